@@ -1,0 +1,1 @@
+"""What controllers are made of: arrays in, arrays out, no ROS."""

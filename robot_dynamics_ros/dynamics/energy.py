@@ -1,0 +1,47 @@
+"""Kinetic and potential energy of the whole arm."""
+
+from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.spatial import dot, motion_from_parent
+
+
+@kernel
+def kinetic_energy(model, work, q, qd, T):
+    """Write T (1, J), the kinetic energy of the motion q, qd (n each, rad or m, and per s), rotors included.
+
+    Writes ``T`` and the rows E r v f of ``work``. Reads ``model``. RBDA eq. 2.67, summed over the bodies.
+    """
+    n = model.parent.shape[0] - 1
+    T[0] = 0.0
+    for k in range(6):
+        work.v[0, k] = 0.0
+    for i in range(1, n + 1):
+        # v_i = X_i v_p + S_i qd_i
+        joint_transform(model, q, i, work.E, work.r)
+        motion_from_parent(work.E, work.r, work.v, i, model.parent[i])
+        for k in range(6):
+            work.v[i, k] += model.S[i, k] * qd[i - 1]
+        # T += (v_i' I_i v_i + rotor_i qd_i^2) / 2
+        inertia_times(model.I, i, work.v, i, work.f, i)
+        T[0] += 0.5 * (dot(work.v, i, work.f, i) + model.rotor[i] * qd[i - 1] * qd[i - 1])
+
+
+@kernel
+def potential_energy(model, work, q, gravity, V):
+    """Write V (1, J), the potential energy at q (n, rad or m); zero where all mass is at the base frame's origin.
+
+    Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
+    """
+    n = model.parent.shape[0] - 1
+    for k in range(10):
+        work.I_c[0, k] = 0.0
+    for i in range(1, n + 1):
+        joint_transform(model, q, i, work.E, work.r)
+        for k in range(10):
+            work.I_c[i, k] = model.I[i, k]
+    # I_c_p += X_i' I_c_i X_i: the base row ends as mass and first moment of the whole arm
+    for i in range(n, 0, -1):
+        inertia_to_parent(work.E, work.r, work.I_c, i, model.parent[i])
+    # V = -gravity . sum of m c
+    V[0] = -(gravity[0] * work.I_c[0, 1] + gravity[1] * work.I_c[0, 2] + gravity[2] * work.I_c[0, 3])

@@ -1,0 +1,1 @@
+"""Robot descriptions from outside: text or table in, model out."""

@@ -1,0 +1,1 @@
+"""Plants to try a controller on."""

@@ -1,0 +1,1 @@
+"""Programs for people: the demo and the replay of a measured log."""
