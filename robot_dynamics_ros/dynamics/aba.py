@@ -1,16 +1,28 @@
 """Articulated-body algorithm: forward dynamics."""
 
-from robot_dynamics_ros.dynamics.inertia import articulated_times, articulated_to_parent, body_force, rigid_to_articulated
+from robot_dynamics_ros.dynamics.inertia import (
+    articulated_times,
+    articulated_to_parent,
+    body_force,
+    rigid_to_articulated,
+)
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.spatial import cross, dot, force_to_parent, motion_from_parent, point_acceleration, rotate
+from robot_dynamics_ros.dynamics.spatial import (
+    cross,
+    dot,
+    force_to_parent,
+    motion_from_parent,
+    point_acceleration,
+    rotate,
+)
 
 
 @kernel
 def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (n, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (n, N m or N).
 
-    Writes ``qdd`` and the rows E r w a B c I_A p_A U d u of ``work``. Reads ``model``, q, qd (n each, rad or m, and
+    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q, qd (n each, rad or m, and
     per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
     own frame. Rotor inertia is included, friction is not. A joint without any inertia gives inf or NaN.
 

@@ -15,7 +15,7 @@ def ten_parameters(mass, com, inertia) -> np.ndarray:
 
 
 def central_parameters(row) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass (kg), centre (3, m) and inertia about the centre (3, 3; kg m^2) of a row (10,); centre 0 if massless."""
+    """Return mass (kg), centre (3, m; 0 if massless) and inertia about the centre (3, 3; kg m^2) of a row (10,)."""
     mass = float(row[0])
     com = row[1:4] / mass if mass else np.zeros(3)
     xx, xy, xz, yy, yz, zz = row[4:]

@@ -51,8 +51,9 @@ def kernel(function):
     another thread; NumPy's division (x / 0 is inf), so that no exception is raised inside a kernel.
     """
     # Numba chooses the folder when the function is decorated; other users of Numba in this process keep theirs.
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_FOLDER)
+    settings = vars(numba.config)
+    before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(_FOLDER)
     try:
         return numba.njit(cache=True, nogil=True, error_model='numpy')(function)
     finally:
-        numba.config.CACHE_DIR = before
+        settings['CACHE_DIR'] = before

@@ -22,7 +22,7 @@ class ModelArrays(NamedTuple):
     r0: np.ndarray  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + r1 q
     r1: np.ndarray  # (n + 1, 3) m/m
     S: np.ndarray  # (n + 1, 6)                joint axis as a motion vector, link frame
-    I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)  # noqa: E741
+    I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
     rotor: np.ndarray  # (n + 1,) kg m^2, kg   rotor inertia, reflected to the joint
 
 

@@ -1,0 +1,130 @@
+"""The facade's gate: whatever a caller may pass becomes the one form that kernels take, or an error naming it.
+
+The canonical form of a batch is (count, n), float64, C-contiguous and writable (Numba compiles another version of a
+kernel for arrays that are not), beside the shape that the caller's batch had.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.dynamics.model import Model
+
+
+def vector(name: str, value, size: int) -> np.ndarray:
+    """Return ``value`` as a finite float64 array (size,); ArgumentError naming it otherwise."""
+    array = _numbers(name, value)
+    if array.shape != (size,):
+        raise ArgumentError(f'{name}: expected shape ({size},), got {array.shape}')
+    _check_finite(name, array)
+    return array
+
+
+def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Return joint vectors broadcast against each other, each (count, joints), and the batch's shape.
+
+    Raises ArgumentError with the argument's name for a wrong last axis, shapes that don't broadcast, what isn't a
+    real number, NaN and inf.
+    """
+    arrays = []
+    for name, value in named.items():
+        array = _numbers(name, value)
+        if array.ndim == 0 or array.shape[-1] != joints:
+            raise ArgumentError(f'{name}: expected shape (..., {joints}), got {array.shape}')
+        _check_finite(name, array)
+        arrays.append(array)
+    shape = arrays[0].shape
+    if any(array.shape != shape for array in arrays):
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError:
+            found = ', '.join(f'{name} {array.shape}' for name, array in zip(named, arrays, strict=True))
+            raise ArgumentError(f'batch shapes do not broadcast: {found}') from None
+    return [_rows(array, shape, (joints,)) for array in arrays], shape[:-1]
+
+
+def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
+    """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
+
+    ``value`` is None, an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
+    merged into another may be named: its wrench is carried over. Raises ArgumentError and UnknownNameError.
+    """
+    links = len(model.link_names)
+    if value is None:
+        return np.zeros((1, links, 6))
+    if not isinstance(value, dict):
+        array = _numbers('wrenches', value)
+        if array.shape[-2:] != (links, 6):
+            raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
+        _check_finite('wrenches', array)
+        return _wrench_rows('wrenches', array, batch)
+    total = np.zeros((*batch, links, 6))
+    for link, wrench in value.items():
+        if link not in model.frames:
+            raise UnknownNameError(f'wrenches: no link {link!r}; there are {", ".join(model.frames)}')
+        name = f'wrenches[{link!r}]'
+        array = _numbers(name, wrench)
+        if array.shape[-1:] != (6,):
+            raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
+        _check_finite(name, array)
+        frame = model.frames[link]
+        force = array[..., 3:] @ frame.rotation.T
+        moment = array[..., :3] @ frame.rotation.T + np.cross(frame.origin, force)
+        try:
+            total[..., frame.link, :] += np.concatenate([moment, force], axis=-1)
+        except ValueError:
+            raise ArgumentError(f'{name}: batch shape {array.shape[:-1]} does not broadcast to {batch}') from None
+    return _wrench_rows('wrenches', total, batch)
+
+
+def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the array that the caller gets and the contiguous one that a kernel writes (the same where it can be).
+
+    ``out`` is the caller's ``out=`` or None. Raises ArgumentError where it can't take a float64 result of ``shape``.
+    """
+    if out is None:
+        fresh = np.empty(shape)
+        return fresh, fresh
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
+        found = f'{out.dtype} {out.shape}' if isinstance(out, np.ndarray) else type(out).__name__
+        raise ArgumentError(f'out: expected a writable float64 array of shape {shape}, got {found}')
+    return out, out if out.flags.c_contiguous else np.empty(shape)
+
+
+def _numbers(name: str, value) -> np.ndarray:
+    """Return ``value`` as a float64 array."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in 'fiu':
+            raise TypeError
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ArgumentError(f'{name}: expected real numbers, got {value!r:.80}') from None
+
+
+def _check_finite(name: str, array: np.ndarray) -> None:
+    """Refuse NaN and inf: constants folded into a kernel may swallow them."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(k) for k in np.argwhere(~finite)[0])
+        raise ArgumentError(f'{name}{list(index)}: {array[index]} is not finite')
+
+
+def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:
+    """Return ``array`` broadcast to ``shape`` as (count, *item), contiguous and writable; no copy where it is so."""
+    if array.shape != shape:
+        array = np.broadcast_to(array, shape)
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        array = np.array(array, order='C')
+    count = int(np.prod(shape[: len(shape) - len(item)], dtype=np.int64))
+    return array.reshape(count, *item)
+
+
+def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+    """Return wrenches (..., n + 1, 6) as one row for all states, or a row for each."""
+    if array.ndim == 2:
+        return _rows(array, array.shape, array.shape)
+    shape = (*batch, *array.shape[-2:])
+    try:
+        return _rows(array, shape, shape[-2:])
+    except ValueError:
+        raise ArgumentError(f'{name}: batch shape {array.shape[:-2]} does not broadcast to {batch}') from None

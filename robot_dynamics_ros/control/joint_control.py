@@ -1,0 +1,70 @@
+"""Joint-space control laws: torque from where the joints are and where they should be."""
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+
+LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
+
+
+class JointControl:
+    """One of ``LAWS`` for one robot.
+
+    pd               tau = Kp e + Kd de
+    pd_gravity       tau = Kp e + Kd de + g(q)
+    pd_feedforward   tau = Kp e + Kd de + feedforward torque from outside
+    computed_torque  tau = M(q) (qdd_d + w^2 e + 2 w de) + h(q, qd) + friction(qd_d), w the bandwidth
+
+    with e = q_d - q and de = qd_d - qd (Featherstone & Orin 2000, section 1; Siciliano et al. 2009, section 8.5).
+    """
+
+    def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float):
+        """Choose the law; stiffness Kp (n, N m/rad), damping Kd (n, N m s/rad), bandwidth w (rad/s).
+
+        Raises ArgumentError for an unknown law, a wrong length or a negative gain.
+        """
+        if law not in LAWS:
+            raise ArgumentError(f'control law: expected one of {", ".join(LAWS)}, got {law!r}')
+        self.law = law
+        self._robot = robot
+        self._stiffness = self._gains('stiffness', stiffness)
+        self._damping = self._gains('damping', damping)
+        if not np.isfinite(bandwidth) or bandwidth <= 0:
+            raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
+        self._bandwidth = bandwidth
+        self._error, self._rate_error, self._term = np.zeros((3, robot.nv))
+
+    def torque(self, q, qd, desired, feedforward, out) -> None:
+        """Write the torque (n, N m) into ``out``.
+
+        q, qd (n each) are measured; ``desired`` is (q_d, qd_d, qdd_d), (n) each; ``feedforward`` (n, N m) counts in
+        pd_feedforward only.
+        """
+        q_desired, qd_desired, qdd_desired = desired
+        np.subtract(q_desired, q, out=self._error)
+        np.subtract(qd_desired, qd, out=self._rate_error)
+        if self.law == 'computed_torque':
+            # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
+            self._error *= self._bandwidth**2
+            self._rate_error *= 2.0 * self._bandwidth
+            self._error += self._rate_error
+            self._error += qdd_desired
+            self._robot.inverse_dynamics(q, qd, self._error, out=out)
+            out += self._robot.friction_torque(qd_desired, out=self._term)
+            return
+        # tau = Kp e + Kd de
+        np.multiply(self._stiffness, self._error, out=out)
+        self._rate_error *= self._damping
+        out += self._rate_error
+        if self.law == 'pd_gravity':
+            out += self._robot.gravity_torque(q, out=self._term)
+        elif self.law == 'pd_feedforward':
+            out += feedforward
+
+    def _gains(self, name: str, values) -> np.ndarray:
+        """Return gains as an array (n,)."""
+        gains = np.array(values, float)
+        if gains.shape != (self._robot.nv,) or not np.isfinite(gains).all() or (gains < 0).any():
+            raise ArgumentError(f'{name}: expected {self._robot.nv} numbers >= 0, got {list(values)}')
+        return gains

@@ -1,0 +1,33 @@
+"""Joint names decide where a number goes, never its place in a message."""
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+
+
+def duplicates(names) -> list[str]:
+    """Return the names that occur more than once, in order of their first occurrence."""
+    return [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+
+
+def places_of(wanted, given) -> np.ndarray:
+    """Return where each name of ``wanted`` stands in ``given``, (len(wanted),) intp; extra names are ignored.
+
+    Raises ArgumentError for a name that is given twice and UnknownNameError for one that is missing.
+    """
+    given = list(given)
+    twice = duplicates(given)
+    if twice:
+        raise ArgumentError(f'joint {twice[0]!r} is given twice')
+    missing = [name for name in wanted if name not in given]
+    if missing:
+        raise UnknownNameError(f'joint {missing[0]!r} is missing; given: {", ".join(given) or "none"}')
+    return np.array([given.index(name) for name in wanted], np.intp)
+
+
+def permutation(wanted, given) -> np.ndarray:
+    """Return ``places_of`` where ``given`` may hold no other joints; UnknownNameError names one that it should not."""
+    unknown = [name for name in given if name not in wanted]
+    if unknown:
+        raise UnknownNameError(f'unknown joint {unknown[0]!r}; the robot has {", ".join(wanted)}')
+    return places_of(wanted, given)

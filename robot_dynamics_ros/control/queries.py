@@ -1,0 +1,60 @@
+"""Many states asked at once: flat lists in any joint order become a batch, results go back in the same order."""
+
+import numpy as np
+
+from robot_dynamics_ros.control.compensation import TERMS
+from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+
+
+class Query:
+    """Joint vectors (count, n) out of flat row-major lists, for one robot.
+
+    ``joint_names`` is the order of the lists and of every result, empty for the robot's own. Raises DynamicsError
+    naming the list, joint and state that is wrong.
+    """
+
+    def __init__(self, robot: Robot, joint_names, **lists):
+        """Read ``lists``, all of the same length, a multiple of the number of joints."""
+        self._robot = robot
+        self.joint_names = list(joint_names) or list(robot.joint_names)
+        to_robot = permutation(robot.joint_names, self.joint_names)
+        self._from_robot = np.argsort(to_robot)
+        first = next(iter(lists))
+        length = len(lists[first])
+        if length % robot.nv:
+            raise ArgumentError(f'{first}: {length} numbers are no multiple of {robot.nv} joints')
+        self.batch = {}
+        for name, values in lists.items():
+            if len(values) != length:
+                raise ArgumentError(f'{name}: expected {length} numbers like {first}, got {len(values)}')
+            rows = np.array(values, float).reshape(-1, robot.nv)
+            wrong = np.argwhere(~np.isfinite(rows))
+            if len(wrong):
+                state, place = wrong[0]
+                raise ArgumentError(
+                    f'{name}: {rows[state, place]} for joint {self.joint_names[place]!r} in state {state} is not finite'
+                )
+            self.batch[name] = rows[:, to_robot]
+
+    def mass_matrix(self) -> np.ndarray:
+        """Return M (count, n, n) at ``positions``."""
+        M = self._robot.mass_matrix(self.batch['positions'])
+        return M[:, self._from_robot[:, None], self._from_robot]
+
+    def forward_dynamics(self) -> np.ndarray:
+        """Return the accelerations (count, n) under ``efforts``; friction is not in them."""
+        q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
+        return self._robot.forward_dynamics(q, qd, tau)[:, self._from_robot]
+
+    def inverse_dynamics(self) -> dict[str, np.ndarray]:
+        """Return each term of the torque (count, n) by its name in ``TERMS``."""
+        q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
+        terms = {
+            'gravity': self._robot.gravity_torque(q),
+            'coriolis': self._robot.coriolis_torque(q, qd),
+            'inertia': self._robot.inertia_torque(q, qdd),
+            'friction': self._robot.friction_torque(qd),
+        }
+        return {term: terms[term][:, self._from_robot] for term in TERMS}

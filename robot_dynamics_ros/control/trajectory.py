@@ -1,0 +1,142 @@
+"""Joint trajectories, interpolated as ros2_control's joint_trajectory_controller does.
+
+Between two points that both state accelerations the position is a quintic, with velocities only a cubic, with
+positions only a straight line (velocity jumps at the points, acceleration is zero). After the last point the arm rests
+there.
+"""
+
+import bisect
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.jit import kernel
+
+INTERPOLATIONS = ('linear', 'cubic', 'quintic')
+TIME_RESOLUTION = 1e-9
+"""Of ROS stamps, s: the last point is met with its velocity, whatever rounding does to its time."""
+
+
+@kernel
+def _evaluate(coefficients, k, t, q, qd, qdd):
+    """Write position, velocity and acceleration (n each) of segment ``k``, ``t`` seconds after its start.
+
+    Reads ``coefficients`` (segments, 6, n), lowest power first. Horner's scheme.
+    """
+    for j in range(q.shape[0]):
+        c0, c1, c2 = coefficients[k, 0, j], coefficients[k, 1, j], coefficients[k, 2, j]
+        c3, c4, c5 = coefficients[k, 3, j], coefficients[k, 4, j], coefficients[k, 5, j]
+        # q = c0 + c1 t + ... + c5 t^5
+        q[j] = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5))))
+        qd[j] = c1 + t * (2.0 * c2 + t * (3.0 * c3 + t * (4.0 * c4 + t * 5.0 * c5)))
+        qdd[j] = 2.0 * c2 + t * (6.0 * c3 + t * (12.0 * c4 + t * 20.0 * c5))
+
+
+class Trajectory:
+    """A joint trajectory that can be sampled at any time from its start on."""
+
+    def __init__(self, times, positions, velocities=None, accelerations=None):
+        """Prepare the segments.
+
+        times (m,) s from the start, strictly increasing and >= 0; positions (m, n) rad or m; velocities and
+        accelerations (m, n) likewise, a row of NaN where a point states none, None where no point does. Accelerations
+        of a point without velocities are refused. Raises ArgumentError naming the point.
+        """
+        times = np.asarray(times, float)
+        positions = np.asarray(positions, float)
+        if positions.ndim != 2 or times.shape != positions.shape[:1] or not len(times):
+            raise ArgumentError(
+                f'trajectory: {times.shape} times and {positions.shape} positions do not belong together'
+            )
+        velocities, accelerations = (
+            np.full(positions.shape, np.nan) if rate is None else np.asarray(rate, float)
+            for rate in (velocities, accelerations)
+        )
+        self._points = times, positions, velocities, accelerations
+        stated = _stated_rates(*self._points)
+        # a segment is as smooth as both of its ends allow: 0 linear, 1 cubic, 2 quintic
+        self._smoothness = np.minimum(stated[:-1], stated[1:])
+        self._starts = times.tolist()
+        self._final = positions[-1].copy()
+        self._coefficients = np.zeros((len(times) - 1, 6, positions.shape[1]))
+        for smoothness, segment in enumerate((_linear, _cubic, _quintic)):
+            (chosen,) = np.nonzero(self._smoothness == smoothness)
+            ends = (array[k] for array in (positions, velocities, accelerations) for k in (chosen, chosen + 1))
+            duration = (times[chosen + 1] - times[chosen])[:, None]
+            for power, coefficient in enumerate(segment(duration, *ends)):
+                self._coefficients[chosen, power] = coefficient
+
+    def starting_from(self, q, qd) -> 'Trajectory':
+        """Return this trajectory with a point in front of the others: at time 0 the arm is at q and moves with qd."""
+        leading = 0.0, q, qd, np.full(len(q), np.nan)
+        return Trajectory(*(np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True)))
+
+    @property
+    def interpolations(self) -> list[str]:
+        """The kinds of interpolation that occur between the points, roughest first."""
+        return [INTERPOLATIONS[smoothness] for smoothness in np.unique(self._smoothness)]
+
+    @property
+    def start(self) -> float:
+        """Time of the first point in s: before it nothing can be sampled."""
+        return self._starts[0]
+
+    @property
+    def duration(self) -> float:
+        """Time of the last point in s."""
+        return self._starts[-1]
+
+    def sample(self, t: float, q, qd, qdd) -> None:
+        """Write the desired position, velocity and acceleration (n each) at ``t`` s, not before ``start``."""
+        last = len(self._coefficients) - 1
+        if t > self._starts[-1] + TIME_RESOLUTION or last < 0:
+            q[:], qd[:], qdd[:] = self._final, 0.0, 0.0
+            return
+        k = min(bisect.bisect_right(self._starts, t) - 1, last)
+        if k < 0:
+            raise ArgumentError(f'trajectory: {t} s is before its first point at {self._starts[0]} s')
+        _evaluate(self._coefficients, k, t - self._starts[k], q, qd, qdd)
+
+
+def _stated_rates(times, positions, velocities, accelerations) -> np.ndarray:
+    """Return how many rates each point states, (m,): 0, 1 or 2; ArgumentError for a point that can't be followed."""
+    stated = np.zeros(len(times), int)
+    for k in range(len(times)):
+        if not np.isfinite(times[k]) or times[k] < 0 or (k and times[k] <= times[k - 1]):
+            raise ArgumentError(
+                f'trajectory point {k}: time {times[k]} s is negative, infinite or not after the last one'
+            )
+        if not np.isfinite(positions[k]).all():
+            raise ArgumentError(f'trajectory point {k}: position is not finite')
+        for name, rate in (('velocity', velocities[k]), ('acceleration', accelerations[k])):
+            if np.isfinite(rate).all():
+                stated[k] += 1
+            elif not np.isnan(rate).all():
+                raise ArgumentError(f'trajectory point {k}: {name} is not finite')
+        if stated[k] == 1 and np.isnan(velocities[k]).any():
+            raise ArgumentError(f'trajectory point {k}: accelerations need velocities')
+    return stated
+
+
+def _linear(T, p0, p1, *_):
+    """Return the coefficients of straight lines from p0 to p1 in T."""
+    return p0, (p1 - p0) / T
+
+
+def _cubic(T, p0, p1, v0, v1, *_):
+    """Return the coefficients of the cubics with these ends."""
+    h = p1 - p0
+    return p0, v0, (3 * h / T - 2 * v0 - v1) / T, (-2 * h / T + v0 + v1) / T**2
+
+
+def _quintic(T, p0, p1, v0, v1, a0, a1):
+    """Return the coefficients of the quintics with these ends."""
+    h = p1 - p0
+    return (
+        p0,
+        v0,
+        a0 / 2,
+        (20 * h - (8 * v1 + 12 * v0) * T - (3 * a0 - a1) * T**2) / (2 * T**3),
+        (-30 * h + (14 * v1 + 16 * v0) * T + (3 * a0 - 2 * a1) * T**2) / (2 * T**4),
+        (12 * h - 6 * (v1 + v0) * T + (a1 - a0) * T**2) / (2 * T**5),
+    )

@@ -1,0 +1,88 @@
+"""What is physically wrong with a robot description, said as findings: nothing here raises, repairs or drops.
+
+Inertias are judged per link as written, so that a finding names the line to correct; what decides whether the
+robot can be simulated at all (moving bodies without inertia) is judged on the bodies that move, fixed links
+included.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.model import Finding, Joint
+
+# Vendor files print six decimals. That moves each entry of a 3 x 3 inertia by at most 5e-7 kg m^2, and its
+# principal moments by at most three times as much (Weyl's inequality); a smaller violation may be that.
+ROUNDING = 1.5e-6  # kg m^2
+# The eigenvalue solver's own rounding, relative to the largest moment: up to here a moment counts as zero.
+EIGENVALUE_ROUNDING = 1e-12
+# A pinhead has fifty times more about its own axis; what is left of a mass that sits on the axis has less.
+SMALLEST_AXIS_INERTIA = 1e-12  # kg m^2, kg
+
+
+def audit_inertial(link: str, mass: float, inertia: np.ndarray) -> Iterator[Finding]:
+    """Yield what is wrong with a link's mass (kg) and inertia about its centre (3, 3; kg m^2), as written."""
+    where = f'link {link!r}'
+    if mass < 0:
+        yield Finding('error', where, f'its mass of {mass:g} kg is negative')
+    if not inertia.any():
+        if mass > 0:
+            yield Finding('warning', where, f'it is a point mass of {mass:g} kg: no inertia about its centre')
+        return
+    if mass == 0:
+        yield Finding('error', where, 'it has an inertia but no mass')
+    moments = np.linalg.eigvalsh(inertia)
+    shown = ', '.join(f'{moment:.6g}' for moment in moments)
+    excess = moments[2] - moments[1] - moments[0]
+    if moments[0] <= EIGENVALUE_ROUNDING * abs(moments).max():
+        yield Finding(
+            'error' if moments[0] < -ROUNDING else 'warning',
+            where,
+            f'its inertia about the centre is not positive definite: principal moments {shown} kg m^2',
+        )
+    elif excess > EIGENVALUE_ROUNDING * moments[2]:
+        yield Finding(
+            'error' if excess > ROUNDING else 'warning',
+            where,
+            f'its principal moments {shown} kg m^2 break the triangle inequality: no body has them',
+        )
+
+
+def audit_joint(joint: Joint) -> Iterator[Finding]:
+    """Yield what is wrong with a joint's limits and friction."""
+    where = f'joint {joint.name!r}'
+    unknown = [field for field in ('effort', 'velocity') if np.isnan(getattr(joint, field))]
+    if np.isnan(joint.lower) or np.isnan(joint.upper):
+        unknown.append('lower/upper')
+    if unknown:
+        missing = ', '.join(unknown)
+        yield Finding('warning', where, f'no limit known for {missing} (zero, negative or missing)')
+    if joint.lower > joint.upper:
+        yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}')
+    for figure, value in (('damping', joint.viscous), ('friction', joint.coulomb)):
+        if value < 0:
+            yield Finding('error', where, f'its {figure} of {value:g} is negative: it would drive the joint')
+
+
+def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
+    """Yield the moving bodies (fixed links included) whose lack of mass or inertia matters."""
+    parents = {joint.parent for joint in joints}
+    for joint in joints:
+        xx, xy, xz, yy, yz, zz = joint.inertia[4:]
+        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        along_axis = joint.inertia[0] if joint.kind == 'prismatic' else joint.axis @ about_origin @ joint.axis
+        where = f'link {joint.link!r}'
+        if joint.link not in parents and abs(along_axis) + joint.rotor < SMALLEST_AXIS_INERTIA:
+            message = f'joint {joint.name!r} moves no inertia and ends its chain: forward dynamics is singular'
+            yield Finding('error', where, message)
+        elif joint.inertia[0] == 0:
+            yield Finding('warning', where, 'it moves, but neither it nor a link fixed to it has a mass')
+
+
+def audit_base(base: str, masses: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield what the model leaves out: ``masses`` (kg) of the base and of the links fixed to it."""
+    dropped = {link: mass for link, mass in masses.items() if mass != 0}
+    if dropped:
+        links = ', '.join(repr(link) for link in dropped)
+        message = f'{sum(dropped.values()):g} kg of {links} dropped from the model: the base does not move'
+        yield Finding('warning', f'link {base!r}', message)

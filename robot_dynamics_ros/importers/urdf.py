@@ -1,0 +1,250 @@
+"""URDF in, model out: what can't be represented is refused by name, never ignored.
+
+The text is read into one record per link and joint, the records are ordered into a tree, and links that a
+fixed joint holds are merged into the link that carries them. Whatever goes in, only ModelError is raised.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.model import Finding, Frame, Joint, Model
+from robot_dynamics_ros.importers.audit import audit_base, audit_bodies, audit_inertial, audit_joint
+from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
+
+KINDS = {'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic', 'fixed': 'fixed'}
+SHORTEST_AXIS = 1e-9  # shorter is a mistake, not a direction
+ROTATION_ROUNDING = 1e-15  # pi in 16 digits leaves 1e-16 where a rotation has 0
+
+
+class _Inertial(NamedTuple):
+    """Mass and inertia of one link as written, in the link's axes."""
+
+    mass: float  # kg
+    com: np.ndarray  # (3,) m
+    inertia: np.ndarray  # (3, 3) kg m^2, about the centre
+
+
+class _Joint(NamedTuple):
+    """One joint as written."""
+
+    name: str
+    kind: str  # a value of KINDS
+    parent: str
+    child: str
+    rotation: np.ndarray  # (3, 3)   child -> parent at q = 0
+    origin: np.ndarray  # (3,) m     child's origin in the parent's frame
+    element: Element
+
+
+class _Place(NamedTuple):
+    """Where a link sits at q = 0: in the frame of the body (moving link, 0 = base) with this number."""
+
+    link: str
+    joint: _Joint | None  # the joint to the link's parent; None for the base
+    body: int
+    rotation: np.ndarray  # (3, 3)   link -> body
+    origin: np.ndarray  # (3,) m     body's frame
+
+
+def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model:
+    """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
+
+    Joints are ordered depth first, children in document order. ``source_name`` says in errors what was read;
+    left out, it is the path. What the audit has to say is in ``Model.findings``. Raises ModelError for
+    anything that is not one tree of revolute, continuous, prismatic and fixed joints.
+    """
+    is_text = isinstance(source, str) and '<' in source
+    try:
+        return _model(parsed(str(source) if is_text else read_text(source)))
+    except ModelError as error:
+        name = source_name or ('robot description' if is_text else source)
+        raise ModelError(f'{name}: {error}') from error
+
+
+def _model(robot: Element) -> Model:
+    """Return the model of a <robot> element."""
+    if robot.tag != 'robot':
+        raise ModelError(f'<{robot.tag}>: expected <robot>')
+    name = word('robot', robot, 'name')
+    links = {link: _inertial(f'link {link!r}', element) for link, element in _named(robot, 'link')}
+    joints_as_written = [_joint(joint, element) for joint, element in _named(robot, 'joint')]
+    bodies, members = _bodies(list(links), joints_as_written)
+
+    rows = np.zeros((len(bodies), 10))
+    for link, _, body, rotation, origin in members:
+        mass, com, inertia = links[link]
+        rows[body] += ten_parameters(mass, rotation @ com + origin, rotation @ inertia @ rotation.T)
+    base = bodies[0].link
+    joints = [_moving(place, bodies[place.body].link, row) for place, row in zip(bodies[1:], rows[1:], strict=True)]
+    frames = {
+        place.link: Frame(place.body, place.rotation, place.origin)
+        for place in members
+        if place.link != bodies[place.body].link
+    }
+
+    findings: list[Finding] = []
+    for link, (mass, _, inertia) in links.items():
+        findings += audit_inertial(link, mass, inertia)
+    for joint in joints:
+        findings += audit_joint(joint)
+    findings += audit_bodies(joints)
+    findings += audit_base(base, {place.link: links[place.link].mass for place in members if place.body == 0})
+    return Model.of(name, base, joints, frames=frames, findings=findings)
+
+
+def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[_Place]]:
+    """Return base and moving links, each placed on its parent body, and every link placed on its own body.
+
+    Both are in depth-first order. Raises ModelError for anything but one tree that holds every link.
+    """
+    below: dict[str, list[_Joint]] = {link: [] for link in links}
+    above: dict[str, _Joint] = {}
+    for joint in joints:
+        for role, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in below:
+                raise ModelError(f'joint {joint.name!r}: its {role} link {link!r} does not exist')
+        if joint.child in above:
+            both = f'{above[joint.child].name!r} and {joint.name!r}'
+            raise ModelError(f'link {joint.child!r}: it has two parents, by joints {both}')
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [link for link in links if link not in above]
+    if len(roots) > 1:
+        shown = ', '.join(map(repr, roots))
+        raise ModelError(f'links {shown} have no parent joint: all but one of them are unreachable')
+
+    bodies: list[_Place] = []
+    members: list[_Place] = []
+    waiting = [_Place(root, None, 0, np.eye(3), np.zeros(3)) for root in roots]
+    while waiting:
+        place = waiting.pop()
+        if place.joint is None or place.joint.kind != 'fixed':
+            bodies.append(place)
+            place = _Place(place.link, place.joint, len(bodies) - 1, np.eye(3), np.zeros(3))
+        members.append(place)
+        for joint in reversed(below[place.link]):
+            rotation = _exact(place.rotation @ joint.rotation)
+            origin = place.rotation @ joint.origin + place.origin
+            waiting.append(_Place(joint.child, joint, place.body, rotation, origin))
+    reached = {place.link for place in members}
+    lost = [link for link in links if link not in reached]
+    if lost:
+        raise ModelError(f'links {", ".join(map(repr, lost))} are unreachable: their joints form a cycle')
+    if not links:
+        raise ModelError('it has no <link>')
+    return bodies, members
+
+
+def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
+    """Return name and element of each element with this tag; ModelError where a name occurs twice."""
+    found: dict[str, Element] = {}
+    for element in robot.findall(tag):
+        name = word(f'{tag} number {len(found) + 1}', element, 'name')
+        if name in found:
+            raise ModelError(f'{tag} {name!r}: the name occurs twice')
+        found[name] = element
+    return found.items()
+
+
+def _inertial(owner: str, link: Element) -> _Inertial:
+    """Return the inertial of a <link>, all zero where it has none."""
+    element = only_child(owner, link, 'inertial')
+    if element is None:
+        return _Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
+    mass, inertia = only_child(owner, element, 'mass'), only_child(owner, element, 'inertia')
+    if mass is None or inertia is None:
+        raise ModelError(f'{owner}: <inertial> lacks {"<mass>" if mass is None else "<inertia>"}')
+    rotation, com = _pose(owner, element)
+    entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    xx, xy, xz, yy, yz, zz = (number(owner, inertia, entry) for entry in entries)
+    about_com = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+    return _Inertial(number(owner, mass, 'value'), com, about_com)
+
+
+def _joint(name: str, element: Element) -> _Joint:
+    """Return the record of a <joint>; ModelError for a type that can't be represented."""
+    owner = f'joint {name!r}'
+    kind = word(owner, element, 'type')
+    if kind not in KINDS:
+        raise ModelError(f'{owner}: type {kind!r} is not supported (only {", ".join(KINDS)})')
+    if element.find('mimic') is not None:
+        raise ModelError(f'{owner}: <mimic> is not supported')
+    ends = []
+    for role in ('parent', 'child'):
+        end = only_child(owner, element, role)
+        if end is None:
+            raise ModelError(f'{owner}: <{role}> is missing')
+        ends.append(word(owner, end, 'link'))
+    return _Joint(name, KINDS[kind], ends[0], ends[1], *_pose(owner, element), element)
+
+
+def _moving(place: _Place, parent: str, inertia: np.ndarray) -> Joint:
+    """Return the joint that moves a body on the link ``parent``; ``inertia`` (10,) is the whole body's."""
+    joint = place.joint
+    assert joint is not None  # only the base has no joint
+    owner, element = f'joint {joint.name!r}', joint.element
+    written = only_child(owner, element, 'axis')
+    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # URDF's own default
+    length = math.hypot(*axis)
+    if length < SHORTEST_AXIS:
+        shown = ' '.join(f'{part:g}' for part in axis)
+        raise ModelError(f'{owner}: <axis xyz="{shown}">: the axis has no direction')
+
+    # Programs write the largest float there is for "no limit"; limits are only ever compared, so it may pass.
+    limit = only_child(owner, element, 'limit')
+    lower, upper, velocity, effort = (
+        numbers(owner, limit, attribute, [0.0], largest=math.inf)[0]
+        for attribute in ('lower', 'upper', 'velocity', 'effort')
+    )
+    if element.get('type') == 'continuous':
+        lower, upper = -math.inf, math.inf
+    elif lower == upper == 0.0:
+        lower, upper = math.nan, math.nan  # a placeholder of exporters, and URDF's default: nothing is known
+    dynamics = only_child(owner, element, 'dynamics')
+    return Joint(
+        name=joint.name,
+        link=joint.child,
+        parent=parent,
+        kind=joint.kind,
+        axis=np.array(axis) / length,
+        rotation=place.rotation,
+        origin=place.origin,
+        inertia=inertia,
+        lower=lower,
+        upper=upper,
+        velocity=velocity if velocity > 0.0 else math.nan,
+        effort=effort if effort > 0.0 else math.nan,
+        viscous=numbers(owner, dynamics, 'damping', [0.0])[0],
+        coulomb=numbers(owner, dynamics, 'friction', [0.0])[0],
+    )
+
+
+def _pose(owner: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; where it has none, none."""
+    origin = only_child(owner, element, 'origin')
+    roll, pitch, yaw = numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])
+    sr, cr, sp, cp, sy, cy = (f(angle) for angle in (roll, pitch, yaw) for f in (math.sin, math.cos))
+    # fixed axes: Rz(yaw) Ry(pitch) Rx(roll)
+    rotation = np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+    return _exact(rotation), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))
+
+
+def _exact(rotation: np.ndarray) -> np.ndarray:
+    """Return a rotation (3, 3) with entries that are 0, 1 or -1 up to rounding set to these.
+
+    Quarter turns are everywhere in robots; a structural zero that stays exactly zero is what code specialised
+    for one robot leaves out.
+    """
+    nearest = np.round(rotation)
+    return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest + 0.0, rotation)  # + 0.0: never -0.0

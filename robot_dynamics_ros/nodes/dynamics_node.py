@@ -1,0 +1,136 @@
+"""What every node of this package is: a lifecycle node with a robot, described parameters and diagnostics at 1 Hz."""
+
+from pathlib import Path
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+
+from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.robot import Robot
+
+DIAGNOSTICS_PERIOD = 1.0
+
+
+class DynamicsNode(LifecycleNode):
+    """Configure loads the model, audits it and warms the kernels up; activate publishes; deactivate is silent.
+
+    A subclass overrides ``setup``, ``warm_up``, ``teardown`` and ``report``. ``silence`` says in one line why the node
+    is silent, or is empty; ``/diagnostics`` repeats it.
+    """
+
+    def __init__(self, name: str, **options):
+        """Declare the parameters that all nodes share."""
+        super().__init__(name, **options)
+        self.declare('model', 'aubo_i5', 'robot that comes with the package, or path of a URDF file')
+        self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
+        self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotor inertia, friction offset')
+        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2')
+        self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager')
+        self.robot: Robot | None = None
+        self.silence = 'not configured'
+        self._diagnostics = None
+        self._diagnostics_timer = None
+
+    def declare(self, name, default, description, low=None, high=None) -> None:
+        """Declare a parameter with its description and, for a number, its range."""
+        descriptor = ParameterDescriptor(description=description)
+        if low is not None:
+            descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
+        self.declare_parameter(name, default, descriptor)
+
+    def value(self, name: str):
+        """Return a parameter's value."""
+        return self.get_parameter(name).value
+
+    def setup(self) -> None:
+        """Create what the node needs beyond its robot; DynamicsError says why it can't."""
+
+    def warm_up(self) -> None:
+        """Call once whatever the callbacks will call, so that nothing is compiled while active."""
+
+    def teardown(self) -> None:
+        """Destroy what ``setup`` created."""
+
+    def report(self) -> dict[str, str]:
+        """Return the node's own fields of its diagnostics."""
+        return {}
+
+    def on_configure(self, state):
+        """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
+        try:
+            self.robot = self._load_robot()
+            self.setup()
+            self.warm_up()
+        except DynamicsError as error:
+            self.get_logger().error(f'not configured: {error}')
+            self.silence = f'not configured: {error}'
+            self.teardown()
+            return TransitionCallbackReturn.FAILURE
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
+        self.silence = 'not active'
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state):
+        """Begin to answer."""
+        self.silence = 'no input yet'
+        return super().on_activate(state)
+
+    def on_deactivate(self, state):
+        """Fall silent."""
+        self.silence = 'not active'
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state):
+        """Give back everything that configuring made."""
+        self._release()
+        self.silence = 'not configured'
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state):
+        """Give back everything, from whatever state."""
+        self._release()
+        return super().on_shutdown(state)
+
+    def _release(self) -> None:
+        """Destroy what configuring made."""
+        if self._diagnostics is None:
+            return
+        self.teardown()
+        self.destroy_timer(self._diagnostics_timer)
+        self.destroy_publisher(self._diagnostics)
+        self._diagnostics = self._diagnostics_timer = None
+
+    def description(self) -> str:
+        """Return the URDF's text or path, or the name of the robot."""
+        return self.value('robot_description') or self.value('model')
+
+    def _load_robot(self) -> Robot:
+        """Return the robot that the parameters name, after reading its audit out."""
+        description = self.description()
+        is_urdf = '<' in description or Path(description).suffix == '.urdf'
+        robot = Robot.from_urdf(description) if is_urdf else Robot.named(description)
+        for finding in robot.findings:
+            log = self.get_logger().error if finding.severity == 'error' else self.get_logger().warning
+            log(f'{robot.name}: {finding}')
+        wrong = [finding for finding in robot.findings if finding.severity == 'error']
+        if wrong:
+            raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
+        if self.value('actuators'):
+            robot = robot.with_actuators(self.value('actuators'))
+        return robot.with_gravity(self.value('gravity'))
+
+    def _publish_diagnostics(self) -> None:
+        """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
+        fields = {'model': self.robot.name, 'joints': ' '.join(self.robot.joint_names), **self.report()}
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK,
+            name=self.get_fully_qualified_name(),
+            message=self.silence or 'answering',
+            hardware_id=self.robot.name,
+            values=[KeyValue(key=key, value=value) for key, value in fields.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)

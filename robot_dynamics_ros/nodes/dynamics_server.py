@@ -1,0 +1,129 @@
+"""Answers questions about the robot's dynamics; each may hold many states."""
+
+import array
+
+import numpy as np
+
+from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
+from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.process import run
+
+
+class DynamicsServer(DynamicsNode):
+    """``~/get_mass_matrix``, ``~/get_forward_dynamics`` and ``~/get_inverse_dynamics``.
+
+    A wrong request gets ``success=false`` and the culprit's name in ``message``; the node goes on.
+    """
+
+    def __init__(self, **options):
+        """Declare the parameters."""
+        super().__init__('dynamics_server', **options)
+        self._served: list = []
+        self._active = False
+        self._answered = self._refused = 0
+
+    def setup(self) -> None:
+        """Create the services."""
+        self._answered = self._refused = 0
+        for service, name, answer in (
+            (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
+            (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
+            (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
+        ):
+            self._served.append(self.create_service(service, name, self._guarded(answer)))
+
+    def warm_up(self) -> None:
+        """Compile every kernel that a request may need."""
+        rest = np.zeros(self.robot.nv)
+        query = Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest)
+        for answer in (query.mass_matrix, query.forward_dynamics, query.inverse_dynamics):
+            answer()
+
+    def teardown(self) -> None:
+        """Destroy the services."""
+        for service in self._served:
+            self.destroy_service(service)
+        self._served.clear()
+
+    def on_activate(self, state):
+        """Answer from now on."""
+        self._active = True
+        result = super().on_activate(state)
+        self.silence = ''
+        return result
+
+    def on_deactivate(self, state):
+        """Answer with success=false from now on."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def report(self) -> dict[str, str]:
+        """Return counts of requests."""
+        return {'requests answered': str(self._answered), 'requests refused': str(self._refused)}
+
+    def _guarded(self, answer):
+        """Return the service callback of ``answer``, which fills a response or raises."""
+
+        def callback(request, response):
+            try:
+                if not self._active:
+                    raise ArgumentError(f'{self.get_name()} is not active')
+                answer(request, response)
+                response.success = True
+                self._answered += 1
+            except DynamicsError as error:
+                response.message = str(error)
+                self._refused += 1
+            except Exception as error:  # no exception leaves a callback
+                response.message = f'internal error: {error!r}'
+                self._refused += 1
+                self.get_logger().error(response.message)
+            return response
+
+        return callback
+
+    def _mass_matrix(self, request, response) -> None:
+        query = Query(self.robot, request.joint_names, positions=request.positions)
+        response.mass_matrix = _flat(query.mass_matrix())
+        response.joint_names = query.joint_names
+
+    def _forward_dynamics(self, request, response) -> None:
+        query = Query(
+            self.robot,
+            request.joint_names,
+            positions=request.positions,
+            velocities=request.velocities,
+            efforts=request.efforts,
+        )
+        response.accelerations = _flat(query.forward_dynamics())
+        response.joint_names = query.joint_names
+
+    def _inverse_dynamics(self, request, response) -> None:
+        query = Query(
+            self.robot,
+            request.joint_names,
+            positions=request.positions,
+            velocities=request.velocities,
+            accelerations=request.accelerations,
+        )
+        terms = query.inverse_dynamics()
+        for term, torque in terms.items():
+            setattr(response, term, _flat(torque))
+        response.efforts = _flat(sum(terms.values()))
+        response.joint_names = query.joint_names
+
+
+def _flat(values: np.ndarray) -> array.array:
+    """Return ``values`` row-major in the form that messages hold without conversion."""
+    return array.array('d', np.ascontiguousarray(values).tobytes())
+
+
+def main():
+    """Run the node."""
+    run(DynamicsServer)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,70 @@
+"""Publishes the torques that a desired trajectory takes, one for each joint state."""
+
+import numpy as np
+
+from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque
+from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
+
+EVALUATE_AT = ('desired', 'measured')
+
+
+class FeedforwardNode(TrajectoryNode):
+    """``joint_states`` and ``joint_trajectory`` in, ``feedforward_torque`` and ``feedforward_torque/commands`` out."""
+
+    def __init__(self, **options):
+        """Declare the parameters."""
+        super().__init__('feedforward_node', **options)
+        self.declare('compensation', list(TERMS), f'terms of the torque, a choice among {", ".join(TERMS)}')
+        self.declare('evaluate_at', 'desired', f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}')
+
+    def setup(self) -> None:
+        """Create the composition, the inputs and the outputs."""
+        if self.value('evaluate_at') not in EVALUATE_AT:
+            raise ArgumentError(f'evaluate_at: expected one of {", ".join(EVALUATE_AT)}')
+        self._measured = self.value('evaluate_at') == 'measured'
+        self._compensation = Compensation(self.robot, self.value('compensation'))
+        super().setup()
+
+    def create_outputs(self) -> None:
+        """Create both publishers."""
+        self._named = NamedTorque(self, 'feedforward_torque', self._compensation.label)
+        self._commands = CommandArray(self, 'feedforward_torque/commands')
+
+    def warm_up(self) -> None:
+        """Compile the torque too."""
+        super().warm_up()
+        self._compensation.torque(*np.zeros((3, self.robot.nv)), out=self.torque)
+
+    def report(self) -> dict[str, str]:
+        """Add the terms of the torque."""
+        return {**super().report(), 'compensation': self._compensation.label}
+
+    def compute(self, stamp: int) -> str:
+        """Write the torque of the desired motion at the state's stamp."""
+        reason = self.trajectory.sample(stamp, self.state.q, self.state.qd)
+        if reason:
+            return reason
+        q, qd, qdd = self.trajectory.desired
+        if self._measured:
+            if not self.state.has_velocity:
+                return 'the joint state has no velocities'
+            q, qd = self.state.q, self.state.qd
+        self._compensation.torque(q, qd, qdd, out=self.torque)
+        return ''
+
+    def publish(self, stamp) -> None:
+        """Publish named and as commands."""
+        self._named.publish(self.torque, stamp)
+        self._commands.publish(self.torque)
+
+
+def main():
+    """Run the node."""
+    run(FeedforwardNode)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,40 @@
+"""Publishes the torques that hold the arm where it is against gravity."""
+
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque, TorqueNode
+
+
+class GravityCompensationNode(TorqueNode):
+    """``joint_states`` in, ``gravity_torque`` and ``gravity_torque/commands`` out."""
+
+    def __init__(self, **options):
+        """Declare the parameters."""
+        super().__init__('gravity_compensation_node', **options)
+
+    def create_outputs(self) -> None:
+        """Create both publishers."""
+        self._named = NamedTorque(self, 'gravity_torque', 'gravity')
+        self._commands = CommandArray(self, 'gravity_torque/commands')
+
+    def warm_up(self) -> None:
+        """Compile the gravity torque."""
+        self.compute(0)
+
+    def compute(self, stamp: int) -> str:
+        """Write the gravity torque at the measured positions."""
+        self.robot.gravity_torque(self.state.q, out=self.torque)
+        return ''
+
+    def publish(self, stamp) -> None:
+        """Publish named and as commands."""
+        self._named.publish(self.torque, stamp)
+        self._commands.publish(self.torque)
+
+
+def main():
+    """Run the node."""
+    run(GravityCompensationNode)
+
+
+if __name__ == '__main__':
+    main()

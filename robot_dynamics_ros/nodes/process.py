@@ -1,0 +1,28 @@
+"""A process that runs nodes until it is asked to stop."""
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+
+
+def run(*node_classes) -> None:
+    """Make one node of each class, start those with ``autostart``, and spin until SIGINT or SIGTERM."""
+    rclpy.init()
+    try:
+        nodes = [node_class() for node_class in node_classes]
+        executor = SingleThreadedExecutor() if len(nodes) == 1 else MultiThreadedExecutor()
+        for node in nodes:
+            executor.add_node(node)
+            if node.value('autostart'):
+                start(node)
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass  # asked to stop
+    finally:
+        rclpy.try_shutdown()
+
+
+def start(node) -> None:
+    """Configure and activate ``node``; where configuring fails the node stays unconfigured and has said why."""
+    node.trigger_configure()
+    if node.silence == 'not active':
+        node.trigger_activate()

@@ -1,0 +1,157 @@
+"""A simulated arm with joint friction for machines without a robot: MuJoCo behind the topics of a real one."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
+
+PERIOD = 0.001
+"""Simulation step in s."""
+
+
+class SimulatedArm(DynamicsNode):
+    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
+
+    Brakes hold the arm until the first command and whenever none came for ``command_timeout``. Where the machine is
+    late by more than ``longest_catch_up``, the arm's time stands still instead of leaping.
+    """
+
+    def __init__(self, **options):
+        """Declare the parameters."""
+        super().__init__('simulated_arm', **options)
+        self.declare('rate', 500.0, 'joint states per second', low=1.0, high=1000.0)
+        self.declare('start', [0.0], 'position at start and after a reset, rad; one number serves all joints')
+        self.declare('mass_error', 0.0, "the plant's masses are 1 + this times the model's", low=-0.9, high=9.0)
+        self.declare('friction_error', 0.0, "the plant's friction is 1 + this times the model's", low=-1.0, high=9.0)
+        self.declare('command_timeout', 0.2, 'time without a command after which the brakes close, s', 0.001, 10.0)
+        self.declare('longest_catch_up', 0.02, 'time that the arm may be stepped at once, s', 0.001, 1.0)
+        self._made: list = []
+
+    def setup(self) -> None:
+        """Create the plant, the command input and the state output."""
+        start = np.array(self.value('start'), float)
+        self._arm = MujocoArm(
+            self._urdf(),
+            self.robot,
+            PERIOD,
+            np.full(self.robot.nq, start[0]) if len(start) == 1 else start,
+            mass_error=self.value('mass_error'),
+            friction_error=self.value('friction_error'),
+        )
+        self._timeout = self.value('command_timeout')
+        self._longest_steps = round(self.value('longest_catch_up') / PERIOD)
+        self._command_seen = -np.inf
+        self._steps_lost = 0
+        rest = [0.0] * self.robot.nv
+        self._state = JointState(name=list(self.robot.joint_names), position=rest, velocity=rest, effort=rest)
+        # the message's own memory: nothing is converted on the way out
+        self._position = np.frombuffer(self._state.position)
+        self._velocity = np.frombuffer(self._state.velocity)
+        self._effort = np.frombuffer(self._state.effort)
+        self._publisher = self.create_lifecycle_publisher(JointState, 'joint_states', 10)
+        commands = self.create_subscription(
+            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
+        )
+        timer = self.create_timer(1.0 / self.value('rate'), self._on_timer)
+        reset = self.create_service(Trigger, '~/reset', self._on_reset)
+        self._made = [
+            (self.destroy_publisher, self._publisher),
+            (self.destroy_subscription, commands),
+            (self.destroy_timer, timer),
+            (self.destroy_service, reset),
+        ]
+        self._restart_clock()
+
+    def teardown(self) -> None:
+        """Destroy inputs and output."""
+        for destroy, entity in self._made:
+            destroy(entity)
+        self._made = []
+
+    def on_activate(self, state):
+        """Let the arm's time begin now."""
+        self._restart_clock()
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state):
+        """Let the arm's time stand still."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def report(self) -> dict[str, str]:
+        """Return brakes and lost time."""
+        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{self._steps_lost * PERIOD:.3f}'}
+
+    def _urdf(self) -> str:
+        """Return the plant's URDF as text."""
+        description = self.description()
+        if '<' in description:
+            return description
+        return (Path(description) if description.endswith('.urdf') else named_urdf(description)).read_text()
+
+    def _restart_clock(self) -> None:
+        """Begin to count the arm's time: its stamps go on from here step by step."""
+        self._active = False
+        self._began = time.monotonic()
+        self._stamp_began = self.get_clock().now().nanoseconds
+        self._steps = self._steps_lost = 0
+
+    def _on_timer(self) -> None:
+        """Step the arm up to now and publish its state."""
+        if not self._active:
+            return
+        now = time.monotonic()
+        if now - self._command_seen > self._timeout:
+            self._arm.brakes = True
+        due = int((now - self._began) / PERIOD) - self._steps - self._steps_lost
+        count = min(due, self._longest_steps)
+        self._steps_lost += due - count
+        self._arm.step(count)
+        self._steps += count
+        stamp = self._stamp_began + self._steps * round(PERIOD * 1e9)
+        self._state.header.stamp.sec, self._state.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
+        self._effort[:] = self._arm.torque
+        self._publisher.publish(self._state)
+        self.silence = ''
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        """Take the newest torque, in joint order; a wrong one counts as none."""
+        if len(message.data) != len(self._arm.torque) or not np.isfinite(message.data).all():
+            self.get_logger().warning(
+                f'command refused: expected {len(self._arm.torque)} finite torques, got {list(message.data)}',
+                throttle_duration_sec=1.0,
+            )
+            return
+        self._arm.torque[:] = message.data
+        self._arm.brakes = False
+        self._command_seen = time.monotonic()
+
+    def _on_reset(self, request, response):
+        """Put the arm back to its start, on its brakes."""
+        active = self._active
+        self._arm.reset()
+        self._command_seen = -np.inf
+        self._restart_clock()
+        self._active = active
+        response.success, response.message = True, 'at the start position, brakes closed'
+        return response
+
+
+def main():
+    """Run the node."""
+    run(SimulatedArm)
+
+
+if __name__ == '__main__':
+    main()

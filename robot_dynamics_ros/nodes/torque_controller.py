@@ -1,0 +1,115 @@
+"""Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_control``."""
+
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros.control.joint_control import LAWS, JointControl
+from robot_dynamics_ros.control.joint_order import places_of
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.nodes.torque_node import CommandArray
+from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
+
+
+class TorqueController(TrajectoryNode):
+    """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` in, ``effort_commands`` out.
+
+    Without a trajectory it holds the position in which it met the arm. In pd_feedforward it is silent unless a
+    feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``.
+    """
+
+    def __init__(self, **options):
+        """Declare the parameters."""
+        super().__init__('torque_controller', **options)
+        self.declare('control_law', 'pd_feedforward', f'one of {", ".join(LAWS)}')
+        self.declare('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad')
+        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad')
+        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0)
+        self.declare(
+            'feedforward_age_limit',
+            0.05,
+            'how far a feedforward torque may lie behind the state, s',
+            low=0.0,
+            high=10.0,
+        )
+        self._feedforward_subscription = None
+
+    def setup(self) -> None:
+        """Create the law, the inputs and the output."""
+        gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
+        self._control = JointControl(self.robot, self.value('control_law'), *gains)
+        self._needs_feedforward = self._control.law == 'pd_feedforward'
+        self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
+        self._feedforward = np.zeros(self.robot.nv)
+        self._feedforward_stamp = 0
+        self._feedforward_layout: list[str] = []
+        self._hold: np.ndarray | None = None
+        super().setup()
+        self._feedforward_subscription = self.create_subscription(
+            JointState, 'feedforward_torque', self._on_feedforward, qos_profile_sensor_data
+        )
+
+    def create_outputs(self) -> None:
+        """Create the publisher."""
+        self._commands = CommandArray(self, 'effort_commands')
+
+    def teardown(self) -> None:
+        """Destroy inputs and output."""
+        super().teardown()
+        if self._feedforward_subscription is not None:
+            self.destroy_subscription(self._feedforward_subscription)
+            self._feedforward_subscription = None
+
+    def warm_up(self) -> None:
+        """Compile the law too."""
+        super().warm_up()
+        rest = np.zeros((3, self.robot.nv))
+        self._control.torque(rest[0], rest[1], rest, self._feedforward, out=self.torque)
+
+    def on_activate(self, state):
+        """Hold the arm where the next state says it is."""
+        self._hold = None
+        return super().on_activate(state)
+
+    def report(self) -> dict[str, str]:
+        """Add the law."""
+        return {**super().report(), 'control law': self._control.law}
+
+    def compute(self, stamp: int) -> str:
+        """Write the law's torque for the measured state."""
+        if not self.state.has_velocity:
+            return 'the joint state has no velocities'
+        if self._needs_feedforward and stamp - self._feedforward_stamp > self._feedforward_age_limit:
+            return 'no feedforward torque for this state'
+        if self._hold is None:
+            self._hold = self.state.q.copy()
+        if self.trajectory.sample(stamp, self.state.q, self.state.qd):
+            self.trajectory.desired[0], self.trajectory.desired[1:] = self._hold, 0.0
+        self._control.torque(self.state.q, self.state.qd, self.trajectory.desired, self._feedforward, out=self.torque)
+        return ''
+
+    def publish(self, stamp) -> None:
+        """Publish the command."""
+        self._commands.publish(self.torque)
+
+    def _on_feedforward(self, message: JointState) -> None:
+        """Keep the newest feedforward torque."""
+        try:
+            if message.name != self._feedforward_layout:
+                self._feedforward_places = places_of(self.robot.joint_names, message.name)
+                self._feedforward_layout = message.name
+            np.take(message.effort, self._feedforward_places, out=self._feedforward)
+            self._feedforward_stamp = nanoseconds(message.header.stamp)
+        except (DynamicsError, IndexError) as error:
+            self.get_logger().warning(f'feedforward torque refused: {error}', throttle_duration_sec=1.0)
+
+
+def main():
+    """Run the node."""
+    run(TorqueController)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,172 @@
+"""A node that answers each joint state with a torque: the way from one message to the other, and its safety rules."""
+
+import time
+
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.safety import AgeLimit, TorqueGate
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.state_input import StateInput, nanoseconds
+
+
+class TorqueNode(DynamicsNode):
+    """Reads ``joint_states``; per message: names, age, ``compute``, gate, publish. No exception leaves the callback."""
+
+    def __init__(self, name: str, **options):
+        """Declare the parameters of every node that publishes torques."""
+        super().__init__(name, **options)
+        self.declare(
+            'age_limit', 0.0, 'oldest state that is answered, s; 0 means three periods of the input', low=0.0, high=10.0
+        )
+        self.declare('command_joints', [''], "joint order of the command array; '' means the robot's order")
+        self._subscription = None
+        self._outputs: list = []
+        self._clear()
+
+    def compute(self, stamp: int) -> str:
+        """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none."""
+        raise NotImplementedError
+
+    def create_outputs(self) -> None:
+        """Create what ``publish`` publishes with."""
+        raise NotImplementedError
+
+    def publish(self, stamp) -> None:
+        """Publish ``torque`` with the state's stamp (a builtin_interfaces Time)."""
+        raise NotImplementedError
+
+    def setup(self) -> None:
+        """Create input and outputs."""
+        self._clear()
+        self.state = StateInput(self.robot.joint_names)
+        self._age = AgeLimit(self.value('age_limit'))
+        self._gate = TorqueGate(self.robot.limits.effort)
+        self.torque = np.zeros(self.robot.nv)
+        self.create_outputs()
+        self._subscription = self.create_subscription(
+            JointState,
+            'joint_states',
+            self._on_state,
+            qos_profile_sensor_data,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+
+    def teardown(self) -> None:
+        """Destroy input and outputs."""
+        if self._subscription is not None:
+            self.destroy_subscription(self._subscription)
+            self._subscription = None
+        for output in self._outputs:
+            self.destroy_publisher(output)
+        self._outputs.clear()
+
+    def output(self, message_type, topic: str):
+        """Return a publisher that is silent unless the node is active."""
+        publisher = self.create_lifecycle_publisher(
+            message_type, topic, 1, qos_overriding_options=QoSOverridingOptions.with_default_policies()
+        )
+        self._outputs.append(publisher)
+        return publisher
+
+    def on_activate(self, state):
+        """Answer from the next state on."""
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state):
+        """Answer no more."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def report(self) -> dict[str, str]:
+        """Return counts of states, answers and rejections, rate, age of the last state."""
+        age = time.monotonic() - self._seen
+        if self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
+            self.silence = f'no joint state for {age:.1f} s'
+        return {
+            'states received': str(self._states),
+            'torques published': str(self._answers),
+            'states rejected': str(self._rejected),
+            'torques saturated': str(self._gate.saturations),
+            'torques not finite': str(self._gate.rejections),
+            'input rate, Hz': f'{1.0 / self._age.period:.1f}' if self._age.period else '0',
+            'last state, s ago': f'{age:.3f}' if self._states else 'never',
+        }
+
+    def _clear(self) -> None:
+        """Start all counts afresh."""
+        self._active = False
+        self._states = self._answers = self._rejected = 0
+        self._seen = 0.0
+
+    def _on_state(self, message: JointState) -> None:
+        """Answer one joint state, or remember why not."""
+        if not self._active:
+            return
+        self._states += 1
+        self._seen = time.monotonic()
+        try:
+            self.silence = self._answer(message)
+        except DynamicsError as error:
+            self._rejected += 1
+            self.silence = f'state rejected: {error}'
+            self.get_logger().warning(self.silence, throttle_duration_sec=1.0)
+        except Exception as error:  # no exception leaves a callback: the node says so and stays silent
+            self.silence = f'internal error: {error!r}'
+            self.get_logger().error(self.silence, throttle_duration_sec=1.0)
+
+    def _answer(self, message: JointState) -> str:
+        """Take one state through the safety rules in their order; return '' or the reason for silence."""
+        self.state.read(message)
+        stamp = nanoseconds(message.header.stamp)
+        if not self._age.admits(stamp, self.get_clock().now().nanoseconds):
+            self._rejected += 1
+            return 'the joint state is too old'
+        reason = self.compute(stamp)
+        if reason:
+            return reason
+        if not self._gate.admit(self.torque):
+            return 'the torque is not finite'
+        self.publish(message.header.stamp)
+        self._answers += 1
+        return ''
+
+
+class CommandArray:
+    """A torque as Float64MultiArray in the order of the controller that takes it."""
+
+    def __init__(self, node: TorqueNode, topic: str):
+        """Publish on ``topic`` in the order of the node's parameter ``command_joints``."""
+        names = [name for name in node.value('command_joints') if name] or list(node.robot.joint_names)
+        self._order = permutation(names, node.robot.joint_names)
+        self._message = Float64MultiArray(data=[0.0] * node.robot.nv)
+        self._data = np.frombuffer(self._message.data)  # the message's own memory: nothing is converted on the way out
+        self._publisher = node.output(Float64MultiArray, topic)
+
+    def publish(self, torque) -> None:
+        """Publish ``torque`` (n, robot's order)."""
+        np.take(torque, self._order, out=self._data)
+        self._publisher.publish(self._message)
+
+
+class NamedTorque:
+    """A torque as JointState: names and efforts, the state's stamp, frame_id saying which terms it holds."""
+
+    def __init__(self, node: TorqueNode, topic: str, terms: str):
+        """Publish on ``topic``, labelled with ``terms``."""
+        self._message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
+        self._message.header.frame_id = terms
+        self._effort = np.frombuffer(self._message.effort)
+        self._publisher = node.output(JointState, topic)
+
+    def publish(self, torque, stamp) -> None:
+        """Publish ``torque`` (n) with ``stamp``, a builtin_interfaces Time."""
+        self._effort[:] = torque
+        self._message.header.stamp = stamp
+        self._publisher.publish(self._message)

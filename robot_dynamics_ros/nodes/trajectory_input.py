@@ -1,0 +1,66 @@
+"""From JointTrajectory messages to the desired motion at a stamp."""
+
+import numpy as np
+
+from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.nodes.state_input import nanoseconds
+
+
+class TrajectoryInput:
+    """The trajectory being followed: the newest message replaces it, one without points ends it.
+
+    A header stamp of zero means: now. Where the first point lies later than the start, the way to it begins at the
+    state in which the arm is met then, as joint_trajectory_controller does.
+    """
+
+    def __init__(self, joint_names):
+        """Follow trajectories of the joints ``joint_names``; ``desired`` is (q, qd, qdd), (n,) each."""
+        self._joint_names = joint_names
+        self._followed: tuple[int, Trajectory] | None = None
+        self.desired = np.zeros((3, len(joint_names)))
+
+    def receive(self, message, now: int) -> list[str]:
+        """Follow ``message`` from ``now`` (ns) or its stamp on; return how it will be interpolated.
+
+        Raises DynamicsError naming the joint or point that is wrong; what was followed before goes on then.
+        """
+        if not message.points:
+            self._followed = None
+            return []
+        places = permutation(self._joint_names, message.joint_names)
+        times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in message.points]
+        columns = [_column(message, field, places) for field in ('positions', 'velocities', 'accelerations')]
+        trajectory = Trajectory(times, *columns)
+        self._followed = (nanoseconds(message.header.stamp) or now, trajectory)
+        if trajectory.start > 0.0:
+            trajectory = trajectory.starting_from(columns[0][0], np.zeros(len(places)))
+        return trajectory.interpolations
+
+    def sample(self, stamp: int, q, qd) -> str:
+        """Write ``desired`` at ``stamp`` (ns), where the arm is at q, qd; return '' or why there is nothing desired."""
+        followed = self._followed
+        if followed is None:
+            return 'no trajectory'
+        start, trajectory = followed
+        if stamp < start:
+            return 'the trajectory has not begun'
+        if trajectory.start > 0.0:
+            trajectory = trajectory.starting_from(q, qd)
+            if self._followed is followed:
+                self._followed = (start, trajectory)
+        trajectory.sample((stamp - start) * 1e-9, *self.desired)
+        return ''
+
+
+def _column(message, field: str, places) -> np.ndarray:
+    """Return one field of all points (m, n) in the robot's order, NaN rows where a point leaves it out."""
+    rows = np.full((len(message.points), len(places)), np.nan)
+    for k, point in enumerate(message.points):
+        values = getattr(point, field)
+        if len(values) == len(places):
+            rows[k] = np.take(values, places)
+        elif len(values) or field == 'positions':
+            raise ArgumentError(f'trajectory point {k}: expected {len(places)} {field}, got {len(values)}')
+    return rows

@@ -1,0 +1,53 @@
+"""A torque node that follows ``joint_trajectory``."""
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.torque_node import TorqueNode
+from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
+
+
+class TrajectoryNode(TorqueNode):
+    """Keeps ``trajectory`` on the newest message; a wrong one is refused by name and the old one goes on."""
+
+    def __init__(self, name: str, **options):
+        """Declare the parameters."""
+        super().__init__(name, **options)
+        self._trajectory_subscription = None
+
+    def setup(self) -> None:
+        """Create the inputs and the outputs."""
+        self.trajectory = TrajectoryInput(self.robot.joint_names)
+        super().setup()
+        self._trajectory_subscription = self.create_subscription(
+            JointTrajectory, 'joint_trajectory', self._on_trajectory, 10
+        )
+
+    def teardown(self) -> None:
+        """Destroy inputs and outputs."""
+        super().teardown()
+        if self._trajectory_subscription is not None:
+            self.destroy_subscription(self._trajectory_subscription)
+            self._trajectory_subscription = None
+
+    def warm_up(self) -> None:
+        """Compile the interpolation."""
+        rest = np.zeros((2, self.robot.nv))
+        Trajectory([0.0, 1.0], rest).sample(0.5, *self.trajectory.desired)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        """Follow a new trajectory."""
+        try:
+            kinds = self.trajectory.receive(message, self.get_clock().now().nanoseconds)
+        except DynamicsError as error:
+            self.get_logger().warning(f'trajectory refused: {error}')
+            return
+        rough = [kind for kind in kinds if kind != 'quintic']
+        if rough:
+            self.get_logger().info(
+                f'trajectory without all velocities and accelerations: {" and ".join(rough)} interpolation between its '
+                'points, as joint_trajectory_controller does (said once)',
+                once=True,
+            )

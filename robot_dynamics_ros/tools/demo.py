@@ -1,0 +1,105 @@
+"""The demo: an arm follows a motion better because its torques are known; then a measured log agrees with them."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.importers.actuators import torque_constants
+from robot_dynamics_ros.importers.library import share_folder
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools import report
+from robot_dynamics_ros.tools.log_file import Log, read_log
+from robot_dynamics_ros.tools.motions import LECTURE, SWEEP
+from robot_dynamics_ros.tools.processes import Client, Processes
+from robot_dynamics_ros.tools.replay import Player
+from robot_dynamics_ros.tools.tracking import LAWS, Tracking
+
+LARGEST_RATIO = 1.0 / 3.0
+"""What feedforward must leave of PD + gravity's RMS error on every joint, or the demo fails."""
+
+
+def main() -> None:
+    """Run the demo and, where a log is given, its replay; exit with 1 and the reason where something is wrong."""
+    parser = argparse.ArgumentParser(prog='scripts/demo', description=__doc__)
+    parser.add_argument(
+        '--log', type=Path, help='a measured motion: CSV with motor currents, or rosbag2 with /joint_states'
+    )
+    parser.add_argument('--urdf', type=Path, help='the arm of the log (default: the AUBO-i5)')
+    parser.add_argument('--output', type=Path, default=Path('demo_output'), help='folder for plots and node logs')
+    options = parser.parse_args()
+    try:
+        run(options)
+    except DynamicsError as error:
+        sys.exit(f'demo: {error}')
+
+
+def run(options) -> None:
+    """Check the log before anything else, then play the motions, then the log."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named('aubo_i5')
+    log = None
+    if options.log:
+        constants = None if options.urdf else torque_constants(share_folder() / 'config' / 'aubo_i5.yaml')
+        log = read_log(options.log, robot.joint_names, constants)
+    play_motions(options.output)
+    if log:
+        model = ('-p', f'model:={options.urdf.resolve()}') if options.urdf else ()
+        play_log(options.output, log, options.log.name, robot.joint_names, model)
+
+
+def play_motions(output: Path) -> None:
+    """Play both motions under the three laws, print the tables, save the plots; DynamicsError where the ratio fails."""
+    domain = os.environ.get('ROS_DOMAIN_ID', '0')
+    say(f'three control laws with the same low gains on a simulated AUBO-i5 (ROS domain {domain})')
+    with Processes(output) as processes, Client('demo', processes) as client:
+        say('starting simulated_arm, feedforward_node, torque_controller')
+        tracking = Tracking(client, processes, share_folder() / 'config' / 'demo.yaml')
+        records = {motion: {} for motion in (LECTURE, SWEEP)}
+        for motion, by_law in records.items():
+            for law, label in LAWS.items():
+                say(f'{motion.name}, {motion.times[-1]:.0f} s, {label}')
+                by_law[label] = tracking.play(motion, law)
+        joint_names = tracking.joint_names
+    effort_limit = Robot.named('aubo_i5').limits.effort
+    worst = 0.0
+    for motion, by_law in records.items():
+        path = output / f'tracking_{"lecture" if motion is LECTURE else "sweep"}.png'
+        report.tracking_plot(path, motion.name, joint_names, by_law, effort_limit)
+        print(f'\n{motion.name} (plot: {path})')
+        print(report.tracking_table(joint_names, by_law), flush=True)
+        *_, gravity, feedforward = by_law.values()
+        worst = max(worst, (feedforward.rms / gravity.rms).max())
+    print(f'\nlargest ratio feedforward / gravity: {worst:.3f}, allowed {LARGEST_RATIO:.3f}', flush=True)
+    if worst > LARGEST_RATIO:
+        raise DynamicsError(f'feedforward left {worst:.3f} of the RMS error of PD + gravity on a joint')
+
+
+def play_log(output: Path, log: Log, name: str, joint_names, arguments) -> None:
+    """Play a log through feedforward_node, print the table, save the plot; DynamicsError where a sample was lost."""
+    say(f'{name}: {len(log.time)} samples through feedforward_node')
+    with Processes(output) as processes, Client('demo', processes) as client:
+        processes.start('feedforward_node', '-p', 'age_limit:=10.0', *arguments)
+        client.wait_until_active('feedforward_node')
+        comparison = Player(client, joint_names).play(log)
+    path = output / 'log.png'
+    report.comparison_plot(path, f'{name}: torque of feedforward_node and measured torque', joint_names, comparison)
+    print(f'\n{name} (plot: {path})')
+    print(report.comparison_table(joint_names, comparison))
+    print(f'{len(log.time)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
+    if comparison.lost:
+        raise DynamicsError(f'{comparison.lost} of {len(log.time)} samples were lost')
+
+
+_BEGAN = time.monotonic()
+
+
+def say(text: str) -> None:
+    """Print progress with the time since the start."""
+    print(f'[{time.monotonic() - _BEGAN:5.1f} s] {text}', flush=True)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,143 @@
+"""Measured logs: a CSV with joint motion and motor current, or a rosbag2 with ``/joint_states``."""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rosbags.rosbag2 import Reader, ReaderError
+from rosbags.typesys import Stores, get_typestore
+from scipy.signal import savgol_filter
+
+from robot_dynamics_ros.control.joint_order import places_of
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+
+TOPIC = '/joint_states'
+FEWEST_SAMPLES = 20
+SMOOTHING = 0.2
+"""Window over which a bag's velocities are smoothed and differentiated, s."""
+
+
+class LogError(DynamicsError, ValueError):
+    """A log that can't be used; the text names the file and the line, message or column."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A measured motion: time (m,) s from its start; q, qd, qdd and the joint torque (m, n), SI, in joint order."""
+
+    time: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    torque: np.ndarray
+
+
+def read_log(path: Path, joint_names, torque_constants: dict[str, float] | None) -> Log:
+    """Return the log in ``path`` for the joints ``joint_names``; LogError says where it is wrong.
+
+    A CSV's motor currents become torques by ``torque_constants`` (joint name -> N m/A).
+    """
+    if not path.exists():
+        raise LogError(f'{path}: there is no such file')
+    log = _read_csv(path, joint_names, torque_constants) if path.suffix == '.csv' else _read_bag(path, joint_names)
+    if len(log.time) < FEWEST_SAMPLES:
+        raise LogError(f'{path}: {len(log.time)} samples, at least {FEWEST_SAMPLES} are needed')
+    return log
+
+
+def _read_csv(path: Path, joint_names, torque_constants) -> Log:
+    """Read columns t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2 and i<k>_mA for joints k = 1..n."""
+    n = len(joint_names)
+    units = {'q': 'rad', 'qd': 'rad_s', 'qdd': 'rad_s2', 'i': 'mA'}
+    columns = ['t_s', *(f'{symbol}{k}_{unit}' for symbol, unit in units.items() for k in range(1, n + 1))]
+    with path.open(newline='') as file:
+        rows = csv.reader(file)
+        header = [name.strip() for name in next(rows, [])]
+        missing = [name for name in columns if name not in header]
+        if missing:
+            raise LogError(f'{path}, line 1: column {missing[0]!r} is missing')
+        for name in header:
+            joint = re.fullmatch(r'(?:q|qd|qdd|i)(\d+)_(?:rad|rad_s|rad_s2|mA)', name)
+            if joint and not 1 <= int(joint[1]) <= n:
+                raise LogError(f'{path}, line 1: column {name!r} is of an unknown joint: the robot has {n}')
+        places = [header.index(name) for name in columns]
+        table = []
+        for row in rows:
+            if len(row) != len(header):
+                raise LogError(f'{path}, line {rows.line_num}: cut short, {len(row)} of {len(header)} columns')
+            table.append([_number(path, rows.line_num, header[k], row[k]) for k in places])
+            if len(table) > 1 and table[-1][0] <= table[-2][0]:
+                raise LogError(f'{path}, line {rows.line_num}: time does not go on, t_s = {table[-1][0]}')
+    if torque_constants is None:
+        raise LogError(f'{path}: motor currents need the torque constants of an actuator file')
+    values = np.array(table).reshape(-1, len(columns))
+    q, qd, qdd, current = (values[:, 1 + k * n : 1 + (k + 1) * n] for k in range(4))
+    constants = np.array([torque_constants[name] for name in joint_names])
+    return Log(values[:, 0] - values[:1, 0], q, qd, qdd, current * 1e-3 * constants)
+
+
+def _number(path: Path, line: int, column: str, text: str) -> float:
+    """Return a finite number, or say where there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise LogError(f'{path}, line {line}: {column} is {text!r}, not a number') from None
+    if not np.isfinite(value):
+        raise LogError(f'{path}, line {line}: {column} is {text}')
+    return value
+
+
+def _read_bag(path: Path, joint_names) -> Log:
+    """Read a rosbag2 (its folder, or the .db3 or .mcap file alone)."""
+    typestore = get_typestore(Stores.ROS2_HUMBLE)
+    samples: list = []
+    try:
+        for stamp, message in _bag_messages(path, typestore):
+            samples.append((stamp, *_bag_sample(f'{path}, message {len(samples) + 1}', message, joint_names)))
+    except (ReaderError, OSError) as error:
+        raise LogError(f'{path}: {error}') from None
+    if not samples:
+        raise LogError(f'{path}: nothing on {TOPIC}')
+    stamps, positions, velocities, efforts = zip(*samples, strict=True)
+    time = np.array(stamps) * 1e-9
+    keep = np.concatenate([[True], np.diff(time) > 0])
+    time = time[keep] - time[0]
+    q, qd, torque = (np.array(rows)[keep] for rows in (positions, velocities, efforts))
+    # a bag holds no accelerations: a quadratic through a short window of the velocities gives both without lag
+    period = float(np.median(np.diff(time)))
+    window = max(5, 2 * round(SMOOTHING / period / 2) + 1)
+    if len(time) < window:
+        raise LogError(f'{path}: {len(time)} messages, at least {window} are needed')
+    smooth = savgol_filter(qd, window, 2, axis=0)
+    return Log(time, q, smooth, savgol_filter(qd, window, 2, deriv=1, delta=period, axis=0), torque)
+
+
+def _bag_messages(path: Path, typestore):
+    """Yield (ns, JointState) of every message on ``TOPIC``; the bag's time where stamps are zero."""
+    with Reader(path) as reader:
+        connections = [connection for connection in reader.connections if connection.topic == TOPIC]
+        for connection, received, data in reader.messages(connections) if connections else ():
+            message = typestore.deserialize_cdr(data, connection.msgtype)
+            stamp = message.header.stamp
+            yield stamp.sec * 1_000_000_000 + stamp.nanosec or received, message
+
+
+def _bag_sample(where: str, message, joint_names) -> list[np.ndarray]:
+    """Return position, velocity and effort (n,) each of one message in the robot's order."""
+    try:
+        places = places_of(joint_names, message.name)
+    except DynamicsError as error:
+        raise LogError(f'{where}: {error}') from None
+    rows = []
+    for field in ('position', 'velocity', 'effort'):
+        values = getattr(message, field)
+        if len(values) != len(message.name):
+            raise LogError(f'{where}: {len(message.name)} joints have {len(values)} numbers in {field}')
+        row = values[places]
+        if not np.isfinite(row).all():
+            joint = joint_names[int(np.argmin(np.isfinite(row)))]
+            raise LogError(f'{where}: {field} of joint {joint!r} is not finite')
+        rows.append(row)
+    return rows

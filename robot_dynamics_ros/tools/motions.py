@@ -1,0 +1,45 @@
+"""The motions that the demo plays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.control.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion through points at rest, each reached by a quintic."""
+
+    name: str
+    times: tuple[float, ...]  # s
+    degrees: tuple[tuple[float, ...], ...]  # a row for each time, a column for each joint
+
+    @property
+    def positions(self) -> np.ndarray:
+        """The points in rad, (m, n)."""
+        return np.radians(self.degrees)
+
+    def trajectory(self) -> Trajectory:
+        """Return the motion, to be sampled."""
+        rest = np.zeros(self.positions.shape)
+        return Trajectory(self.times, self.positions, rest, rest)
+
+    def message(self, joint_names) -> JointTrajectory:
+        """Return the motion as a message without a stamp."""
+        rest = [0.0] * len(joint_names)
+        message = JointTrajectory(joint_names=list(joint_names))
+        for time, position in zip(self.times, self.positions, strict=True):
+            point = JointTrajectoryPoint(positions=position.tolist(), velocities=rest, accelerations=rest)
+            point.time_from_start.sec, point.time_from_start.nanosec = int(time), round(time % 1.0 * 1e9)
+            message.points.append(point)
+        return message
+
+
+LECTURE = Motion("the lecture's quintic", (0.0, 2.0), ((0, -45, 0, 0, 0, 0), (65, -55, -35, 15, 10, 5)))
+"""From the AUBO-i5 course, chapter 6."""
+
+SWEEP = Motion(
+    'a faster sweep', (0.0, 1.5, 3.0), ((0, -45, 0, 0, 0, 0), (80, 20, -70, 60, -60, 80), (0, -45, 0, 0, 0, 0))
+)

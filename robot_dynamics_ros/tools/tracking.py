@@ -1,0 +1,105 @@
+"""The demo's experiment: one arm, one set of low gains, three control laws, measured over DDS."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.tools.motions import Motion
+from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
+
+LAWS = {'pd': 'PD', 'pd_gravity': 'PD + gravity', 'pd_feedforward': 'PD + feedforward'}
+NODES = ('simulated_arm', 'feedforward_node', 'torque_controller')
+LEAD = 0.5
+"""Time between a trajectory's message and its start, s."""
+AFTER = 0.2
+"""Time recorded after a motion, s."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One motion under one law: time (m,) s from its start, error (m, n) rad, torque (m, n) N m."""
+
+    time: np.ndarray
+    error: np.ndarray
+    torque: np.ndarray
+
+    @property
+    def rms(self) -> np.ndarray:
+        """RMS tracking error of each joint (n,) in rad."""
+        return np.sqrt(np.mean(self.error**2, axis=0))
+
+    @property
+    def peak(self) -> np.ndarray:
+        """Largest tracking error of each joint (n,) in rad."""
+        return np.abs(self.error).max(axis=0)
+
+
+class Tracking:
+    """The graph of the demo, ready to play motions."""
+
+    def __init__(self, client: Client, processes: Processes, parameters):
+        """Start the nodes with a parameter file and wait until all are active."""
+        self._client = client
+        for node in NODES:
+            processes.start(node, '--params-file', str(parameters))
+        for node in NODES:
+            client.wait_until_active(node)
+        self._samples: list = []
+        self._stamp = 0
+        self._trajectories = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 1)
+        self._states = client.node.create_subscription(JointState, 'joint_states', self._on_state, 100)
+        client.spin_until(lambda: self._stamp, 10.0, 'joint_states')
+        client.spin_until(
+            lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscribers of the trajectory'
+        )
+
+    @property
+    def joint_names(self) -> list[str]:
+        """The arm's joints, as it names them."""
+        return self._joint_names
+
+    def play(self, motion: Motion, law: str) -> Record:
+        """Put the arm to its start, play ``motion`` under ``law`` and return what happened."""
+        self._trajectories.publish(JointTrajectory())
+        self._client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+        self._client.set_parameter('torque_controller', 'control_law', law)
+        self._client.change_state('torque_controller', Transition.TRANSITION_CONFIGURE)
+        if not self._client.call(Trigger, 'simulated_arm/reset', Trigger.Request()).success:
+            raise ProcessError('simulated_arm refused to reset')
+        self._client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
+        self._client.spin_until(
+            lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscribers of the trajectory'
+        )
+        message = motion.message(self.joint_names)
+        start = self._stamp + int(LEAD * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(start, 1_000_000_000)
+        self._samples = []
+        self._trajectories.publish(message)
+        end = start + int((motion.times[-1] + AFTER) * 1e9)
+        self._client.spin_until(lambda: self._stamp >= end, 10.0 * (motion.times[-1] + LEAD + AFTER), motion.name)
+        return self._record(motion, start)
+
+    def _record(self, motion: Motion, start: int) -> Record:
+        """Return the samples since ``start`` against the desired motion."""
+        samples = [sample for sample in self._samples if sample[0] >= start]
+        time = np.array([stamp - start for stamp, _, _ in samples]) * 1e-9
+        position = np.array([position for _, position, _ in samples])
+        torque = np.array([torque for _, _, torque in samples])
+        trajectory = motion.trajectory()
+        desired = np.zeros((3, position.shape[1]))
+        error = np.empty_like(position)
+        for k, t in enumerate(time):
+            trajectory.sample(t, *desired)
+            error[k] = desired[0] - position[k]
+        return Record(time, error, torque)
+
+    def _on_state(self, message: JointState) -> None:
+        """Keep a sample."""
+        self._joint_names = list(message.name)
+        self._stamp = nanoseconds(message.header.stamp)
+        self._samples.append((self._stamp, np.array(message.position), np.array(message.effort)))
