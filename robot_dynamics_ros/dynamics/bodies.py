@@ -1,4 +1,4 @@
-"""Ten inertial parameters of a rigid body on the host side: made, moved and taken apart (NumPy, not compiled).
+"""Ten inertial parameters of a rigid body on the host side: made and taken apart (NumPy, not compiled).
 
 The row is m (kg), h = m c (3, kg m), J about the frame's origin as xx, xy, xz, yy, yz, zz (kg m^2): the form that
 kernels read (see ``inertia``). Sums of such rows are sums of bodies.
@@ -21,9 +21,3 @@ def central_parameters(row) -> tuple[float, np.ndarray, np.ndarray]:
     xx, xy, xz, yy, yz, zz = row[4:]
     J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return mass, com, J - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
-
-
-def moved(row, rotation, origin) -> np.ndarray:
-    """Return the row (10,) seen from a frame in which its own frame has ``rotation`` (3, 3) and ``origin`` (3, m)."""
-    mass, com, inertia = central_parameters(np.asarray(row, float))
-    return ten_parameters(mass, rotation @ com + origin, rotation @ inertia @ rotation.T)

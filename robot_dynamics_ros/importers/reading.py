@@ -24,7 +24,7 @@ def read_text(path: str | Path) -> str:
             data = file.read(MAX_BYTES + 1)  # no more than needed to see that it is too long
         if len(data) > MAX_BYTES:
             raise ModelError(f'longer than {MAX_BYTES} bytes')
-        return data.decode('utf-8-sig')
+        return data.decode('utf-8')
     except UnicodeDecodeError as error:
         raise ModelError(f'not UTF-8 text: {error.reason} at byte {error.start}') from error
     except ModelError:

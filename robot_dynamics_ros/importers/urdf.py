@@ -247,4 +247,4 @@ def _exact(rotation: np.ndarray) -> np.ndarray:
     for one robot leaves out.
     """
     nearest = np.round(rotation)
-    return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest + 0.0, rotation)  # + 0.0: never -0.0
+    return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest, rotation)

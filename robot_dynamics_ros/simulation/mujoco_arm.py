@@ -1,9 +1,12 @@
 """A plant in MuJoCo: the same URDF, with joint friction, and on purpose not quite the model."""
 
+from xml.etree.ElementTree import tostring
+
 import mujoco
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.importers.reading import parsed
 from robot_dynamics_ros.robot import Robot
 
 
@@ -21,7 +24,7 @@ class MujocoArm:
         ArgumentError for a start of wrong length.
         """
         try:
-            model = mujoco.MjModel.from_xml_string(urdf)
+            model = mujoco.MjModel.from_xml_string(_without_shapes(urdf))
         except ValueError as error:
             raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
         joints = [model.joint(name) for name in robot.joint_names]
@@ -72,3 +75,13 @@ class MujocoArm:
     def velocity(self) -> np.ndarray:
         """Joint velocities (n,) in rad/s or m/s."""
         return self._data.qvel[self._v]
+
+
+def _without_shapes(urdf: str) -> str:
+    """Return a URDF without visuals and collision shapes: their mesh files may not be here, and nothing is touched."""
+    robot = parsed(urdf)
+    for link in robot.findall('link'):
+        for tag in ('visual', 'collision'):
+            for shape in link.findall(tag):
+                link.remove(shape)
+    return tostring(robot, encoding='unicode')

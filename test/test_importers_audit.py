@@ -1,0 +1,159 @@
+"""What the audit says of each flaw, and that it is silent where there is none."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.model import Joint
+from robot_dynamics_ros.importers.audit import ROUNDING, audit_base, audit_bodies, audit_inertial, audit_joint
+from robot_dynamics_ros.importers.urdf import model_from_urdf
+
+
+def joint(name='elbow', link='arm', parent='base', **fields):
+    figures = {
+        'kind': 'revolute',
+        'axis': np.array([0.0, 0.0, 1.0]),
+        'rotation': np.eye(3),
+        'origin': np.zeros(3),
+        'inertia': ten_parameters(2.0, [0.1, 0.0, 0.0], np.diag([0.02, 0.03, 0.04])),
+        'lower': -1.0,
+        'upper': 1.0,
+        'velocity': 2.0,
+        'effort': 3.0,
+    }
+    return Joint(name, link, parent, **{**figures, **fields})
+
+
+def only(findings):
+    """Return severity, place and message of the one finding."""
+    (finding,) = findings
+    return finding
+
+
+def test_a_sound_robot_gets_no_finding():
+    assert not list(audit_inertial('arm', 2.0, np.diag([0.02, 0.03, 0.04])))
+    assert not list(audit_joint(joint()))
+    assert not list(audit_bodies([joint()]))
+    assert not list(audit_base('base', {'base': 0.0, 'plate': 0.0}))
+    assert not list(audit_inertial('frame', 0.0, np.zeros((3, 3))))  # a link without an inertial
+
+
+@pytest.mark.parametrize(
+    ('mass', 'inertia', 'severity', 'message'),
+    [
+        (-1.0, np.zeros((3, 3)), 'error', 'mass of -1 kg is negative'),
+        (-1.0, np.diag([0.02, 0.03, 0.04]), 'error', 'mass of -1 kg is negative'),
+        (0.0, np.diag([0.02, 0.03, 0.04]), 'error', 'an inertia but no mass'),
+        (2.0, np.zeros((3, 3)), 'warning', 'a point mass of 2 kg'),
+        (
+            2.0,
+            np.diag([-0.01, 0.03, 0.04]),
+            'error',
+            'not positive definite: principal moments -0.01, 0.03, 0.04',
+        ),
+        (2.0, np.array([[0.02, 0.05, 0], [0.05, 0.02, 0], [0, 0, 0.04]]), 'error', 'not positive definite'),
+        (2.0, -np.diag([0.02, 0.03, 0.04]), 'error', 'not positive definite'),
+        (2.0, np.diag([0.0, 0.03, 0.03]), 'warning', 'not positive definite'),  # a rod, in six decimals
+        (2.0, np.diag([0.01, 0.02, 0.04]), 'error', 'break the triangle inequality'),
+        (2.0, np.diag([0.01, 0.02, 0.03 + 0.9 * ROUNDING]), 'warning', 'break the triangle inequality'),
+        (2.0, np.diag([0.01, 0.02, 0.03 + 1.1 * ROUNDING]), 'error', 'break the triangle inequality'),
+    ],
+)
+def test_inertials(mass, inertia, severity, message):
+    finding = only(audit_inertial('arm', mass, inertia))
+    assert (finding.severity, finding.where) == (severity, "link 'arm'")
+    assert message in finding.message
+
+
+def test_a_turned_plate_is_sound():
+    # flat bodies meet the triangle inequality with equality; rotation must not make a finding of the last bit
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        assert not list(audit_inertial('plate', 2.0, rotation @ np.diag([0.01, 0.02, 0.03]) @ rotation.T))
+
+
+@pytest.mark.parametrize(
+    ('fields', 'severity', 'message'),
+    [
+        ({'effort': np.nan}, 'warning', 'no limit known for effort (zero'),
+        ({'velocity': np.nan}, 'warning', 'no limit known for velocity (zero'),
+        ({'lower': np.nan}, 'warning', 'no limit known for lower/upper (zero'),
+        (
+            dict.fromkeys(['effort', 'velocity', 'lower', 'upper'], np.nan),
+            'warning',
+            'for effort, velocity, lower/upper',
+        ),
+        ({'lower': 1.5}, 'error', 'lower limit 1.5 is above the upper, 1'),
+        ({'viscous': -0.1}, 'error', 'its damping of -0.1 is negative'),
+        ({'coulomb': -0.2}, 'error', 'its friction of -0.2 is negative'),
+    ],
+)
+def test_joints(fields, severity, message):
+    finding = only(audit_joint(joint(**fields)))
+    assert (finding.severity, finding.where) == (severity, "joint 'elbow'")
+    assert message in finding.message
+
+
+def test_joints_that_turn_without_end_lack_no_limit():
+    assert not list(audit_joint(joint(lower=-np.inf, upper=np.inf)))
+
+
+MASSLESS = np.zeros(10)
+ON_THE_AXIS = ten_parameters(5.0, [0.0, 0.0, 0.7], np.zeros((3, 3)))
+
+
+def test_a_massless_body_between_others_is_a_warning():
+    chain = [joint(inertia=MASSLESS), joint('wrist', 'hand', 'arm')]
+    finding = only(audit_bodies(chain))
+    assert (finding.severity, finding.where) == ('warning', "link 'arm'")
+
+
+@pytest.mark.parametrize(
+    'fields',
+    [{'inertia': MASSLESS}, {'inertia': MASSLESS, 'kind': 'prismatic'}, {'inertia': ON_THE_AXIS}],
+)
+def test_a_last_body_without_inertia_about_its_joint_is_an_error(fields):
+    finding = only(audit_bodies([joint(), joint('wrist', 'hand', 'arm', **fields)]))
+    assert (finding.severity, finding.where) == ('error', "link 'hand'")
+    assert "joint 'wrist'" in finding.message
+    assert 'singular' in finding.message
+
+
+@pytest.mark.parametrize('fields', [{'rotor': 0.1}, {'kind': 'prismatic'}, {'axis': np.array([1.0, 0.0, 0.0])}])
+def test_a_point_mass_on_the_axis_is_fine_with_a_rotor_or_across(fields):
+    assert not list(audit_bodies([joint(inertia=ON_THE_AXIS, **fields)]))
+
+
+def test_what_is_fixed_to_the_base_is_dropped_with_its_kilograms():
+    finding = only(audit_base('world', {'world': 0.0, 'base': 1.5, 'plate': 0.25}))
+    assert (finding.severity, finding.where) == ('warning', "link 'world'")
+    assert "1.75 kg of 'base', 'plate' dropped" in finding.message
+
+
+INERTIAL = '<inertial><mass value="{}"/><inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+
+
+def test_the_model_carries_the_findings_of_its_urdf():
+    model = model_from_urdf(f"""<robot name="r">
+        <link name="world">{INERTIAL.format(3, 1)}</link>
+        <link name="plate">{INERTIAL.format(4, 1)}</link>
+        <link name="arm"/>
+        <link name="cover">{INERTIAL.format(2, -1)}</link>
+        <link name="tip"/>
+        <joint name="bolt" type="fixed"><parent link="world"/><child link="plate"/></joint>
+        <joint name="elbow" type="continuous"><parent link="plate"/><child link="arm"/></joint>
+        <joint name="glue" type="fixed"><parent link="arm"/><child link="cover"/></joint>
+        <joint name="wrist" type="prismatic"><parent link="cover"/><child link="tip"/>
+            <limit lower="2" upper="1" velocity="1" effort="0"/></joint>
+    </robot>""")
+    found = [(finding.severity, finding.where) for finding in model.findings]
+    assert found == [
+        ('error', "link 'cover'"),  # inertia not positive, judged as written though merged into 'arm'
+        ('warning', "joint 'elbow'"),  # no effort, no velocity
+        ('warning', "joint 'wrist'"),  # effort 0
+        ('error', "joint 'wrist'"),  # lower > upper
+        ('error', "link 'tip'"),  # moves nothing; 'arm' has the cover's mass
+        ('warning', "link 'world'"),  # 7 kg dropped
+    ]
+    assert '7 kg' in model.findings[-1].message
