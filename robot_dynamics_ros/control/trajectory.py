@@ -10,14 +10,14 @@ import bisect
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.jit import entry
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9
 """Of ROS stamps, s: the last point is met with its velocity, whatever rounding does to its time."""
 
 
-@kernel
+@entry
 def _evaluate(coefficients, k, t, q, qd, qdd):
     """Write position, velocity and acceleration (n each) of segment ``k``, ``t`` seconds after its start.
 

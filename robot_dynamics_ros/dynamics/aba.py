@@ -76,15 +76,16 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
         # U_i = I_A_i S_i,  d_i = S_i' U_i + rotor_i,  u_i = tau_i - S_i' p_A_i
         articulated_times(I_A, i, model.S, i, U, i)
         work.d[i] = dot(model.S, i, U, i) + model.rotor[i]
+        d_inv = 1.0 / work.d[i]
         work.u[i] = tau[i - 1] - dot(model.S, i, p_A, i)
         # I_a = I_A_i - U_i U_i' / d_i
         for row in range(6):
-            U_d = U[i, row] / work.d[i]
+            U_d = U[i, row] * d_inv
             for column in range(row, 6):
                 I_A[i, row, column] -= U_d * U[i, column]
         # p_a = p_A_i + I_a c_i + U_i u_i / d_i
         articulated_times(I_A, i, c, i, work.f, i)
-        u_d = work.u[i] / work.d[i]
+        u_d = work.u[i] * d_inv
         for k in range(6):
             p_A[i, k] += work.f[i, k] + U[i, k] * u_d
         # I_A_p += X_i' I_a X_i,  p_A_p += X_i' p_a

@@ -7,54 +7,54 @@ from robot_dynamics_ros.dynamics.aba import aba
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.dynamics.friction import friction_torque
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.dynamics.kinematics import link_poses
 from robot_dynamics_ros.dynamics.rnea import rnea
 
 
-@kernel
+@entry
 def rnea_batch(model, work, q, qd, qdd, gravity, f_ext, tau):
     """Write tau (count, n) by ``rnea`` for q, qd, qdd (count, n)."""
     for b in range(q.shape[0]):
         rnea(model, work, q[b], qd[b], qdd[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], tau[b])
 
 
-@kernel
+@entry
 def aba_batch(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (count, n) by ``aba`` for q, qd, tau (count, n)."""
     for b in range(q.shape[0]):
         aba(model, work, q[b], qd[b], tau[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], qdd[b])
 
 
-@kernel
+@entry
 def crba_batch(model, work, q, M):
     """Write M (count, n, n) by ``crba`` for q (count, n)."""
     for b in range(q.shape[0]):
         crba(model, work, q[b], M[b])
 
 
-@kernel
+@entry
 def link_poses_batch(model, work, q, T):
     """Write T (count, n + 1, 4, 4) by ``link_poses`` for q (count, n)."""
     for b in range(q.shape[0]):
         link_poses(model, work, q[b], T[b])
 
 
-@kernel
+@entry
 def kinetic_energy_batch(model, work, q, qd, T):
     """Write T (count, 1) by ``kinetic_energy`` for q, qd (count, n)."""
     for b in range(q.shape[0]):
         kinetic_energy(model, work, q[b], qd[b], T[b])
 
 
-@kernel
+@entry
 def potential_energy_batch(model, work, q, gravity, V):
     """Write V (count, 1) by ``potential_energy`` for q (count, n)."""
     for b in range(q.shape[0]):
         potential_energy(model, work, q[b], gravity, V[b])
 
 
-@kernel
+@entry
 def friction_torque_batch(friction, qd, tau):
     """Write tau (count, n) by ``friction_torque`` for qd (count, n)."""
     for b in range(qd.shape[0]):

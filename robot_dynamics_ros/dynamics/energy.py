@@ -32,6 +32,7 @@ def potential_energy(model, work, q, gravity, V):
     """Write V (1, J), the potential energy at q (n, rad or m); zero where all mass is at the base frame's origin.
 
     Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
+    Siciliano et al. 2009, section 7.1.2.
     """
     n = model.parent.shape[0] - 1
     for k in range(10):

@@ -1,17 +1,21 @@
-"""The one decorator of every kernel, and where compiled kernels are kept.
+"""The decorators of kernels, and where compiled kernels are kept.
 
 Numba's own cache does not notice an edit in a helper of another file. The cache folder is therefore named after a
 digest of all kernel sources: an edit anywhere means a new folder. Cached code is executed, so the folder belongs to
 the user alone; where no such folder can be had, a private temporary one serves this process.
 """
 
+import atexit
 import hashlib
 import os
+import pickle
+import shutil
 import stat
 import tempfile
 from pathlib import Path
 
 import numba
+from numba.core.serialize import dumps
 
 
 def source_digest() -> str:
@@ -32,7 +36,9 @@ def private_folder(path: Path) -> Path:
             return path
     except OSError:
         pass  # a read-only or missing home is no reason to fail
-    return Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
+    folder = Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def cache_root() -> Path:
@@ -41,19 +47,74 @@ def cache_root() -> Path:
     return Path(home) / 'robot_dynamics_ros'
 
 
-_FOLDER = private_folder(cache_root() / source_digest())
+FOLDER = private_folder(private_folder(cache_root()) / source_digest())
+"""Where this process keeps compiled code."""
+
+
+# No fast-math, so that every binding of a kernel gives the same bits; NumPy's division (x / 0 is inf), so that no
+# exception is raised inside a kernel.
+_OPTIONS = {'error_model': 'numpy'}
 
 
 def kernel(function):
-    """Compile ``function`` on its first call (lazily, for the types it is called with) and keep the result on disk.
+    """Compile ``function`` into whatever calls it, for the types it is called with.
 
-    No fast-math, so that every binding of a kernel gives the same bits; no GIL, so that a long batch does not stall
-    another thread; NumPy's division (x / 0 is inf), so that no exception is raised inside a kernel.
+    It is not kept on disk: code that comes from there can't be inlined into a caller that is compiled anew.
+    """
+    return numba.njit(**_OPTIONS)(function)
+
+
+def entry(function, nogil=True):
+    """Compile ``function``, a kernel that Python calls, and keep the result on disk.
+
+    It gives the GIL back while it runs, so that a long batch does not stall another thread, unless told not to.
     """
     # Numba chooses the folder when the function is decorated; other users of Numba in this process keep theirs.
     settings = vars(numba.config)
-    before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(_FOLDER)
+    before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
     try:
-        return numba.njit(cache=True, nogil=True, error_model='numpy')(function)
+        compiled = numba.njit(cache=True, nogil=nogil, **_OPTIONS)(function)
     finally:
         settings['CACHE_DIR'] = before
+    numbas_own = compiled._cache._cache_file
+    compiled._cache._cache_file = _Store(Path(numbas_own._index_path).with_suffix(''), numbas_own._source_stamp)
+    return compiled
+
+
+class _Store:
+    """Compiled versions of one function, a file each, in the place of Numba's own files.
+
+    Numba runs whatever it finds. Here a file opens with the digest of its rest; one that is torn or not ours is no
+    file, and the function is compiled anew. Files appear whole or not at all, however many processes write them.
+    """
+
+    def __init__(self, path: Path, source_stamp):
+        """Keep files beside ``path``; they hold for sources with this stamp."""
+        self._path, self._stamp = path, source_stamp
+
+    def load(self, key):
+        """Return what was saved under ``key``, or None."""
+        try:
+            content = self._file(key).read_bytes()
+        except OSError:
+            return None
+        seal, data = content[:32], content[32:]
+        return pickle.loads(data) if seal == hashlib.sha256(data).digest() else None
+
+    def save(self, key, data) -> None:
+        """Keep ``data`` under ``key``; a full or read-only disk costs only the keeping."""
+        data = dumps(data)
+        written = None
+        try:
+            with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as file:
+                written = Path(file.name)
+                file.write(hashlib.sha256(data).digest() + data)
+            written.replace(self._file(key))
+        except OSError:
+            if written:
+                written.unlink(missing_ok=True)
+
+    def _file(self, key) -> Path:
+        """Return the file of a compiled version: types, processor and source are in its name."""
+        name = hashlib.sha256(repr((numba.__version__, self._stamp, key)).encode()).hexdigest()[:16]
+        return self._path.with_name(f'{self._path.name}.{name}')

@@ -37,19 +37,23 @@ class Workspace(NamedTuple):
     B: np.ndarray  # (n + 1, 3, 3) 1/s^2       alpha x + w x w x, link frame
     f: np.ndarray  # (n + 1, 6) N m, N         force transmitted by the joint, link frame
     I_c: np.ndarray  # (n + 1, 10)             composite-rigid-body inertia, link frame
-    I_A: np.ndarray  # (n + 1, 6, 6)           articulated-body inertia, upper triangle, link frame
-    p_A: np.ndarray  # (n + 1, 6) N m, N       articulated-body bias force, link frame
+    I_A: np.ndarray  # (n + 1, 6, 6)           articulated-body inertia, upper triangle, link frame; then I_a
+    p_A: np.ndarray  # (n + 1, 6) N m, N       articulated-body bias force, link frame; then p_a
     c: np.ndarray  # (n + 1, 6)                velocity-product acceleration, link frame
     U: np.ndarray  # (n + 1, 6)                I_A S
     d: np.ndarray  # (n + 1,)                  S' I_A S + rotor
     u: np.ndarray  # (n + 1,) N m, N           tau - S' p_A
+    M: np.ndarray  # (n, n)                    mass matrix, then its factor L
+    h: np.ndarray  # (n,) N m, N               torques at zero acceleration
+    rest: np.ndarray  # (n,)                   zeros
 
     @classmethod
     def of(cls, joints: int, dtype=float) -> 'Workspace':
         """Return a workspace for a model of so many joints; ``dtype=complex`` serves complex-step derivatives."""
         rows = joints + 1
         shapes = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,), (6,), (), ()]
-        return cls(*(np.zeros((rows, *shape), dtype) for shape in shapes))
+        rows_of_links = (np.zeros((rows, *shape), dtype) for shape in shapes)
+        return cls(*rows_of_links, np.zeros((joints, joints), dtype), *np.zeros((2, joints), dtype))
 
 
 class JointLimits(NamedTuple):

@@ -10,7 +10,7 @@ from robot_dynamics_ros.dynamics.spatial import cross, dot, force_to_parent, poi
 def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
     """Write tau (n, N m or N), the joint torques of the motion q, qd, qdd (n each, rad or m, and per s, s^2).
 
-    Writes ``tau`` and the rows E r w a B f of ``work``; f[0] is the force that the base exerts on the arm, negated.
+    Writes ``tau`` and the rows E r w a B f of ``work``; f[0] is the force that the ground exerts on the base.
     Reads ``model``, ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each
     link in its own frame. Rotor inertia is included, friction is not.
 

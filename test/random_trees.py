@@ -1,0 +1,202 @@
+"""Random robots and states from a seed, the same robots for Pinocchio, and one-line calls of the kernels.
+
+A robot is a list of ``Joint``: the naive twins read the list, the kernels read what ``Model.of`` makes of it.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robot_dynamics_ros.dynamics import aba, crba, energy, kinematics, rnea
+from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
+from robot_dynamics_ros.dynamics.model import Joint, Model, Workspace
+
+BASE = 'base'
+
+
+class State(NamedTuple):
+    """A random state of a robot with n joints, and what acts on it."""
+
+    q: np.ndarray  # (n,) rad, m
+    qd: np.ndarray  # (n,) rad/s, m/s
+    qdd: np.ndarray  # (n,) rad/s^2, m/s^2
+    tau: np.ndarray  # (n,) N m, N
+    gravity: np.ndarray  # (3,) m/s^2      base frame
+    f_ext: np.ndarray  # (n + 1, 6) N m, N  on each link (base first), link frame
+
+
+def random_joints(seed, count=None, prismatic=0.3, chain=None) -> list[Joint]:
+    """Return the joints of a random tree, parents first.
+
+    ``count`` is the number of joints (None: drawn from 1 to 40), ``prismatic`` the share of prismatic ones,
+    ``chain`` the chance that a joint continues at the link before it (1: a chain, 0: a bush, None: drawn).
+    """
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 41)) if count is None else count
+    chain = float(rng.choice([1.0, 0.8, 0.4, 0.0])) if chain is None else chain
+    links = [BASE]
+    joints = []
+    for i in range(1, count + 1):
+        parent = links[-1] if rng.random() < chain else links[int(rng.integers(len(links)))]
+        joint = Joint(
+            name=f'joint_{i}',
+            link=f'link_{i}',
+            parent=parent,
+            kind='prismatic' if rng.random() < prismatic else 'revolute',
+            axis=random_direction(rng),
+            rotation=Rotation.from_quat(rng.normal(size=4)).as_matrix(),
+            origin=rng.uniform(-0.4, 0.4, 3),
+            inertia=random_body(rng),
+            rotor=float(rng.uniform(0.05, 0.5)) if rng.random() < 0.5 else 0.0,
+        )
+        joints.append(joint)
+        links.append(joint.link)
+    return joints
+
+
+def random_direction(rng) -> np.ndarray:
+    """Return a unit vector (3,)."""
+    direction = rng.normal(size=3)
+    return direction / np.linalg.norm(direction)
+
+
+def random_body(rng) -> np.ndarray:
+    """Return the ten parameters of a body that can exist: 0.1 to 10 kg, all second moments positive."""
+    mass = 10.0 ** rng.uniform(-1.0, 1.0)
+    second_moments = mass * rng.uniform(0.03, 0.2, 3) ** 2
+    turned = Rotation.from_quat(rng.normal(size=4)).as_matrix()
+    inertia = turned @ np.diag(second_moments.sum() - second_moments) @ turned.T
+    return ten_parameters(mass, rng.uniform(-0.2, 0.2, 3), inertia)
+
+
+def random_state(joints, seed) -> State:
+    """Return a random state of the robot, with gravity from any side and a wrench on every link."""
+    rng = np.random.default_rng([seed, 1])
+    n = len(joints)
+    reach = np.array([np.pi if joint.kind == 'revolute' else 0.5 for joint in joints])
+    return State(
+        q=reach * rng.uniform(-1.0, 1.0, n),
+        qd=rng.uniform(-2.0, 2.0, n),
+        qdd=rng.uniform(-5.0, 5.0, n),
+        tau=rng.uniform(-20.0, 20.0, n),
+        gravity=9.81 * random_direction(rng),
+        f_ext=rng.normal(scale=10.0, size=(n + 1, 6)),
+    )
+
+
+def on_a_lift(joints, axis) -> list[Joint]:
+    """Return the same robot on a massless prismatic joint that moves it along ``axis`` (3, base frame)."""
+    lift = Joint('lift_joint', 'lift', BASE, 'prismatic', axis, np.eye(3), np.zeros(3), np.zeros(10))
+    moved = [dataclasses.replace(joint, parent='lift') if joint.parent == BASE else joint for joint in joints]
+    return [lift, *moved]
+
+
+def arrays_of(joints):
+    """Return what the kernels read of the robot."""
+    return Model.of('random', BASE, joints).arrays
+
+
+def relative_error(actual, expected) -> float:
+    """Return the largest difference over the largest magnitude in ``expected`` (NaN where there is one)."""
+    return float(np.max(np.abs(actual - expected)) / np.max(np.abs(expected)))
+
+
+# One-line calls of the kernels. Workspace and result hold NaN before a call: nothing old passes for a result.
+# A complex state gets a complex workspace and a complex result, for derivatives by complex step.
+
+
+def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
+    """Return tau (n,) by ``rnea``; and the workspace it leaves, if asked for."""
+    work, tau, q, qd, qdd = _prepare(model, (len(q),), q, qd, qdd)
+    rnea.rnea(model, work, q, qd, qdd, gravity, f_ext, tau)
+    return (tau, work) if return_work else tau
+
+
+def forward_dynamics(model, q, qd, tau, gravity, f_ext):
+    """Return qdd (n,) by ``aba``."""
+    work, qdd, q, qd, tau = _prepare(model, (len(q),), q, qd, tau)
+    aba.aba(model, work, q, qd, tau, gravity, f_ext, qdd)
+    return qdd
+
+
+def mass_matrix(model, q, return_work=False):
+    """Return M (n, n) by ``crba``; and the workspace it leaves, if asked for."""
+    work, M, q = _prepare(model, (len(q), len(q)), q)
+    crba.crba(model, work, q, M)
+    return (M, work) if return_work else M
+
+
+def link_poses(model, q):
+    """Return T (n + 1, 4, 4) by ``link_poses``."""
+    work, T, q = _prepare(model, (len(q) + 1, 4, 4), q)
+    kinematics.link_poses(model, work, q, T)
+    return T
+
+
+def kinetic_energy(model, q, qd):
+    """Return the kinetic energy by ``kinetic_energy``."""
+    work, T, q, qd = _prepare(model, (1,), q, qd)
+    energy.kinetic_energy(model, work, q, qd, T)
+    return T[0]
+
+
+def potential_energy(model, q, gravity):
+    """Return the potential energy by ``potential_energy``."""
+    work, V, q = _prepare(model, (1,), q)
+    energy.potential_energy(model, work, q, gravity, V)
+    return V[0]
+
+
+def no_gravity():
+    """Return a gravity of zero (3,)."""
+    return np.zeros(3)
+
+
+def no_wrenches(joints):
+    """Return wrenches of zero (n + 1, 6)."""
+    return np.zeros((len(joints) + 1, 6))
+
+
+def nan_workspace(joints: int, dtype=float) -> Workspace:
+    """Return a workspace that holds NaN everywhere."""
+    work = Workspace.of(joints, dtype)
+    for array in work:
+        array.fill(np.nan)
+    return work
+
+
+def _prepare(model, shape, *state):
+    """Return workspace and result full of NaN, and the state as plain arrays, all of one number type."""
+    dtype = np.result_type(float, *state)
+    state = [np.ascontiguousarray(part, dtype) for part in state]
+    return nan_workspace(len(model.parent) - 1, dtype), np.full(shape, np.nan, dtype), *state
+
+
+# Pinocchio
+
+
+def pinocchio_tree(joints):
+    """Return the robot as a Pinocchio model, and ``order``: joint k + 1 there is ``joints[order[k]]``.
+
+    Pinocchio wants each subtree in one piece (depth first), a list of joints needs parents first only.
+    """
+    import pinocchio as pin  # noqa: PLC0415  (not everyone who draws a tree has it)
+
+    model = pin.Model()
+    number = {BASE: 0}
+    order = []
+    waiting = [k for k, joint in enumerate(joints) if joint.parent == BASE]
+    while waiting:
+        k = waiting.pop()
+        joint = joints[k]
+        moves = getattr(pin, f'JointModel{joint.kind.capitalize()}Unaligned')(joint.axis)
+        placement = pin.SE3(joint.rotation, joint.origin)
+        number[joint.link] = model.addJoint(number[joint.parent], moves, placement, joint.name)
+        body = pin.Inertia(*central_parameters(joint.inertia))
+        model.appendBodyToJoint(number[joint.link], body, pin.SE3.Identity())
+        order.append(k)
+        waiting.extend(child for child, other in enumerate(joints) if other.parent == joint.link)
+    model.armature = np.array([joints[k].rotor for k in order])
+    return model, np.array(order)

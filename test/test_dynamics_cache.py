@@ -1,0 +1,136 @@
+"""Where compiled kernels are kept: in a folder that only this user can write, named after the sources."""
+
+import importlib.util
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import random_trees as trees
+
+from robot_dynamics_ros.dynamics import batch, jit
+
+FOLDER = Path(jit.__file__).parent
+SOURCES = sorted(FOLDER.glob('*.py'))
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """Keep caches and temporary folders of these tests in ``tmp_path``."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    return tmp_path
+
+
+def jit_of(folder: Path):
+    """Return the module jit.py of a copy of the sources."""
+    spec = importlib.util.spec_from_file_location('copied_jit', folder / 'jit.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize('path', SOURCES, ids=lambda path: path.name)
+def test_an_edit_of_any_source_names_another_cache(own_cache, path):
+    """Whatever file changes, compiled kernels of before are not found again."""
+    copied = own_cache / 'copied'
+    shutil.copytree(FOLDER, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    before = jit_of(copied).source_digest()
+    assert before == jit.source_digest()
+    with open(copied / path.name, 'a') as file:
+        file.write('# one more line\n')
+    after = jit_of(copied).source_digest()
+    # a folder is made when the module is imported
+    made = {folder.name for folder in (own_cache / 'cache' / 'robot_dynamics_ros').iterdir()}
+    assert made == {before, after} and before != after
+
+
+def test_a_source_more_or_renamed_names_another_cache(own_cache):
+    """The names count, not only what the files hold."""
+    copied = own_cache / 'copied'
+    shutil.copytree(FOLDER, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    module = jit_of(copied)
+    digests = [module.source_digest()]
+    (copied / 'more.py').write_text('')
+    digests.append(module.source_digest())
+    (copied / 'more.py').rename(copied / 'other.py')
+    digests.append(module.source_digest())
+    assert len(set(digests)) == 3
+
+
+def test_compiled_kernels_are_kept_in_the_private_folder():
+    """The folder in use has mode 0700, is ours, and holds what was compiled."""
+    joints = trees.random_joints(7, count=12)
+    states, n = 5, len(joints)
+    model, q = trees.arrays_of(joints), np.zeros((states, n))
+    batch.crba_batch(model, trees.nan_workspace(n), q, np.empty((states, n, n)))
+    found = jit.FOLDER.lstat()
+    assert stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
+    assert found.st_uid == os.getuid()
+    assert list(jit.FOLDER.rglob('batch.crba_batch*'))
+
+
+def test_a_new_cache_folder_is_private(own_cache):
+    """Mode 0700 whatever the umask allows, and the same folder the next time."""
+    before = os.umask(0)
+    try:
+        made = jit.private_folder(own_cache / 'some' / 'where')
+    finally:
+        os.umask(before)
+    assert made == own_cache / 'some' / 'where' and stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert jit.private_folder(made) == made
+
+
+def assert_falls_back(wanted: Path, own_cache: Path):
+    """Assert that another folder is served: new, private, and in the place for temporary ones."""
+    served = jit.private_folder(wanted)
+    assert served != wanted and served.parent == own_cache and not list(served.iterdir())
+    assert stat.S_IMODE(served.stat().st_mode) == 0o700 and served.stat().st_uid == os.getuid()
+
+
+@pytest.mark.parametrize('mode', [0o720, 0o702, 0o740, 0o755, 0o777])
+def test_a_folder_open_to_others_is_not_used(own_cache, mode):
+    """Someone else could have put code there, or could read along."""
+    folder = own_cache / 'open'
+    folder.mkdir()
+    folder.chmod(mode)
+    assert_falls_back(folder, own_cache)
+
+
+def test_a_folder_of_another_user_is_not_used(own_cache, monkeypatch):
+    """Private, but not ours (we take another identity: only root could give the folder away)."""
+    folder = own_cache / 'foreign'
+    folder.mkdir(mode=0o700)
+    assert jit.private_folder(folder) == folder
+    owner = os.getuid()
+    monkeypatch.setattr(os, 'getuid', lambda: owner + 1)
+    served = jit.private_folder(folder)
+    assert served != folder and served.parent == own_cache
+
+
+def test_a_link_to_a_folder_is_not_used(own_cache):
+    """Where a link leads is up to whoever made it."""
+    (own_cache / 'real').mkdir(mode=0o700)
+    (own_cache / 'link').symlink_to(own_cache / 'real')
+    assert_falls_back(own_cache / 'link', own_cache)
+
+
+def test_a_home_without_room_for_a_cache_is_no_failure(own_cache, monkeypatch):
+    """Nothing can be made below a regular file (root may write anywhere, so permissions show nothing)."""
+    (own_cache / 'file').write_text('')
+    assert_falls_back(own_cache / 'file', own_cache)
+    assert_falls_back(own_cache / 'file' / 'below', own_cache)
+    (own_cache / 'read_only').mkdir(mode=0o700)
+    monkeypatch.setattr(os, 'access', lambda path, mode: False)
+    assert_falls_back(own_cache / 'read_only', own_cache)
+
+
+def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
+    """XDG_CACHE_HOME, else ~/.cache."""
+    assert jit.cache_root() == own_cache / 'cache' / 'robot_dynamics_ros'
+    monkeypatch.delenv('XDG_CACHE_HOME')
+    monkeypatch.setenv('HOME', str(own_cache))
+    assert jit.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'

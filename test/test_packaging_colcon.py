@@ -1,0 +1,119 @@
+"""The way of a ROS 2 user: colcon builds both packages, and what it installs can be found, imported and started."""
+
+import subprocess
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = ROOT / 'scripts' / 'environment.sh'
+PACKAGE = 'robot_dynamics_ros'
+INTERFACES = 'robot_dynamics_interfaces'
+NODES = [
+    'bringup',
+    'dynamics_server',
+    'feedforward_node',
+    'gravity_compensation_node',
+    'simulated_arm',
+    'torque_controller',
+]
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (ROOT / '.venv' / 'bin' / 'colcon').exists(), reason='needs the .venv of scripts/bootstrap --test'
+    ),
+    # 20 s on two free cores; the build of the interfaces is most of it.
+    pytest.mark.timeout(900),
+]
+
+
+def in_environment(command, folder):
+    """Run a line of shell with the .venv as the only ROS prefix; return what it printed, or fail with it."""
+    done = subprocess.run(
+        ['bash', '-c', f'source "$0" && {command}', ENVIRONMENT],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def workspace(tmp_path_factory):
+    """A colcon workspace in which both packages are built and installed."""
+    folder = tmp_path_factory.mktemp('workspace')
+    unwanted = ignore_patterns('.*', '__pycache__', 'build', 'install', 'log')
+    copytree(ROOT, folder / 'src' / PACKAGE, ignore=unwanted)
+    in_environment(
+        f'colcon build --base-paths src src/{PACKAGE}/{INTERFACES} --cmake-args -G Ninja -DBUILD_TESTING=OFF'
+        f' -DCMAKE_PROJECT_INCLUDE="{ROOT}/scripts/strip_missing_include_directories.cmake"',
+        folder,
+    )
+    return folder
+
+
+def in_workspace(script, workspace):
+    """Run Python code as a user does who has sourced the workspace's install folder."""
+    (workspace / 'script.py').write_text(script, encoding='utf-8')
+    return in_environment('source install/local_setup.sh && python script.py', workspace)
+
+
+@pytest.mark.parametrize('package', [PACKAGE, INTERFACES])
+def test_package_is_in_the_index(workspace, package):
+    prefix = workspace / 'install' / package
+    assert (prefix / 'share' / 'ament_index' / 'resource_index' / 'packages' / package).is_file()
+    assert (prefix / 'share' / package / 'package.xml').is_file()
+    printed = in_workspace(
+        f'import ament_index_python as index; print(index.get_package_prefix("{package}"))', workspace
+    )
+    assert printed.strip() == str(prefix)
+
+
+@pytest.mark.parametrize('kind', ['launch', 'config', 'urdf'])
+def test_share_holds_the_files_of_the_tree(workspace, kind):
+    share = workspace / 'install' / PACKAGE / 'share' / PACKAGE / kind
+    tree = {path.name for path in (ROOT / kind).iterdir() if path.is_file()}
+    assert tree
+    assert {path.name for path in share.iterdir()} == tree
+
+
+def test_nodes_lie_where_ros2_run_looks(workspace):
+    folder = workspace / 'install' / PACKAGE / 'lib' / PACKAGE
+    assert sorted(path.name for path in folder.iterdir()) == NODES
+    assert all(path.stat().st_mode & 0o111 for path in folder.iterdir())
+
+
+def test_nodes_load_from_the_install_folder(workspace):
+    printed = in_workspace(
+        'import inspect\n'
+        'from importlib.metadata import distribution\n'
+        f'for entry in distribution("{PACKAGE}").entry_points:\n'
+        '    print(inspect.getfile(entry.load()))\n',
+        workspace,
+    )
+    modules = printed.split()
+    assert len(modules) == len(NODES)
+    assert all(module.startswith(f'{workspace}/install/{PACKAGE}/') for module in modules)
+
+
+def test_the_robot_comes_with_its_urdf(workspace):
+    printed = in_workspace(
+        f'from {PACKAGE}.importers.library import named_urdf; print(named_urdf("aubo_i5"))', workspace
+    )
+    assert printed.strip() == str(workspace / 'install' / PACKAGE / 'share' / PACKAGE / 'urdf' / 'aubo_i5.urdf')
+
+
+def test_services_come_from_the_install_folder(workspace):
+    printed = in_workspace(
+        f'import {INTERFACES}\n'
+        f'from {INTERFACES}.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix\n'
+        'GetMassMatrix.Request(joint_names=["a"], positions=[1.0])\n'
+        f'print({INTERFACES}.__file__)\n',
+        workspace,
+    )
+    assert printed.startswith(f'{workspace}/install/{INTERFACES}/')
