@@ -10,12 +10,12 @@ from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 
 
-def vector(name: str, value, size: int) -> np.ndarray:
-    """Return ``value`` as a finite float64 array (size,); ArgumentError naming it otherwise."""
+def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``value`` as a finite float64 array of this shape; ArgumentError naming it otherwise."""
     array = _numbers(name, value)
-    if array.shape != (size,):
-        raise ArgumentError(f'{name}: expected shape ({size},), got {array.shape}')
-    _check_finite(name, array)
+    if array.shape != shape:
+        raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
+    check_finite(name, array)
     return array
 
 
@@ -30,7 +30,7 @@ def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
         array = _numbers(name, value)
         if array.ndim == 0 or array.shape[-1] != joints:
             raise ArgumentError(f'{name}: expected shape (..., {joints}), got {array.shape}')
-        _check_finite(name, array)
+        check_finite(name, array)
         arrays.append(array)
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
@@ -55,7 +55,7 @@ def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
         array = _numbers('wrenches', value)
         if array.shape[-2:] != (links, 6):
             raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
-        _check_finite('wrenches', array)
+        check_finite('wrenches', array)
         return _wrench_rows('wrenches', array, batch)
     total = np.zeros((*batch, links, 6))
     for link, wrench in value.items():
@@ -65,7 +65,7 @@ def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
         array = _numbers(name, wrench)
         if array.shape[-1:] != (6,):
             raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
-        _check_finite(name, array)
+        check_finite(name, array)
         frame = model.frames[link]
         force = array[..., 3:] @ frame.rotation.T
         moment = array[..., :3] @ frame.rotation.T + np.cross(frame.origin, force)
@@ -74,6 +74,14 @@ def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
         except ValueError:
             raise ArgumentError(f'{name}: batch shape {array.shape[:-1]} does not broadcast to {batch}') from None
     return _wrench_rows('wrenches', total, batch)
+
+
+def check_finite(name: str, array: np.ndarray) -> None:
+    """Refuse NaN and inf: constants folded into a kernel may swallow them."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(k) for k in np.argwhere(~finite)[0])
+        raise ArgumentError(f'{name}{list(index)}: {array[index]} is not finite')
 
 
 def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -99,15 +107,6 @@ def _numbers(name: str, value) -> np.ndarray:
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ArgumentError(f'{name}: expected real numbers, got {value!r:.80}') from None
-
-
-def _check_finite(name: str, array: np.ndarray) -> None:
-    """Refuse NaN and inf: constants folded into a kernel may swallow them."""
-    finite = np.isfinite(array)
-    if not finite.all():
-        index = tuple(int(k) for k in np.argwhere(~finite)[0])
-        raise ArgumentError(f'{name}{list(index)}: {array[index]} is not finite')
-
 
 def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:
     """Return ``array`` broadcast to ``shape`` as (count, *item), contiguous and writable; no copy where it is so."""

@@ -6,6 +6,7 @@ It checks input once, picks the kernels and handles batches, payload and mountin
 
 import threading
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Payload:
     """A body that the arm carries: mass (kg), centre (3, m) in the link's frame, inertia about the centre.
 
@@ -33,12 +34,16 @@ class Payload:
 
     def __post_init__(self):
         """Refuse what no body can be."""
-        if not np.isfinite(self.mass) or self.mass < 0:
-            raise ArgumentError(f'mass: expected a finite mass >= 0 kg, got {self.mass}')
-        arguments.vector('com', self.com, 3)
-        inertia = arguments.vector('inertia', np.ravel(self.inertia), 9).reshape(3, 3)
-        if not np.array_equal(inertia, inertia.T) or np.linalg.eigvalsh(inertia)[0] < 0:
+        if not isinstance(self.mass, Real) or not np.isfinite(self.mass) or self.mass < 0:
+            raise ArgumentError(f'mass: expected a finite mass >= 0 kg, got {self.mass!r:.80}')
+        arguments.finite('com', self.com, (3,))
+        inertia = arguments.finite('inertia', self.inertia, (3, 3))
+        rounding = 1e-12 * np.abs(inertia).max()  # R J R' is symmetric and semidefinite up to rounding only
+        if np.abs(inertia - inertia.T).max() > rounding or np.linalg.eigvalsh(inertia)[0] < -rounding:
             raise ArgumentError('inertia: expected a symmetric positive semidefinite matrix (3, 3)')
+        inertia = 0.5 * (inertia + inertia.T)  # a copy: what was checked stays
+        inertia.flags.writeable = False
+        object.__setattr__(self, 'inertia', inertia)
 
 
 class _Scratch(threading.local):
@@ -59,7 +64,7 @@ class Robot:
     def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81)):
         """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame."""
         self._model = model
-        self._gravity = arguments.vector('gravity', gravity, 3).copy()
+        self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
         self._gravity_free = np.zeros(3)
         self._scratch = _Scratch(self.nv)
 
@@ -94,6 +99,8 @@ class Robot:
 
         The last link is the default where the robot has one tip. Raises ArgumentError and UnknownNameError.
         """
+        if not isinstance(payload, Payload):
+            raise ArgumentError(f'payload: expected a Payload, got {payload!r:.80}')
         parents = self._model.arrays.parent[1:]
         if link is None:
             tips = [name for i, name in enumerate(self.link_names) if i not in parents]
@@ -105,7 +112,6 @@ class Robot:
         inertia = np.array(self._model.arrays.I)
         turned = frame.rotation @ np.asarray(payload.inertia, float) @ frame.rotation.T
         inertia[frame.link] += ten_parameters(payload.mass, com, turned)
-        inertia.flags.writeable = False
         model = replace(self._model, arrays=self._model.arrays._replace(I=inertia))
         return Robot(model, self._gravity)
 
@@ -184,8 +190,7 @@ class Robot:
         rows = qdd.reshape(q.shape)
         batch.aba_batch(self._model.arrays, self._scratch.workspace, q, qd, tau, self._gravity, f_ext, rows)
         if not np.isfinite(rows).all():
-            joint = self.joint_names[int(np.argwhere(~np.isfinite(rows))[0, 1])]
-            raise ModelError(f'forward dynamics: joint {joint!r} or one beyond it has no inertia to accelerate')
+            self._explain_not_finite(q[~np.isfinite(rows).all(axis=1)][:1])
         return _filled(given, qdd)
 
     def mass_matrix(self, q, out=None) -> np.ndarray:
@@ -261,9 +266,19 @@ class Robot:
         batch.rnea_batch(self._model.arrays, self._scratch.workspace, q, qd, qdd, gravity, f_ext, rows)
         return _filled(given, tau)
 
+    def _explain_not_finite(self, q) -> None:
+        """Raise what kept forward dynamics at q (1, n) from a result: a joint without inertia, or the numbers."""
+        work, rest = self._scratch.workspace, np.zeros_like(q)
+        no_wrench = np.zeros((1, len(self.link_names), 6))
+        batch.aba_batch(self._model.arrays, work, q, rest, rest, self._gravity_free, no_wrench, np.empty_like(q))
+        (still,) = np.nonzero(~(work.d[1:] > 0.0))
+        if len(still):  # the outermost: NaN goes on from it towards the base
+            raise ModelError(f'forward dynamics: joint {self.joint_names[still[-1]]!r} has no inertia to accelerate')
+        raise ArgumentError('forward dynamics: the accelerations are not finite; qd, tau or wrenches are too large')
+
     def _frame(self, link: str):
         """Return the frame of a link's name."""
-        if link not in self._model.frames:
+        if not isinstance(link, str) or link not in self._model.frames:
             raise UnknownNameError(f'no link {link!r}; there are {", ".join(self._model.frames)}')
         return self._model.frames[link]
 

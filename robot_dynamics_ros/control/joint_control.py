@@ -66,5 +66,5 @@ class JointControl:
         """Return gains as an array (n,)."""
         gains = np.array(values, float)
         if gains.shape != (self._robot.nv,) or not np.isfinite(gains).all() or (gains < 0).any():
-            raise ArgumentError(f'{name}: expected {self._robot.nv} numbers >= 0, got {list(values)}')
+            raise ArgumentError(f'{name}: expected {self._robot.nv} numbers >= 0, got {values!r:.80}')
         return gains

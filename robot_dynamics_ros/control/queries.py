@@ -23,7 +23,7 @@ class Query:
         self._from_robot = np.argsort(to_robot)
         first = next(iter(lists))
         length = len(lists[first])
-        if length % robot.nv:
+        if not robot.nv or length % robot.nv:
             raise ArgumentError(f'{first}: {length} numbers are no multiple of {robot.nv} joints')
         self.batch = {}
         for name, values in lists.items():

@@ -8,7 +8,7 @@ class TorqueGate:
 
     def __init__(self, effort_limit):
         """Clamp to ``effort_limit`` (n, N m); NaN where a joint's limit is unknown, which is never a clamp to 0."""
-        limit = np.where(np.isnan(effort_limit), np.inf, effort_limit)
+        limit = np.where(np.asarray(effort_limit) > 0.0, effort_limit, np.inf)
         self._upper, self._lower = limit, -limit
         self.saturations = 0
         self.rejections = 0
@@ -45,7 +45,9 @@ class AgeLimit:
         """Return whether a state of time ``stamp`` may be answered at ``now`` (both ns); learn the period from it."""
         gap = stamp - self._last_stamp
         if self._last_stamp and gap > 0:
-            self._period += self.SMOOTHING * (gap - self._period) if self._period else gap
+            # a pause is no period: it counts as the longest gap that is still in time
+            longest = self.PERIODS * self._period or gap
+            self._period += self.SMOOTHING * (min(gap, longest) - self._period) if self._period else gap
         self._last_stamp = stamp
         limit = self._limit or self.PERIODS * self._period
         return not limit or now - stamp <= limit

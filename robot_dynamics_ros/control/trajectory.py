@@ -42,16 +42,18 @@ class Trajectory:
         accelerations (m, n) likewise, a row of NaN where a point states none, None where no point does. Accelerations
         of a point without velocities are refused. Raises ArgumentError naming the point.
         """
-        times = np.asarray(times, float)
-        positions = np.asarray(positions, float)
+        times, positions = np.array(times, float), np.array(positions, float)
         if positions.ndim != 2 or times.shape != positions.shape[:1] or not len(times):
             raise ArgumentError(
                 f'trajectory: {times.shape} times and {positions.shape} positions do not belong together'
             )
         velocities, accelerations = (
-            np.full(positions.shape, np.nan) if rate is None else np.asarray(rate, float)
+            np.full(positions.shape, np.nan) if rate is None else np.array(rate, float)
             for rate in (velocities, accelerations)
         )
+        for name, rate in (('velocities', velocities), ('accelerations', accelerations)):
+            if rate.shape != positions.shape:
+                raise ArgumentError(f'trajectory: expected {name} of shape {positions.shape}, got {rate.shape}')
         self._points = times, positions, velocities, accelerations
         stated = _stated_rates(*self._points)
         # a segment is as smooth as both of its ends allow: 0 linear, 1 cubic, 2 quintic
@@ -68,6 +70,9 @@ class Trajectory:
 
     def starting_from(self, q, qd) -> 'Trajectory':
         """Return this trajectory with a point in front of the others: at time 0 the arm is at q and moves with qd."""
+        for name, vector in (('q', q), ('qd', qd)):
+            if np.shape(vector) != self._final.shape:
+                raise ArgumentError(f'trajectory: expected {name} of shape {self._final.shape}, got {np.shape(vector)}')
         leading = 0.0, q, qd, np.full(len(q), np.nan)
         return Trajectory(*(np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True)))
 
@@ -89,12 +94,12 @@ class Trajectory:
     def sample(self, t: float, q, qd, qdd) -> None:
         """Write the desired position, velocity and acceleration (n each) at ``t`` s, not before ``start``."""
         last = len(self._coefficients) - 1
+        if t < self._starts[0]:
+            raise ArgumentError(f'trajectory: {t} s is before its first point at {self._starts[0]} s')
         if t > self._starts[-1] + TIME_RESOLUTION or last < 0:
             q[:], qd[:], qdd[:] = self._final, 0.0, 0.0
             return
         k = min(bisect.bisect_right(self._starts, t) - 1, last)
-        if k < 0:
-            raise ArgumentError(f'trajectory: {t} s is before its first point at {self._starts[0]} s')
         _evaluate(self._coefficients, k, t - self._starts[k], q, qd, qdd)
 
 

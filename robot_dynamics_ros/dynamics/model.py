@@ -4,7 +4,7 @@ Joint ``i`` (1..n) moves link ``i`` on link ``parent[i]`` < i; row 0 of every ar
 RBDA section 4.1.2). Joint vectors (q, qd, tau, ...) have n entries, entry i - 1 for joint i.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -130,6 +130,15 @@ class Model:
     frames: dict[str, Frame]
     findings: tuple[Finding, ...] = ()
 
+    def __post_init__(self):
+        """Freeze the arrays."""
+        for array in (*self.arrays, *self.limits, *self.friction):
+            array.flags.writeable = False
+
+    def __reduce__(self):
+        """Pickle and copy by way of ``__post_init__``: NumPy's copies are writable."""
+        return Model, tuple(getattr(self, field.name) for field in fields(self))
+
     @classmethod
     def of(cls, name: str, base: str, joints, frames=None, findings=()) -> 'Model':
         """Return the model of ``joints`` (parents before children) on the link ``base``.
@@ -165,8 +174,6 @@ class Model:
         arrays = ModelArrays(parent, E0, Ec, Es, r0, r1, S, inertia, rotor)
         limits = JointLimits(*(_column(joints, field) for field in JointLimits._fields))
         friction = Friction(*(_column(joints, field) for field in Friction._fields))
-        for array in (*arrays, *limits, *friction):
-            array.flags.writeable = False
         link_frames = {link: Frame(i, np.eye(3), np.zeros(3)) for link, i in number.items()}
         return cls(
             name=name,

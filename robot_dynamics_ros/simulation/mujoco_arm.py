@@ -27,12 +27,15 @@ class MujocoArm:
             model = mujoco.MjModel.from_xml_string(_without_shapes(urdf))
         except ValueError as error:
             raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
-        joints = [model.joint(name) for name in robot.joint_names]
+        try:
+            joints = [model.joint(name) for name in robot.joint_names]
+        except KeyError as error:
+            raise ModelError(f'the plant lacks a joint of {robot.name}: {error.args[0]}') from None
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
         self._start = np.array(start, float)
         if self._start.shape != (robot.nq,) or not np.isfinite(self._start).all():
-            raise ArgumentError(f'start: expected {robot.nq} finite positions, got {list(start)}')
+            raise ArgumentError(f'start: expected {robot.nq} finite positions, got {start!r:.80}')
         model.opt.timestep = period
         # friction and rotor inertia are as stiff as the arm: the implicit integrator stays stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST

@@ -1,0 +1,69 @@
+"""What a published torque holds: each choice of terms against the sum of the robot's own single terms."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+
+ROBOT = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.0, 0.05, 0.1))).with_gravity((1.0, -3.0, -9.0))
+CHOICES = [choice for count in range(1, 5) for choice in combinations(TERMS, count)]
+Q, QD, QDD = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 6))
+SINGLE = {
+    'gravity': ROBOT.gravity_torque(Q),
+    'coriolis': ROBOT.coriolis_torque(Q, QD),
+    'inertia': ROBOT.inertia_torque(Q, QDD),
+    'friction': ROBOT.friction_torque(QD),
+}
+
+
+def test_there_are_four_terms_and_each_counts():
+    assert TERMS == ('gravity', 'coriolis', 'inertia', 'friction')
+    assert all(abs(SINGLE[term]).max() > 0.1 for term in TERMS) and len(CHOICES) == 15
+
+
+@pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
+def test_any_choice_is_the_sum_of_its_terms(choice):
+    chosen, out = Compensation(ROBOT, choice), np.full(6, np.nan)
+    assert chosen.torque(Q, QD, QDD, out) is None
+    assert out == pytest.approx(sum(SINGLE[term] for term in choice), rel=1e-12, abs=1e-12)
+    chosen.torque(Q, QD, QDD, out)  # nothing is left over from the call before
+    assert out == pytest.approx(sum(SINGLE[term] for term in choice), rel=1e-12, abs=1e-12)
+
+
+def test_all_terms_are_the_torque_of_the_motion():
+    out = np.empty(6)
+    Compensation(ROBOT, TERMS).torque(Q, QD, QDD, out)
+    assert out == pytest.approx(ROBOT.inverse_dynamics(Q, QD, QDD) + ROBOT.friction_torque(QD), rel=1e-12)
+
+
+def test_no_argument_is_changed():
+    arguments = Q.copy(), QD.copy(), QDD.copy()
+    Compensation(ROBOT, TERMS).torque(*arguments, np.empty(6))
+    assert np.array_equal(arguments, (Q, QD, QDD))
+
+
+@pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
+def test_the_label_says_the_terms_in_one_order(choice):
+    assert Compensation(ROBOT, reversed(choice)).label == '+'.join(choice)
+    assert Compensation(ROBOT, list(choice)).terms == choice
+
+
+@pytest.mark.parametrize(
+    'terms',
+    [[], ['gravity', 'drag'], ['gravity', 'gravity'], [''], 'gravity', ['Gravity'], [None], [['gravity']]],
+    ids=str,
+)
+def test_any_other_choice_is_refused(terms):
+    with pytest.raises(ArgumentError) as error:
+        Compensation(ROBOT, terms)
+    expected = 'compensation: expected a choice among gravity, coriolis, inertia, friction, each once, got '
+    assert str(error.value) == f'{expected}{list(terms)}'
+
+
+def test_a_state_that_is_none_is_refused_by_name():
+    with pytest.raises(ArgumentError, match=r'^qd\[2\]: nan is not finite$'):
+        Compensation(ROBOT, TERMS).torque(Q, np.where(np.arange(6) == 2, np.nan, QD), QDD, np.empty(6))

@@ -1,0 +1,147 @@
+"""Each control law against its formula, and the error that computed torque leaves."""
+
+import re
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.joint_control import LAWS, JointControl
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.importers.library import named_urdf
+
+ROBOT = Robot.named('aubo_i5')
+STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 50.0, 40.0])
+DAMPING = np.array([30.0, 40.0, 20.0, 4.0, 3.0, 0.0])
+BANDWIDTH = 7.0
+
+
+def drawn(seed=0):
+    """Return a measured state (q, qd), a desired one (q, qd, qdd), and a feedforward torque."""
+    numbers = np.random.default_rng(seed).uniform(-2.0, 2.0, (6, 6))
+    return numbers[:2], numbers[2:5], 20.0 * numbers[5]
+
+
+def torque(law, state, desired, feedforward=None, robot=ROBOT):
+    out = np.full(6, np.nan)
+    assert JointControl(robot, law, STIFFNESS, DAMPING, BANDWIDTH).torque(*state, desired, feedforward, out) is None
+    return out
+
+
+def formula(law, state, desired, feedforward):
+    (q, qd), (q_d, qd_d, qdd_d) = state, desired
+    if law == 'computed_torque':
+        wanted = qdd_d + BANDWIDTH**2 * (q_d - q) + 2 * BANDWIDTH * (qd_d - qd)
+        return ROBOT.mass_matrix(q) @ wanted + ROBOT.bias_torque(q, qd) + ROBOT.friction_torque(qd_d)
+    added = {'pd': 0.0, 'pd_gravity': ROBOT.gravity_torque(q), 'pd_feedforward': feedforward}
+    return STIFFNESS * (q_d - q) + DAMPING * (qd_d - qd) + added[law]
+
+
+def test_there_are_four_laws():
+    assert LAWS == ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
+
+
+@pytest.mark.parametrize('law', LAWS)
+@pytest.mark.parametrize('seed', range(3))
+def test_each_law_is_its_formula(law, seed):
+    state, desired, feedforward = drawn(seed)
+    wanted = formula(law, state, desired, feedforward)
+    assert torque(law, state, desired, feedforward) == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_each_call_is_for_itself_and_changes_no_argument(law):
+    control, out = JointControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH), np.empty(6)
+    for seed in (1, 2, 1):
+        state, desired, feedforward = drawn(seed)
+        control.torque(*state, desired, feedforward, out)
+        assert np.array_equal(out, torque(law, *drawn(seed)))
+        assert all(np.array_equal(*pair) for pair in zip((state, desired, feedforward), drawn(seed), strict=True))
+
+
+@pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
+def test_feedforward_counts_in_its_own_law_only(law):
+    state, desired, feedforward = drawn()
+    assert np.array_equal(torque(law, state, desired, feedforward), torque(law, state, desired, None))
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_gains_are_copied(law):
+    stiffness, damping = STIFFNESS.copy(), DAMPING.copy()
+    control, out = JointControl(ROBOT, law, stiffness, damping, BANDWIDTH), np.empty(6)
+    stiffness[:], damping[:] = 0.0, 0.0
+    state, desired, feedforward = drawn()
+    control.torque(*state, desired, feedforward, out)
+    assert np.array_equal(out, torque(law, state, desired, feedforward))
+
+
+def without_friction() -> Robot:
+    text = re.sub(r'<dynamics[^>]*>', '', named_urdf('aubo_i5').read_text(encoding='utf-8'))
+    return Robot.from_urdf(text)
+
+
+def test_computed_torque_closes_the_loop_to_a_linear_one():
+    """Of its own model, e'' = -w^2 e - 2 w e' at any state."""
+    robot, (state, desired, _) = without_friction(), drawn()
+    assert not robot.friction_torque(np.ones(6)).any()
+    qdd = robot.forward_dynamics(*state, torque('computed_torque', state, desired, robot=robot))
+    error, rate = desired[0] - state[0], desired[1] - state[1]
+    assert desired[2] - qdd == pytest.approx(-(BANDWIDTH**2) * error - 2 * BANDWIDTH * rate, rel=1e-10)
+
+
+def test_the_error_under_computed_torque_dies_out_critically_damped():
+    """Along a sine, Runge-Kutta of 60 steps of 5 ms: e = (e_0 + (e'_0 + w e_0) t) exp(-w t)."""
+    robot, step = without_friction(), 0.005
+    control, tau = JointControl(robot, 'computed_torque', STIFFNESS, DAMPING, BANDWIDTH), np.empty(6)
+    size, pace = np.linspace(0.2, 0.7, 6), np.linspace(1.0, 3.0, 6)
+
+    def desired(t):
+        return size * np.sin(pace * t), size * pace * np.cos(pace * t), -size * pace**2 * np.sin(pace * t)
+
+    def rate(t, state):
+        control.torque(*state, desired(t), None, tau)
+        return np.array([state[1], robot.forward_dynamics(*state, tau)])
+
+    first = np.random.default_rng(5).uniform(-0.3, 0.3, (2, 6))
+    state = np.array(desired(0.0)[:2]) - first
+    for t in np.arange(60) * step:
+        k1 = rate(t, state)
+        k2 = rate(t + step / 2, state + step / 2 * k1)
+        k3 = rate(t + step / 2, state + step / 2 * k2)
+        k4 = rate(t + step, state + step * k3)
+        state = state + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        t += step
+        wanted = (first[0] + (first[1] + BANDWIDTH * first[0]) * t) * np.exp(-BANDWIDTH * t)
+        assert desired(t)[0] - state[0] == pytest.approx(wanted, abs=1e-7)
+    assert abs(wanted).max() < 0.5 * abs(first[0]).max()
+
+
+@pytest.mark.parametrize('law', ['PD', 'pid', '', None, ['pd']], ids=str)
+def test_an_unknown_law_is_refused(law):
+    with pytest.raises(ArgumentError) as error:
+        JointControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH)
+    laws = 'pd, pd_gravity, pd_feedforward, computed_torque'
+    assert str(error.value) == f'control law: expected one of {laws}, got {law!r}'
+
+
+@pytest.mark.parametrize('name', ['stiffness', 'damping'])
+@pytest.mark.parametrize(
+    'gains', [[1.0] * 5, [], [[1.0] * 6], [1, 1, 1, -1e-9, 1, 1], [np.nan] * 6, [np.inf] * 6, 1.0], ids=str
+)
+def test_wrong_gains_are_refused_by_name(name, gains):
+    given = {'stiffness': STIFFNESS, 'damping': DAMPING, name: gains}
+    with pytest.raises(ArgumentError, match=f'^{name}: expected 6 numbers >= 0, got '):
+        JointControl(ROBOT, 'pd', **given, bandwidth=BANDWIDTH)
+
+
+@pytest.mark.parametrize('bandwidth', [0.0, -1.0, np.nan, np.inf])
+def test_a_wrong_bandwidth_is_refused(bandwidth):
+    with pytest.raises(ArgumentError, match=f'^bandwidth: expected a positive number of rad/s, got {bandwidth}$'):
+        JointControl(ROBOT, 'computed_torque', STIFFNESS, DAMPING, bandwidth)
+
+
+@pytest.mark.parametrize('law', ['pd_gravity', 'computed_torque'])
+def test_a_state_that_is_none_is_refused(law):
+    (q, qd), desired, feedforward = drawn()
+    with pytest.raises(ArgumentError, match=r'^q\[0\]: nan is not finite$'):
+        torque(law, (np.where(np.arange(6) == 0, np.nan, q), qd), desired, feedforward)

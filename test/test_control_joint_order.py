@@ -1,0 +1,55 @@
+"""Names, never places, decide where a joint's number goes."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.joint_order import duplicates, permutation, places_of
+from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+
+NAMES = ('shoulder', 'elbow', 'wrist')
+
+
+@pytest.mark.parametrize(
+    ('names', 'twice'),
+    [([], []), (['a', 'b'], []), (['b', 'a', 'b', 'a', 'b', 'c'], ['b', 'a']), (('a', 'a'), ['a'])],
+)
+def test_duplicates_in_order_of_their_first_occurrence(names, twice):
+    assert duplicates(names) == twice
+
+
+@pytest.mark.parametrize('given', list(permutations(NAMES)), ids='-'.join)
+@pytest.mark.parametrize('function', [places_of, permutation])
+def test_numbers_follow_their_names(function, given):
+    number = {'shoulder': 10.0, 'elbow': 20.0, 'wrist': 30.0}
+    places = function(NAMES, list(given))
+    assert np.take([number[name] for name in given], places).tolist() == [10.0, 20.0, 30.0]
+    assert places.dtype == np.intp and places.shape == (3,)
+
+
+def test_other_joints_are_left_out():
+    given = ['gripper', 'wrist', 'shoulder', 'wheel', 'elbow']
+    assert places_of(NAMES, given).tolist() == [2, 4, 1]
+    assert places_of([], given).tolist() == []
+
+
+@pytest.mark.parametrize('function', [places_of, permutation])
+def test_a_missing_joint_is_named(function):
+    with pytest.raises(UnknownNameError, match=r"^joint 'elbow' is missing; given: wrist, shoulder$"):
+        function(NAMES, ['wrist', 'shoulder'])
+    with pytest.raises(UnknownNameError, match=r"^joint 'shoulder' is missing; given: none$"):
+        function(NAMES, [])
+
+
+@pytest.mark.parametrize('function', [places_of, permutation])
+def test_a_joint_given_twice_is_named(function):
+    with pytest.raises(ArgumentError, match=r"^joint 'wrist' is given twice$"):
+        function(NAMES, ['wrist', 'shoulder', 'elbow', 'wrist'])
+
+
+def test_a_joint_of_another_robot_is_named():
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'gripper'; the robot has shoulder, elbow, wrist$"):
+        permutation(NAMES, ['wrist', 'gripper', 'shoulder', 'elbow'])
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'Elbow'; the robot has shoulder, elbow, wrist$"):
+        permutation(NAMES, ['wrist', 'Elbow', 'shoulder'])

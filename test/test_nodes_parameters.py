@@ -1,0 +1,124 @@
+"""Every declared parameter is described, bounded where a bound makes sense, documented with its default, and used."""
+
+import ast
+import math
+
+import graph as ros
+import pytest
+import rclpy
+import yaml
+from rclpy.parameter import Parameter
+
+from robot_dynamics_ros.importers.library import share_folder
+from robot_dynamics_ros.nodes.bringup import NODES
+
+CONFIG = share_folder() / 'config' / 'nodes.yaml'
+NAMESPACE = '/in_this_process'
+BY_RCLPY = ('use_sim_time', 'start_type_description_service')
+SOURCES = sorted((ros.TREE / 'robot_dynamics_ros' / 'nodes').glob('*.py'))
+
+
+@pytest.fixture(scope='module')
+def nodes():
+    """One node of each class, in this process; in a namespace, for rclpy may keep a service of a destroyed node."""
+    rclpy.init()
+    made = {name: node_class(namespace=NAMESPACE) for name, node_class in NODES.items()}
+    yield made
+    for node in made.values():
+        node.destroy_node()
+    rclpy.try_shutdown()
+
+
+@pytest.fixture(scope='module')
+def config():
+    """The tables of config/nodes.yaml by node, the shared ones under ''."""
+    tables = yaml.safe_load(CONFIG.read_text(encoding='utf-8'))
+    return {name.removeprefix('/**').lstrip('/'): table['ros__parameters'] for name, table in tables.items()}
+
+
+def declared(node):
+    """The parameters that this package declares, name: Parameter."""
+    own = node.get_parameters_by_prefix('')
+    return {name: own[name] for name in own if name not in BY_RCLPY and not name.startswith('qos_overrides.')}
+
+
+def documented(config, name):
+    """The parameters of one node in the file."""
+    return {**config[''], **config.get(name, {})}
+
+
+def test_every_node_is_in_the_file_that_has_parameters_of_its_own(nodes, config):
+    shared = set(config[''])
+    assert set(config) - {''} == {name for name, node in nodes.items() if set(declared(node)) - shared}
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_every_parameter_has_a_description(nodes, name):
+    node = nodes[name]
+    assert declared(node)
+    assert [parameter for parameter in declared(node) if len(node.describe_parameter(parameter).description) < 5] == []
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_every_number_has_a_range_that_holds_its_default(nodes, name):
+    node = nodes[name]
+    numbers = {
+        parameter: value.value
+        for parameter, value in declared(node).items()
+        if value.type_ in (Parameter.Type.DOUBLE, Parameter.Type.INTEGER)
+    }
+    assert numbers or name in ('gravity_compensation_node', 'dynamics_server')
+    for parameter, default in numbers.items():
+        descriptor = node.describe_parameter(parameter)
+        (bounds,) = [*descriptor.floating_point_range, *descriptor.integer_range]
+        assert math.isfinite(bounds.from_value), parameter
+        assert math.isfinite(bounds.to_value), parameter
+        assert bounds.from_value <= default <= bounds.to_value, parameter
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_number_out_of_range_is_refused_when_set(nodes, name):
+    node = nodes[name]
+    for parameter, value in declared(node).items():
+        if value.type_ == Parameter.Type.DOUBLE:
+            (bounds,) = node.describe_parameter(parameter).floating_point_range
+            (result,) = node.set_parameters([Parameter(parameter, value=bounds.to_value * 1.5 + 1.0)])
+            assert not result.successful, parameter
+            assert node.get_parameter(parameter).value == value.value
+    (result,) = node.set_parameters([Parameter('gravity', value='down')])
+    assert not result.successful
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_file_holds_every_parameter_with_its_default_and_no_other(nodes, config, name):
+    defaults = {parameter: value.value for parameter, value in declared(nodes[name]).items()}
+    defaults = {key: list(value) if hasattr(value, 'tolist') else value for key, value in defaults.items()}
+    assert documented(config, name) == defaults
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_file_can_be_loaded_and_changes_nothing(nodes, name):
+    arguments = ['--ros-args', '--params-file', str(CONFIG)]
+    node = NODES[name](cli_args=arguments, namespace=NAMESPACE)
+    loaded = {parameter: value.value for parameter, value in declared(node).items()}
+    node.destroy_node()
+    assert loaded == {parameter: value.value for parameter, value in declared(nodes[name]).items()}
+
+
+def test_every_line_of_a_parameter_in_the_file_has_a_comment():
+    lines = [line for line in CONFIG.read_text(encoding='utf-8').splitlines() if line.startswith('    ')]
+    assert lines
+    assert [line for line in lines if '#' not in line] == []
+
+
+def test_every_declared_parameter_is_read(nodes):
+    read = set()
+    for path in SOURCES:
+        for call in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+                name = call.args[0]
+                if call.func.attr in ('value', 'get_parameter') and isinstance(name, ast.Constant):
+                    read.add(name.value)
+    known = set().union(*(declared(node) for node in nodes.values()))
+    assert known - read == set()
+    assert read - known == set()

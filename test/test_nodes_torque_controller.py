@@ -1,0 +1,262 @@
+"""torque_controller as a process: each law against control.joint_control, and what it does without what it needs."""
+
+import graph as ros
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.joint_control import LAWS, JointControl
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.tools.processes import ProcessError
+
+NODE = 'torque_controller'
+ROBOT = Robot.named('aubo_i5')
+NAMES = list(ROBOT.joint_names)
+STIFFNESS = [30.0, 40.0, 35.0, 6.0, 7.0, 8.0]
+DAMPING = [3.0, 4.0, 3.5, 0.6, 0.7, 0.8]
+BANDWIDTH = 4.0
+A = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
+B = np.array([0.5, -0.4, -0.2, 0.3, 0.1, -0.4])
+RATE = np.array([0.1, 0.2, -0.1, 0.2, -0.3, 0.1])
+REST = np.zeros(6)
+FEEDFORWARD = np.array([1.0, -2.0, 3.0, -0.4, 0.5, -0.6])
+
+
+@pytest.fixture(scope='module')
+def graph(tmp_path_factory):
+    with ros.Graph(tmp_path_factory.mktemp('controller')) as running:
+        running.start(NODE)
+        for name, value in (('stiffness', STIFFNESS), ('damping', DAMPING), ('bandwidth', BANDWIDTH)):
+            running.client.set_parameter(NODE, name, value)
+        yield running
+
+
+@pytest.fixture
+def start(graph):
+    """A time that no test has used; far ahead, so that no state is old."""
+    start.used = max(getattr(start, 'used', 0), graph.now() + 1000 * ros.SECOND) + 1000 * ros.SECOND
+    return start.used
+
+
+def at(start, seconds):
+    return start + round(seconds * ros.SECOND)
+
+
+def send(graph, stamp, q, qd=REST):
+    graph.publish('joint_states', ros.joint_state(NAMES, stamp, q, qd))
+
+
+def answer(graph, stamp, q, qd=REST):
+    """Send a state and return the command that answers it."""
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    send(graph, stamp, q, qd)
+    if not graph.client.spin_while_waiting(lambda: commands, 3.0):
+        pytest.fail(f'no command: {graph.diagnostics(NODE).message}')
+    (command,) = commands
+    return np.array(command.data)
+
+
+def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES):
+    graph.publish('feedforward_torque', ros.stamped(JointState(name=list(names), effort=list(effort)), stamp))
+
+
+def fed_answer(graph, stamp, q, qd, expected):
+    """Send a state until the command is the expected one: topics keep no order among them."""
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    for _ in range(50):
+        send(graph, stamp, q, qd)
+        graph.client.spin_while_waiting(lambda: commands and np.allclose(commands[-1].data, expected, 0, 1e-9), 0.1)
+        if commands and np.allclose(commands[-1].data, expected, rtol=0, atol=1e-9):
+            return
+    got = [list(command.data) for command in commands[-1:]] or graph.diagnostics(NODE).message
+    pytest.fail(f'expected {list(expected)}, got {got}')
+
+
+def law_torque(law, q, qd, desired, feedforward=REST):
+    torque = np.zeros(6)
+    JointControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH).torque(q, qd, desired, np.array(feedforward), out=torque)
+    limit = ROBOT.limits.effort
+    return np.clip(torque, -limit, limit)
+
+
+@pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
+def test_law_along_a_trajectory(graph, start, law):
+    points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
+    desired = np.zeros((3, 6))
+    q, qd = A + 0.02, RATE - 0.05
+    with graph.parameters(NODE, control_law=law):
+        graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
+        for t in (0.0, 0.7, 2.5):
+            Trajectory(*points).sample(t, *desired)
+            expected = law_torque(law, q, qd, desired)
+            np.testing.assert_allclose(answer(graph, at(start, t), q, qd), expected, rtol=0, atol=1e-9)
+
+
+def test_pd_feedforward_along_a_trajectory(graph, start):
+    graph.restart(NODE)
+    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST)))
+    feed(graph, start)
+    fed_answer(graph, start, B, RATE, law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD))
+
+
+@pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
+def test_without_trajectory_the_arm_is_held_where_it_was_met(graph, start, law):
+    with graph.parameters(NODE, control_law=law):
+        answer(graph, start, A)
+        torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
+    np.testing.assert_allclose(torque, law_torque(law, A + 0.03, RATE, (A, REST, REST)), rtol=0, atol=1e-9)
+
+
+def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
+    with graph.parameters(NODE, control_law='pd_gravity'):
+        answer(graph, start, A)
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+        torque = answer(graph, at(start, 1.0), B)
+    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+
+
+def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(graph, start):
+    with graph.parameters(NODE, control_law='pd_gravity'):
+        answer(graph, start, A)
+        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+        np.testing.assert_allclose(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+        graph.follow(NODE, JointTrajectory())
+        torque = answer(graph, at(start, 5.1), B)
+    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+
+
+def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back(graph, start):
+    with graph.parameters(NODE, control_law='pd_gravity'):
+        answer(graph, start, A)
+        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+        np.testing.assert_allclose(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 6.0), (0.0, B, REST, REST), (1.0, A, REST, REST)))
+        torque = answer(graph, at(start, 5.1), B)
+    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+
+
+def test_silent_without_velocities(graph, start):
+    with graph.parameters(NODE, control_law='pd'):
+        commands = graph.listen(Float64MultiArray, 'effort_commands')
+        send(graph, start, A, [])
+        graph.silence(NODE, 'velocities')
+        assert commands == []
+        answer(graph, at(start, 0.1), A)
+
+
+def test_pd_feedforward_is_silent_without_any_feedforward_torque(graph, start):
+    graph.restart(NODE)
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    send(graph, start, A)
+    graph.silence(NODE, 'no feedforward torque')
+    assert commands == []
+
+
+@pytest.mark.parametrize('ahead', [0.06, 10.0, -0.06, -10.0])
+def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_another_state(graph, start, ahead):
+    graph.restart(NODE)
+    feed(graph, start)
+    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    send(graph, at(start, ahead), B)
+    send(graph, start, A + 0.01)  # answered, by which time the one before is done with
+    expected = law_torque('pd_feedforward', A + 0.01, REST, (A, REST, REST), FEEDFORWARD)
+    graph.until(lambda: commands and np.allclose(commands[-1].data, expected, rtol=0, atol=1e-9), 'the second answer')
+    assert len(commands) == 1, [list(command.data) for command in commands]
+
+
+def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
+    graph.restart(NODE)
+    feed(graph, start)
+    expected = law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD)
+    fed_answer(graph, start, A, REST, expected)
+    np.testing.assert_allclose(answer(graph, at(start, 0.04), A), expected, rtol=0, atol=1e-9)
+
+
+def test_feedforward_joints_are_matched_by_name(graph, start):
+    graph.restart(NODE)
+    feed(graph, start, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
+    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+
+
+WRONG_FEEDFORWARD = {
+    'missing joint': (FEEDFORWARD[:5], NAMES[:5], NAMES[5]),
+    'doubled joint': ([*FEEDFORWARD, 0.0], [*NAMES, NAMES[2]], NAMES[2]),
+    'short efforts': (FEEDFORWARD[:5], NAMES, 'feedforward torque refused'),
+    'no efforts': ([], NAMES, 'feedforward torque refused'),
+    'fewer efforts than names': (FEEDFORWARD, [*NAMES, 'gripper'], 'feedforward torque refused'),
+}
+
+
+@pytest.mark.parametrize(('effort', 'names', 'culprit'), WRONG_FEEDFORWARD.values(), ids=WRONG_FEEDFORWARD)
+def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effort, names, culprit):
+    graph.restart(NODE)
+    known = len(graph.log(NODE))
+    # repeated: the log tells of it once a second
+    for _ in range(30):
+        feed(graph, start, effort, names)
+        if graph.client.spin_while_waiting(lambda: culprit in graph.log(NODE)[known:], 0.1):
+            break
+    assert culprit in graph.log(NODE)[known:]
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    send(graph, start, A)
+    graph.silence(NODE, 'no feedforward torque')
+    assert commands == []
+
+
+def test_feedforward_torque_that_is_not_finite_silences(graph, start):
+    graph.restart(NODE)
+    feed(graph, start)
+    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    feed(graph, at(start, 1.0), [*FEEDFORWARD[:5], np.nan])
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    # topics keep no order among them: until the feedforward torque is there, the state has none
+    for _ in range(5):
+        send(graph, at(start, 1.0), A)
+        status = graph.diagnostics(NODE)
+        if 'no feedforward torque' not in status.message:
+            break
+    assert 'not finite' in status.message
+    assert int(status.fields['torques not finite']) > 0
+    assert commands == []
+
+
+def test_command_is_clamped_to_the_effort_limit(graph, start):
+    with graph.parameters(NODE, control_law='pd', stiffness=[1e4] * 6):
+        answer(graph, start, A)
+        torque = answer(graph, at(start, 0.1), A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0]))
+        assert graph.diagnostics(NODE).fields['torques saturated'] == '1'
+    limit = ROBOT.limits.effort
+    np.testing.assert_allclose(torque, limit * [-1, 1, -1, 1, -1, 0], rtol=0, atol=1e-9)
+
+
+def test_commands_are_in_the_order_of_command_joints(graph, start):
+    order = [2, 0, 1, 5, 3, 4]
+    with graph.parameters(NODE, control_law='pd_gravity', command_joints=[NAMES[k] for k in order]):
+        torque = answer(graph, start, A)
+    np.testing.assert_allclose(torque, ROBOT.gravity_torque(A)[order], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'culprit'),
+    [
+        ({'control_law': 'bang_bang'}, 'bang_bang'),
+        ({'stiffness': [1.0, 2.0]}, 'stiffness'),
+        ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
+    ],
+)
+def test_wrong_parameter_fails_configure_with_the_reason_in_the_log(graph, parameters, culprit):
+    known = len(graph.log(NODE))
+    with pytest.raises(ProcessError, match='transition 1 failed'), graph.parameters(NODE, **parameters):
+        pass
+    (said,) = [line for line in graph.log(NODE)[known:].splitlines() if 'not configured' in line]
+    assert culprit in said
+
+
+def test_bandwidth_out_of_range_is_refused_when_set(graph):
+    with pytest.raises(ProcessError, match='bandwidth'):
+        graph.client.set_parameter(NODE, 'bandwidth', 0.0)
