@@ -81,7 +81,8 @@ def check_finite(name: str, array: np.ndarray) -> None:
     finite = np.isfinite(array)
     if not finite.all():
         index = tuple(int(k) for k in np.argwhere(~finite)[0])
-        raise ArgumentError(f'{name}{list(index)}: {array[index]} is not finite')
+        place = f'{name}{list(index)}' if index else name
+        raise ArgumentError(f'{place}: {array[index]} is not finite')
 
 
 def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

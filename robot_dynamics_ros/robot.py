@@ -6,7 +6,6 @@ It checks input once, picks the kernels and handles batches, payload and mountin
 
 import threading
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +33,8 @@ class Payload:
 
     def __post_init__(self):
         """Refuse what no body can be."""
-        if not isinstance(self.mass, Real) or not np.isfinite(self.mass) or self.mass < 0:
-            raise ArgumentError(f'mass: expected a finite mass >= 0 kg, got {self.mass!r:.80}')
+        if arguments.finite('mass', self.mass, ()) < 0.0:
+            raise ArgumentError(f'mass: expected at least 0 kg, got {self.mass}')
         arguments.finite('com', self.com, (3,))
         inertia = arguments.finite('inertia', self.inertia, (3, 3))
         rounding = 1e-12 * np.abs(inertia).max()  # R J R' is symmetric and semidefinite up to rounding only

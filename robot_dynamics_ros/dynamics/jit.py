@@ -51,17 +51,13 @@ FOLDER = private_folder(private_folder(cache_root()) / source_digest())
 """Where this process keeps compiled code."""
 
 
-# No fast-math, so that every binding of a kernel gives the same bits; NumPy's division (x / 0 is inf), so that no
-# exception is raised inside a kernel.
-_OPTIONS = {'error_model': 'numpy'}
-
-
 def kernel(function):
     """Compile ``function`` into whatever calls it, for the types it is called with.
 
     It is not kept on disk: code that comes from there can't be inlined into a caller that is compiled anew.
     """
-    return numba.njit(**_OPTIONS)(function)
+    # no fast-math, so that every binding of a kernel gives the same bits; x / 0 is inf and raises nothing, as in NumPy
+    return numba.njit(error_model='numpy')(function)
 
 
 def entry(function, nogil=True):
@@ -73,11 +69,13 @@ def entry(function, nogil=True):
     settings = vars(numba.config)
     before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
     try:
-        compiled = numba.njit(cache=True, nogil=nogil, **_OPTIONS)(function)
+        compiled = numba.njit(cache=True, nogil=nogil, error_model='numpy')(function)
     finally:
         settings['CACHE_DIR'] = before
-    numbas_own = compiled._cache._cache_file
-    compiled._cache._cache_file = _Store(Path(numbas_own._index_path).with_suffix(''), numbas_own._source_stamp)
+    kept = vars(compiled).get('_cache')  # none where NUMBA_DISABLE_JIT leaves plain Python
+    if kept is not None:
+        numbas_own = kept._cache_file
+        kept._cache_file = _Store(Path(numbas_own._index_path).with_suffix(''), numbas_own._source_stamp)
     return compiled
 
 

@@ -52,8 +52,9 @@ class Workspace(NamedTuple):
         """Return a workspace for a model of so many joints; ``dtype=complex`` serves complex-step derivatives."""
         rows = joints + 1
         shapes = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,), (6,), (), ()]
-        rows_of_links = (np.zeros((rows, *shape), dtype) for shape in shapes)
-        return cls(*rows_of_links, np.zeros((joints, joints), dtype), *np.zeros((2, joints), dtype))
+        of_links = [np.zeros((rows, *shape), dtype) for shape in shapes]
+        of_joints = [np.zeros(shape, dtype) for shape in ((joints, joints), (joints,), (joints,))]
+        return cls(*of_links, *of_joints)
 
 
 class JointLimits(NamedTuple):
