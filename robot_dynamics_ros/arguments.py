@@ -22,15 +22,14 @@ def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
 def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
     """Return joint vectors broadcast against each other, each (count, joints), and the batch's shape.
 
-    Raises ArgumentError with the argument's name for a wrong last axis, shapes that don't broadcast, what isn't a
-    real number, NaN and inf.
+    Raises ArgumentError with the argument's name for a wrong last axis, shapes that don't broadcast and what isn't a
+    real number. Whether all are finite is ``check_finite``'s to say: compiled code may have looked already.
     """
     arrays = []
     for name, value in named.items():
         array = _numbers(name, value)
         if array.ndim == 0 or array.shape[-1] != joints:
             raise ArgumentError(f'{name}: expected shape (..., {joints}), got {array.shape}')
-        check_finite(name, array)
         arrays.append(array)
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
@@ -108,6 +107,7 @@ def _numbers(name: str, value) -> np.ndarray:
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ArgumentError(f'{name}: expected real numbers, got {value!r:.80}') from None
+
 
 def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:
     """Return ``array`` broadcast to ``shape`` as (count, *item), contiguous and writable; no copy where it is so."""

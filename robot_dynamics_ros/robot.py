@@ -4,20 +4,24 @@ It checks input once, picks the kernels and handles batches, payload and mountin
 ``with_gravity`` and ``with_actuators`` return another robot.
 """
 
-import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from robot_dynamics_ros import arguments
+from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
 from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model, Workspace
+from robot_dynamics_ros.dynamics.generic import Generic
+from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+
+BINDINGS = ('generic', 'specialised')
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +49,6 @@ class Payload:
         object.__setattr__(self, 'inertia', inertia)
 
 
-class _Scratch(threading.local):
-    """One workspace a thread: kernels run without the GIL."""
-
-    def __init__(self, joints: int):
-        self.workspace = Workspace.of(joints)
-
-
 class Robot:
     """The dynamics of one robot.
 
@@ -60,16 +57,27 @@ class Robot:
     ArgumentError naming the argument for a wrong shape, NaN or inf.
     """
 
-    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81)):
-        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame."""
+    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81), specialised: Specialised | None = None):
+        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame.
+
+        ``specialised`` is code for this robot, whatever its last link weighs; without it the generic kernels answer.
+        """
         self._model = model
         self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
-        self._gravity_free = np.zeros(3)
-        self._scratch = _Scratch(self.nv)
+        self._generic = Generic(model.arrays)
+        self._specialised = specialised
+        self._single = specialised.single if specialised else _NoSingle()
+        self._batch = specialised.batch if specialised else self._generic
+        n = self.nv
+        self._rest = np.zeros(n)
+        self._shapes = {name: (n,) * program.axes for name, program in PROGRAMS.items()}
+        last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
+        self._load = np.concatenate([self._gravity, last_link, no_wrench])
+        self._weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
 
     def __reduce__(self):
-        """Pickle the model and gravity; the workspace belongs to a process."""
-        return Robot, (self._model, self._gravity)
+        """Pickle what the robot is made of; compiled code and workspaces belong to a process."""
+        return _unpickled, (self._model, self._gravity, self.binding)
 
     def __repr__(self):
         """Return name, joints and gravity."""
@@ -78,20 +86,20 @@ class Robot:
     @classmethod
     def named(cls, name: str) -> 'Robot':
         """Return a robot that comes with the package, for instance ``'aubo_i5'``; UnknownNameError lists them."""
-        return cls(named_model(name))
+        return cls(named_model(name)).with_binding('specialised')
 
     @classmethod
     def from_urdf(cls, source: str | Path) -> 'Robot':
         """Return the robot of a URDF, given as path or as text; ModelError names what can't be represented."""
-        return cls(model_from_urdf(source))
+        return cls(model_from_urdf(source)).with_binding('specialised')
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
-        return Robot(with_actuators(self._model, source), self._gravity)
+        return Robot(with_actuators(self._model, source), self._gravity).with_binding(self.binding)
 
     def with_gravity(self, gravity) -> 'Robot':
         """Return this robot under ``gravity`` (3, m/s^2) in the base frame: wall and ceiling mounting."""
-        return Robot(self._model, gravity)
+        return Robot(self._model, gravity, self._specialised)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to ``link``, whose frame the payload's figures are in.
@@ -112,7 +120,26 @@ class Robot:
         turned = frame.rotation @ np.asarray(payload.inertia, float) @ frame.rotation.T
         inertia[frame.link] += ten_parameters(payload.mass, com, turned)
         model = replace(self._model, arrays=self._model.arrays._replace(I=inertia))
-        return Robot(model, self._gravity)
+        # specialised code takes the last link's parameters as they come; a payload elsewhere is another robot to it
+        return Robot(model, self._gravity, self._specialised if frame.link == self.nv else None)
+
+    def with_binding(self, binding: str, threads: int | None = None) -> 'Robot':
+        """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
+
+        Specialised code is compiled when it is first needed and kept on disk; gravity and a payload on the last link
+        change without compiling. Robots of more than ``MOST_JOINTS`` joints stay generic, for compiling them takes
+        minutes. ``threads`` is how many cores a large batch may take (None: all).
+        """
+        if binding not in BINDINGS:
+            raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
+        possible = 0 < self.nv <= MOST_JOINTS and is_possible()
+        wanted = binding == 'specialised' and possible
+        return Robot(self._model, self._gravity, Specialised(self._model.arrays, threads) if wanted else None)
+
+    @property
+    def binding(self) -> str:
+        """What answers: ``'specialised'`` or ``'generic'``."""
+        return 'specialised' if self._specialised else 'generic'
 
     @property
     def name(self) -> str:
@@ -175,50 +202,45 @@ class Robot:
         ``wrenches`` act on the links, in the link's frame at its origin (N m, N): a mapping from link names to
         (..., 6) or an array (..., n + 1, 6). Featherstone & Orin 2000, eq. 3 to 5.
         """
-        return self._torque(self._gravity, wrenches, out, q=q, qd=qd, qdd=qdd)
+        if wrenches is None:
+            return self._answer(self._single.inverse_dynamics, 'inverse_dynamics', self._load, out, q, qd, qdd)
+        return self._answer_with(wrenches, 'inverse_dynamics', out, q=q, qd=qd, qdd=qdd)
 
     def forward_dynamics(self, q, qd, tau, wrenches=None, out=None) -> np.ndarray:
         """Return the joint accelerations (..., n) under the joint torques tau; friction is the caller's to subtract.
 
         ``wrenches`` as in ``inverse_dynamics``. Raises ModelError where a joint has no inertia to move.
-        Featherstone & Orin 2000, eq. 8.
+        By mass matrix for few joints (Featherstone & Orin 2000, section 4), else eq. 8 there.
         """
-        (q, qd, tau), shape = arguments.states(self.nv, q=q, qd=qd, tau=tau)
-        f_ext = arguments.wrenches(self._model, wrenches, shape)
-        given, qdd = arguments.result(out, (*shape, self.nv))
-        rows = qdd.reshape(q.shape)
-        batch.aba_batch(self._model.arrays, self._scratch.workspace, q, qd, tau, self._gravity, f_ext, rows)
-        if not np.isfinite(rows).all():
-            self._explain_not_finite(q[~np.isfinite(rows).all(axis=1)][:1])
-        return _filled(given, qdd)
+        if wrenches is None:
+            return self._answer(self._single.forward_dynamics, 'forward_dynamics', self._load, out, q, qd, tau)
+        return self._answer_with(wrenches, 'forward_dynamics', out, q=q, qd=qd, tau=tau)
 
     def mass_matrix(self, q, out=None) -> np.ndarray:
         """Return the joint-space mass matrix (..., n, n), rotor inertia included. Featherstone & Orin 2000, eq. 7."""
-        (q,), shape = arguments.states(self.nv, q=q)
-        given, M = arguments.result(out, (*shape, self.nv, self.nv))
-        batch.crba_batch(self._model.arrays, self._scratch.workspace, q, M.reshape(len(q), self.nv, self.nv))
-        return _filled(given, M)
+        return self._answer(self._single.mass_matrix, 'mass_matrix', self._load, out, q)
 
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Return the torques (..., n) that hold the arm at q against gravity."""
-        return self._torque(self._gravity, None, out, q=q)
+        return self._answer(self._single.gravity_torque, 'gravity_torque', self._load, out, q)
 
     def bias_torque(self, q, qd, out=None) -> np.ndarray:
         """Return the torques (..., n) at zero acceleration: Coriolis, centrifugal and gravity."""
-        return self._torque(self._gravity, None, out, q=q, qd=qd)
+        return self._answer(self._single.bias_torque, 'bias_torque', self._load, out, q, qd)
 
     def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
         """Return the Coriolis and centrifugal torques (..., n)."""
-        return self._torque(self._gravity_free, None, out, q=q, qd=qd)
+        return self._answer(self._single.bias_torque, 'bias_torque', self._weightless, out, q, qd)
 
     def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
         """Return the torques (..., n) that accelerate the arm from rest without gravity: M(q) qdd."""
-        (q, qdd), shape = arguments.states(self.nv, q=q, qdd=qdd)
-        return self._run_rnea(q, np.zeros_like(q), qdd, self._gravity_free, None, out, shape)
+        return self._answer(
+            self._single.inverse_dynamics, 'inverse_dynamics', self._weightless, out, q, self._rest, qdd
+        )
 
     def friction_torque(self, qd, out=None) -> np.ndarray:
         """Return the torques (..., n) that overcome joint friction: viscous, Coulomb with a smooth sign, offset."""
-        (qd,), shape = arguments.states(self.nv, qd=qd)
+        (qd,), shape = self._states(qd=qd)
         given, tau = arguments.result(out, (*shape, self.nv))
         batch.friction_torque_batch(self._model.friction, qd, tau.reshape(qd.shape))
         return _filled(given, tau)
@@ -226,10 +248,10 @@ class Robot:
     def link_pose(self, q, link: str, out=None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link's frame in the base frame; UnknownNameError for an unknown link."""
         frame = self._frame(link)
-        (q,), shape = arguments.states(self.nv, q=q)
+        (q,), shape = self._states(q=q)
         given, pose = arguments.result(out, (*shape, 4, 4))
         T = np.empty((len(q), len(self.link_names), 4, 4))
-        batch.link_poses_batch(self._model.arrays, self._scratch.workspace, q, T)
+        batch.link_poses_batch(self._model.arrays, self._generic.workspace, q, T)
         in_link = np.eye(4)
         in_link[:3, :3], in_link[:3, 3] = frame.rotation, frame.origin
         pose[...] = (T[:, frame.link] @ in_link).reshape(pose.shape)
@@ -237,49 +259,95 @@ class Robot:
 
     def kinetic_energy(self, q, qd, out=None) -> np.ndarray:
         """Return the kinetic energy (...) in J, rotors included."""
-        (q, qd), shape = arguments.states(self.nv, q=q, qd=qd)
+        (q, qd), shape = self._states(q=q, qd=qd)
         given, T = arguments.result(out, shape)
-        batch.kinetic_energy_batch(self._model.arrays, self._scratch.workspace, q, qd, T.reshape(len(q), 1))
+        batch.kinetic_energy_batch(self._model.arrays, self._generic.workspace, q, qd, T.reshape(len(q), 1))
         return _filled(given, T)
 
     def potential_energy(self, q, out=None) -> np.ndarray:
         """Return the potential energy (...) in J; zero where all mass is at the base frame's origin."""
-        (q,), shape = arguments.states(self.nv, q=q)
+        (q,), shape = self._states(q=q)
         given, V = arguments.result(out, shape)
         batch.potential_energy_batch(
-            self._model.arrays, self._scratch.workspace, q, self._gravity, V.reshape(len(q), 1)
+            self._model.arrays, self._generic.workspace, q, self._gravity, V.reshape(len(q), 1)
         )
         return _filled(given, V)
 
-    def _torque(self, gravity, wrenches, out, **motion) -> np.ndarray:
-        """Return RNEA's torques; velocity and acceleration are zero where ``motion`` leaves them out."""
-        (q, *rates), shape = arguments.states(self.nv, **motion)
-        qd, qdd = [*rates, *[np.zeros_like(q)] * (2 - len(rates))]
-        return self._run_rnea(q, qd, qdd, gravity, wrenches, out, shape)
+    def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
+        """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
+        # compiled code looks at types, shapes and numbers itself: what fits it is answered with nothing in between
+        try:
+            result = np.empty(self._shapes[name]) if out is None else out
+            if single(*vectors, load, result):
+                return result
+        except TypeError:
+            pass  # anything else goes the way that converts it, or says what is wrong with it
+        named = dict(zip(PROGRAMS[name].inputs, vectors, strict=True))
+        rows, shape = arguments.states(self.nv, **named)
+        given, result = arguments.result(out, (*shape, *self._shapes[name]))
+        if not getattr(self._batch, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
+            self._explain_not_finite(name, rows, **named)
+        return _filled(given, result)
 
-    def _run_rnea(self, q, qd, qdd, gravity, wrenches, out, shape) -> np.ndarray:
-        """Return RNEA's torques for checked rows q, qd, qdd (count, n)."""
+    def _answer_with(self, wrenches, name: str, out, **vectors) -> np.ndarray:
+        """Return the result of a program at joint vectors (..., n) with wrenches on the links."""
+        rows, shape = arguments.states(self.nv, **vectors)
         f_ext = arguments.wrenches(self._model, wrenches, shape)
-        given, tau = arguments.result(out, (*shape, self.nv))
-        rows = tau.reshape(q.shape)
-        batch.rnea_batch(self._model.arrays, self._scratch.workspace, q, qd, qdd, gravity, f_ext, rows)
-        return _filled(given, tau)
+        given, result = arguments.result(out, (*shape, self.nv))
+        if not getattr(self._generic, name)(*rows, self._load, result.reshape(rows[0].shape), f_ext):
+            self._explain_not_finite(name, rows, **vectors)
+        return _filled(given, result)
 
-    def _explain_not_finite(self, q) -> None:
-        """Raise what kept forward dynamics at q (1, n) from a result: a joint without inertia, or the numbers."""
-        work, rest = self._scratch.workspace, np.zeros_like(q)
+    def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """Return joint vectors as rows (count, n), all finite, and the batch's shape."""
+        rows, shape = arguments.states(self.nv, **vectors)
+        for name, vector in vectors.items():
+            arguments.check_finite(name, np.asarray(vector, float))
+        return rows, shape
+
+    def _explain_not_finite(self, name: str, rows, **vectors) -> None:
+        """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
+        for argument, vector in vectors.items():
+            arguments.check_finite(argument, np.asarray(vector, float))
+        if name == 'forward_dynamics':
+            self._find_joint_without_inertia(rows[0])
+        large = ', '.join(vectors)
+        raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
+
+    def _find_joint_without_inertia(self, q) -> None:
+        """Raise ModelError where a joint has no inertia to accelerate at one of the positions q (count, n)."""
+        rest, qdd = np.zeros((1, self.nv)), np.empty((1, self.nv))
         no_wrench = np.zeros((1, len(self.link_names), 6))
-        batch.aba_batch(self._model.arrays, work, q, rest, rest, self._gravity_free, no_wrench, np.empty_like(q))
-        (still,) = np.nonzero(~(work.d[1:] > 0.0))
-        if len(still):  # the outermost: NaN goes on from it towards the base
-            raise ModelError(f'forward dynamics: joint {self.joint_names[still[-1]]!r} has no inertia to accelerate')
-        raise ArgumentError('forward dynamics: the accelerations are not finite; qd, tau or wrenches are too large')
+        for state in q[:, None]:
+            work = self._generic.workspace
+            batch.aba_batch(self._model.arrays, work, state, rest, rest, rest[0, :3], no_wrench, qdd)
+            (still,) = np.nonzero(~(work.d[1:] > 0.0))
+            if len(still):  # the outermost: NaN goes on from it towards the base
+                raise ModelError(
+                    f'forward dynamics: joint {self.joint_names[still[-1]]!r} has no inertia to accelerate'
+                )
 
     def _frame(self, link: str):
         """Return the frame of a link's name."""
         if not isinstance(link, str) or link not in self._model.frames:
             raise UnknownNameError(f'no link {link!r}; there are {", ".join(self._model.frames)}')
         return self._model.frames[link]
+
+
+class _NoSingle:
+    """Stands where a robot has no specialised code: every program refuses, and the batch answers."""
+
+    def __getattr__(self, name: str):
+        """Return what refuses as compiled code refuses an argument that does not fit."""
+        return self._refuse
+
+    def _refuse(self, *arguments):
+        raise TypeError
+
+
+def _unpickled(model: Model, gravity, binding: str) -> Robot:
+    """Return a robot from its pickle."""
+    return Robot(model, gravity).with_binding(binding)
 
 
 def _filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -33,7 +33,12 @@ def test_every_method_that_takes_out_is_tested_here():
     public = {key: value for key, value in vars(Robot).items() if inspect.isfunction(value) and key[0] != '_'}
     computing = {key for key, value in public.items() if 'out' in inspect.signature(value).parameters}
     assert computing == set(METHODS)
-    assert {key for key in public if key not in computing} == {'with_actuators', 'with_gravity', 'with_payload'}
+    assert {key for key in public if key not in computing} == {
+        'with_actuators',
+        'with_binding',
+        'with_gravity',
+        'with_payload',
+    }
 
 
 @METHOD

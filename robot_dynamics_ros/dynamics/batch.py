@@ -5,6 +5,7 @@ The loops reuse one workspace. ``f_ext`` has one row for all states or one for e
 
 from robot_dynamics_ros.dynamics.aba import aba
 from robot_dynamics_ros.dynamics.crba import crba
+from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.dynamics.friction import friction_torque
 from robot_dynamics_ros.dynamics.jit import entry
@@ -24,6 +25,13 @@ def aba_batch(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (count, n) by ``aba`` for q, qd, tau (count, n)."""
     for b in range(q.shape[0]):
         aba(model, work, q[b], qd[b], tau[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], qdd[b])
+
+
+@entry
+def crba_forward_batch(model, work, q, qd, tau, gravity, f_ext, qdd):
+    """Write qdd (count, n) by ``crba_forward`` for q, qd, tau (count, n)."""
+    for b in range(q.shape[0]):
+        crba_forward(model, work, q[b], qd[b], tau[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], qdd[b])
 
 
 @entry

@@ -12,6 +12,7 @@ import pickle
 import shutil
 import stat
 import tempfile
+import warnings
 from pathlib import Path
 
 import numba
@@ -37,6 +38,9 @@ def private_folder(path: Path) -> Path:
     except OSError:
         pass  # a read-only or missing home is no reason to fail
     folder = Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
+    warnings.warn(
+        f'{path} is not a folder of mode 0700 of yours: compiled code is kept for this process only', stacklevel=2
+    )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

@@ -1,0 +1,92 @@
+"""What is specialised for a robot: its algorithms as traces from input arrays to results.
+
+Inputs that change at run time stay inputs. ``load`` (19,) holds them: gravity (3, m/s^2, base frame), the ten inertial
+parameters of the last link, payload included (10), and the wrench on it in its own frame (6; N m, N).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.trace import Tape
+from robot_dynamics_ros.dynamics.crba import crba
+from robot_dynamics_ros.dynamics.crba_forward import crba_forward
+from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
+from robot_dynamics_ros.dynamics.rnea import rnea
+
+LOAD_SIZE = 19
+
+
+class Program(NamedTuple):
+    """One algorithm: the joint vectors it reads beside ``load``, the axes of what it writes, and its trace."""
+
+    inputs: tuple[str, ...]
+    result: str
+    axes: int  # 1 for a joint vector, 2 for a matrix
+    trace: Callable[..., None]
+
+
+class Setting(NamedTuple):
+    """What a trace runs in: the robot's constants, with the run-time inputs of ``load`` in their place."""
+
+    arrays: ModelArrays
+    work: Workspace
+    gravity: np.ndarray
+    f_ext: np.ndarray
+
+
+def _inverse_dynamics(tape: Tape, setting: Setting, q, qd, qdd, tau) -> None:
+    tape.run(rnea, setting.arrays, setting.work, q, qd, qdd, setting.gravity, setting.f_ext, tau)
+
+
+def _bias_torque(tape: Tape, setting: Setting, q, qd, tau) -> None:
+    _inverse_dynamics(tape, setting, q, qd, _zeros(len(q)), tau)
+
+
+def _gravity_torque(tape: Tape, setting: Setting, q, tau) -> None:
+    _inverse_dynamics(tape, setting, q, _zeros(len(q)), _zeros(len(q)), tau)
+
+
+def _mass_matrix(tape: Tape, setting: Setting, q, M) -> None:
+    tape.run(crba, setting.arrays, setting.work, q, M.reshape(len(q), len(q)))
+
+
+def _forward_dynamics(tape: Tape, setting: Setting, q, qd, tau, qdd) -> None:
+    tape.run(crba_forward, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
+
+
+PROGRAMS = {
+    'inverse_dynamics': Program(('q', 'qd', 'qdd'), 'tau', 1, _inverse_dynamics),
+    'bias_torque': Program(('q', 'qd'), 'tau', 1, _bias_torque),
+    'gravity_torque': Program(('q',), 'tau', 1, _gravity_torque),
+    'mass_matrix': Program(('q',), 'M', 2, _mass_matrix),
+    'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', 1, _forward_dynamics),
+}
+
+
+def trace(arrays: ModelArrays, program: Program, load=None) -> np.ndarray:
+    """Return the results of a program for a model's arrays, symbols or floats (size,).
+
+    ``load`` (19,) numbers fix what is otherwise an input of that name.
+    """
+    n = len(arrays.parent) - 1
+    tape = Tape()
+    inputs = [tape.inputs(name, n) for name in program.inputs]
+    load = tape.inputs('load', LOAD_SIZE) if load is None else _floats(np.asarray(load, float))
+    constants = ModelArrays(*(a if a.dtype.kind == 'i' else _floats(a) for a in arrays))
+    constants.I[n] = load[3:13]
+    f_ext = _zeros((n + 1, 6))
+    f_ext[n] = load[13:19]
+    result = _zeros(n**program.axes)
+    program.trace(tape, Setting(constants, Workspace.of(n, object), load[:3], f_ext), *inputs, result)
+    return result
+
+
+def _floats(array: np.ndarray) -> np.ndarray:
+    """Return an array of Python's own floats: NumPy's would try to make arrays of symbols."""
+    return np.array(array.tolist(), object).reshape(array.shape)
+
+
+def _zeros(shape) -> np.ndarray:
+    return _floats(np.zeros(shape))

@@ -1,0 +1,152 @@
+"""The specialised binding of one robot: programs made, compiled and kept when they are first asked for."""
+
+import hashlib
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from robot_dynamics_ros.codegen import boundary, emit
+from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
+from robot_dynamics_ros.dynamics.jit import FOLDER, private_folder, source_digest
+from robot_dynamics_ros.dynamics.model import ModelArrays
+
+MOST_JOINTS = 12
+"""Robots of more joints keep the generic kernels: compiling all programs of 12 joints takes about half a minute."""
+SMALLEST_PART = 2048
+"""States for which handing a part of a batch to another core pays."""
+
+
+def robot_digest(arrays: ModelArrays) -> str:
+    """Return the digest (16 hex digits) of a robot's constants: all but what ``load`` holds at run time."""
+    digest = hashlib.sha256()
+    for name, array in zip(arrays._fields, arrays, strict=True):
+        constant = array[:-1] if name == 'I' else array
+        digest.update(f'{name} {constant.dtype.str} {constant.shape} '.encode() + constant.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def is_possible() -> bool:
+    """Return whether specialised code can run here: Numba compiles, and arrays look as compiled code expects them."""
+    return not boundary.numba_is_disabled() and boundary.layout_is_known()
+
+
+class Specialised:
+    """Compiled straight-line code for one robot.
+
+    ``single.<program>(vectors..., load, result)`` is for one state: joint vectors (n,), load (19,), result (n,) or
+    (n, n). Arguments of another type, shape or layout raise TypeError. It keeps the GIL: it is over before another
+    thread could start.
+
+    ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), result (count, n) or (count, n, n),
+    and runs without the GIL, large batches on several cores.
+
+    Both tell if all numbers, arguments and results, are finite.
+    """
+
+    def __init__(self, arrays: ModelArrays, threads: int | None = None):
+        """Take the robot's arrays; nothing is compiled yet. ``threads`` limits the cores of a batch (None: all)."""
+        self._arrays = arrays
+        self._joints = len(arrays.parent) - 1
+        self._threads = threads or len(os.sched_getaffinity(0))
+        self._modules: dict[str, ModuleType] = {}
+        self.single = _OnDemand(self._single)
+        self.batch = _OnDemand(self._batch)
+
+    def _single(self, name: str):
+        """Return a program for one state."""
+        program = PROGRAMS[name]
+        vector = boundary.Array((self._joints,), writable=False)
+        load = boundary.Array((LOAD_SIZE,), writable=False)
+        result = boundary.Array((self._joints,) * program.axes, writable=True)
+        arguments = (*[vector] * len(program.inputs), load, result)
+        return boundary.compiled(getattr(self._module(name), name), arguments)
+
+    def _batch(self, name: str):
+        """Return a program for states in rows."""
+        program = PROGRAMS[name]
+        function = getattr(self._module(name), f'{name}_batch')
+        sizes = [self._joints] * len(program.inputs) + [self._joints**program.axes]
+
+        def part(rows, load, result) -> bool:
+            blocks = (np.empty(emit.LANES * size) for size in sizes)
+            return function(*rows, load, result.reshape(len(result), -1), *blocks)
+
+        def run(*arguments) -> bool:
+            *rows, load, result = arguments
+            parts = min(self._threads, len(result) // SMALLEST_PART)
+            if parts < 2:
+                return part(rows, load, result)
+            cuts = np.linspace(0, len(result), parts + 1).astype(int)
+            pieces = [slice(*cut) for cut in pairwise(cuts)]
+            jobs = [_pool().submit(part, [row[piece] for row in rows], load, result[piece]) for piece in pieces]
+            return all([job.result() for job in jobs])
+
+        return run
+
+    def _module(self, name: str):
+        """Return the generated module of a program, written first if its file is not there or not what it was."""
+        if name not in self._modules:
+            path = private_folder(FOLDER / 'robots' / robot_digest(self._arrays)) / f'{name}.py'
+            if not _is_sealed(path):
+                heading = f'Robot {robot_digest(self._arrays)}, kernels {source_digest()}: {name}.'
+                _write_sealed(path, emit.source(self._arrays, name, PROGRAMS[name], heading))
+            self._modules[name] = _imported(f'robot_{robot_digest(self._arrays)}_{name}', path)
+        return self._modules[name]
+
+
+class _OnDemand:
+    """Attributes that are made when they are first read."""
+
+    def __init__(self, make):
+        """Make an attribute by ``make(name)``."""
+        self._make = make
+
+    def __getattr__(self, name: str):
+        """Make the attribute; from then on it is found without asking here."""
+        if name not in PROGRAMS:
+            raise AttributeError(name)
+        setattr(self, name, self._make(name))
+        return getattr(self, name)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Return the threads of this process for all robots together: no more than there are cores."""
+    return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix='robot_dynamics_ros')
+
+
+def _imported(name: str, path: Path) -> ModuleType:
+    """Return the module of a generated file, which may be outside of every package."""
+    module = ModuleType(name)
+    sys.modules[name] = module  # where Numba looks for the globals of code that it loads from disk
+    SourceFileLoader(name, str(path)).exec_module(module)
+    return module
+
+
+def _seal(text: str) -> str:
+    """Return the first line of a generated file: the digest of all others."""
+    return f'# sha256 {hashlib.sha256(text.encode()).hexdigest()}\n'
+
+
+def _is_sealed(path: Path) -> bool:
+    """Return whether a file is there, whole and unchanged since it was generated."""
+    try:
+        seal, _, text = path.read_text().partition('\n')
+    except (OSError, UnicodeDecodeError):
+        return False
+    return seal + '\n' == _seal(text)
+
+
+def _write_sealed(path: Path, text: str) -> None:
+    """Write a generated file at once: another process sees all of it or nothing."""
+    with tempfile.NamedTemporaryFile('w', dir=path.parent, suffix='.py', delete=False) as file:
+        file.write(_seal(text) + text)
+    os.replace(file.name, path)

@@ -1,0 +1,118 @@
+"""Runs kernels on symbols instead of numbers: what comes out is every operation that one robot really needs.
+
+Constants are folded, terms that occur twice are shared, and what no result depends on is never reached. Only such
+rewriting is done as leaves the bits of every result alone: sums with 0, products with 0, 1 and -1, and signs moved out
+of products and sums. (0 x = 0 is wrong for NaN and inf, which the facade refuses.)
+"""
+
+from types import FunctionType
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.sincos import sincos
+
+
+class Symbol:
+    """One value of a trace: an input, or an operation on other values (symbols or floats)."""
+
+    __slots__ = ('arguments', 'number', 'operation', 'tape')
+
+    def __init__(self, tape: 'Tape', number: int, operation: str, arguments: tuple):
+        """Make value ``number`` of a tape; ``Tape.value`` is the way to get one."""
+        self.tape, self.number, self.operation, self.arguments = tape, number, operation, arguments
+
+    def __add__(self, other):
+        """Return self + other."""
+        if not isinstance(other, Symbol):
+            return self if other == 0.0 else self.tape.value('+', self, float(other))
+        if other.operation == 'neg':
+            return self - other.arguments[0]
+        if self.operation == 'neg':
+            return other - self.arguments[0]
+        return self.tape.value('+', *_ordered(self, other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        """Return self - other."""
+        if not isinstance(other, Symbol):
+            return self + -other
+        if other.operation == 'neg':
+            return self + other.arguments[0]
+        if self.operation == 'neg':
+            return -(self.arguments[0] + other)
+        return self.tape.value('-', self, other)
+
+    def __rsub__(self, other):
+        """Return other - self for a number."""
+        return -self + other
+
+    def __mul__(self, other):
+        """Return self * other."""
+        if self.operation == 'neg':
+            return -(self.arguments[0] * other)
+        if isinstance(other, Symbol):
+            if other.operation == 'neg':
+                return -(self * other.arguments[0])
+            return self.tape.value('*', *_ordered(self, other))
+        if other == 0.0:
+            return 0.0
+        if other == 1.0:
+            return self
+        return -(self * -other) if other < 0.0 else self.tape.value('*', self, float(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        """Return self / other."""
+        return self.tape.value('/', self, other)
+
+    def __rtruediv__(self, other):
+        """Return other / self for a number."""
+        return self.tape.value('/', float(other), self)
+
+    def __neg__(self):
+        """Return -self."""
+        return self.arguments[0] if self.operation == 'neg' else self.tape.value('neg', self)
+
+
+class Tape:
+    """All values of one trace; the same operation on the same values is one value."""
+
+    def __init__(self):
+        """Start an empty trace."""
+        self._values: dict[tuple, Symbol] = {}
+        self._plain = {sincos: self._sincos}
+
+    def value(self, operation: str, *arguments) -> Symbol:
+        """Return the value of an operation."""
+        key = (operation, *((a.number,) if isinstance(a, Symbol) else a for a in arguments))
+        if key not in self._values:
+            self._values[key] = Symbol(self, len(self._values), operation, arguments)
+        return self._values[key]
+
+    def inputs(self, name: str, count: int) -> np.ndarray:
+        """Return the input array ``name`` (count,), symbols."""
+        return np.array([self.value('input', name, k) for k in range(count)], object)
+
+    def run(self, kernel, *arguments) -> None:
+        """Run a kernel on arrays of symbols and numbers."""
+        self._undecorated(kernel)(*arguments)
+
+    def _undecorated(self, kernel):
+        """Return a kernel's plain Python, in which every other kernel is plain Python too."""
+        if kernel not in self._plain:
+            python = kernel.py_func
+            names = dict(python.__globals__)
+            self._plain[kernel] = FunctionType(python.__code__, names, python.__name__)
+            names.update({name: self._undecorated(it) for name, it in names.items() if hasattr(it, 'py_func')})
+        return self._plain[kernel]
+
+    def _sincos(self, x):
+        """Return sine and cosine of a symbol, operations of their own."""
+        return self.value('sin', x), self.value('cos', x)
+
+
+def _ordered(a: Symbol, b: Symbol) -> tuple[Symbol, Symbol]:
+    """Return two arguments in the order of their numbers: a + b and b + a are one value."""
+    return (a, b) if a.number <= b.number else (b, a)

@@ -1,0 +1,275 @@
+"""The specialised binding: the same bits as the generic kernels, kept safely, and compiled once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import random_trees as trees
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.codegen import boundary, specialise
+from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, SMALLEST_PART, Specialised, robot_digest
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.jit import FOLDER
+
+TREE = trees.random_joints(11, count=5, chain=0.4)
+
+
+def models():
+    return {'aubo_i5': Robot.named('aubo_i5')._model, 'tree': trees.Model.of('tree', trees.BASE, TREE)}
+
+
+def pair(model):
+    """Return a robot answered by generic kernels and by specialised code."""
+    robot = Robot(model, (0.4, -1.0, -9.7))
+    return robot.with_binding('generic'), robot.with_binding('specialised')
+
+
+def states(robot, name, count, seed=0):
+    return np.random.default_rng(seed).normal(size=(len(PROGRAMS[name].inputs), count, robot.nv))
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('robot', models())
+def test_every_binding_gives_the_same_bits(robot, name):
+    generic, specialised = pair(models()[robot])
+    rows = states(generic, name, 150)  # more than two blocks, the last one not full
+    expected = getattr(generic, name)(*rows)
+    assert (getattr(specialised, name)(*rows) == expected).all()
+    for k in (0, 7, 149):
+        assert (getattr(specialised, name)(*rows[:, k]) == expected[k]).all()
+    assert specialised.binding == 'specialised' and generic.binding == 'generic'
+
+
+def test_bits_do_not_depend_on_cores():
+    count = 4 * SMALLEST_PART + 3
+    model = models()['aubo_i5']
+    rows = states(Robot(model), 'inverse_dynamics', count)
+    results = [Robot(model).with_binding('specialised', threads).inverse_dynamics(*rows) for threads in (1, 2, 4)]
+    assert (results[0] == results[1]).all() and (results[0] == results[2]).all()
+    assert (results[0][-1] == Robot(model).inverse_dynamics(*rows[:, -1])).all()
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+def test_a_folded_zero_swallows_nothing(name, value):
+    _, robot = pair(models()['aubo_i5'])
+    for argument, vector in enumerate(PROGRAMS[name].inputs):
+        for joint in range(robot.nv):
+            one = states(robot, name, 1)[:, 0]
+            one[argument, joint] = value
+            with pytest.raises(ArgumentError, match=rf'{vector}\[{joint}\]'):
+                getattr(robot, name)(*one)
+            many = states(robot, name, 70)
+            many[argument, 66, joint] = value
+            with pytest.raises(ArgumentError, match=rf'{vector}\[66, {joint}\]'):
+                getattr(robot, name)(*many)
+
+
+def generated_files():
+    return {path: path.stat().st_mtime_ns for path in FOLDER.rglob('*') if path.is_file()}
+
+
+def test_gravity_and_payload_compile_nothing():
+    robot = Robot.named('aubo_i5')
+    q, qd, qdd = states(robot, 'inverse_dynamics', 1)[:, 0]
+    robot.inverse_dynamics(q, qd, qdd)
+    before = generated_files()
+    carrying = robot.with_payload(Payload(3.0, (0.1, 0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, 2.0, 3.0))
+    assert carrying.binding == 'specialised'
+    expected = carrying.with_binding('generic').inverse_dynamics(q, qd, qdd)
+    assert (carrying.inverse_dynamics(q, qd, qdd) == expected).all()
+    assert generated_files() == before
+    assert robot_digest(carrying._model.arrays) == robot_digest(robot._model.arrays)
+
+
+def test_a_payload_elsewhere_is_answered_by_the_generic_kernels():
+    robot = Robot.named('aubo_i5').with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
+    assert robot.binding == 'generic'
+
+
+def test_another_constant_is_another_robot():
+    arrays = models()['aubo_i5'].arrays
+    for field in ('E0', 'Ec', 'Es', 'r0', 'r1', 'S', 'rotor'):
+        changed = np.array(getattr(arrays, field))
+        changed.flat[-1] += 1e-9
+        assert robot_digest(arrays._replace(**{field: changed})) != robot_digest(arrays), field
+    inertia = np.array(arrays.I)
+    inertia[2, 4] += 1e-9
+    assert robot_digest(arrays._replace(I=inertia)) != robot_digest(arrays)
+    parent = np.array(arrays.parent)
+    parent[-1] -= 1
+    assert robot_digest(arrays._replace(parent=parent)) != robot_digest(arrays)
+
+
+def test_large_robots_keep_the_generic_kernels():
+    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
+    robot = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
+    assert robot.binding == 'generic'
+
+
+def test_an_unknown_binding_is_refused():
+    with pytest.raises(ArgumentError, match='generic, specialised'):
+        Robot.named('aubo_i5').with_binding('fast')
+
+
+# What is kept
+
+
+def generated(name='gravity_torque') -> Path:
+    arrays = models()['tree'].arrays
+    Specialised(arrays).single.__getattr__(name)
+    return FOLDER / 'robots' / robot_digest(arrays) / f'{name}.py'
+
+
+def gravity_torque():
+    robot = pair(models()['tree'])[1]
+    return robot.gravity_torque(np.ones(robot.nv))
+
+
+@pytest.mark.parametrize(
+    'damage',
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: '',
+        lambda text: text.replace(' + ', ' - ', 1),
+        lambda text: 'raise SystemExit\n' + text,
+        lambda text: text + '\nraise SystemExit\n',
+    ],
+    ids=['torn', 'empty', 'edited', 'put before', 'put behind'],
+)
+def test_a_torn_or_foreign_file_is_written_anew(damage):
+    path, expected = generated(), gravity_torque()
+    good = path.read_text()
+    path.write_text(damage(good))
+    assert (gravity_torque() == expected).all()
+    assert path.read_text() == good
+
+
+@pytest.mark.parametrize(
+    'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
+)
+def test_torn_or_foreign_machine_code_is_compiled_anew(damage):
+    generated()
+    expected = gravity_torque()
+    kept = list(FOLDER.rglob('gravity_torque.gravity_torque-*'))
+    assert kept
+    for path in kept:
+        path.write_bytes(damage(path.read_bytes()))
+    assert (gravity_torque() == expected).all()
+
+
+def test_the_folder_of_generated_files_is_private():
+    folder = generated().parent
+    assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
+
+
+def test_names_of_a_description_never_reach_generated_code():
+    names = {'link "evil"': 1, 'import os; os._exit(1)': 2}
+    joints = [
+        trees.dataclasses.replace(joint, name=name, link=name + ' link', parent=parent)
+        for joint, name, parent in zip(
+            trees.random_joints(2, count=2, chain=1.0), names, (trees.BASE, 'link "evil" link'), strict=True
+        )
+    ]
+    model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
+    assert np.isfinite(Robot(model).with_binding('specialised').gravity_torque([0.1, 0.2])).all()
+    text = (FOLDER / 'robots' / robot_digest(model.arrays) / 'gravity_torque.py').read_text()
+    assert not any(word in text for word in ('evil', 'import os', 'Exit', 'link'))
+
+
+PROGRAM = """
+import numpy as np
+from robot_dynamics_ros import Robot
+robot = Robot.named('aubo_i5')
+print(robot.binding, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
+"""
+
+
+def printed(**environment) -> str:
+    done = subprocess.run(
+        [sys.executable, '-c', PROGRAM],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
+    command = [sys.executable, '-c', PROGRAM]
+    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    first, second = (process.communicate(timeout=120)[0].strip() for process in started)
+    assert first == second == printed(XDG_CACHE_HOME=str(tmp_path))
+    assert first.startswith('specialised ')
+
+
+def test_without_numba_the_generic_kernels_answer():
+    assert printed(NUMBA_DISABLE_JIT='1').startswith('generic ')
+
+
+# Where arrays enter
+
+
+def test_numpy_arrays_look_as_compiled_code_expects_them():
+    assert boundary.layout_is_known()
+
+
+@pytest.mark.parametrize(
+    'wrong',
+    [
+        np.zeros(5),
+        np.zeros(7),
+        np.zeros((6, 1)),
+        np.zeros(()),
+        np.zeros(12)[::2],
+        np.zeros(6, np.float32),
+        np.zeros(6, np.int64),
+        np.zeros(6, '>f8'),
+        np.frombuffer(bytes(49), offset=1),
+        [0.0] * 6,
+        None,
+        1.0,
+        'zeros!',
+        np.matrix(np.zeros(6)),
+    ],
+    ids=lambda wrong: f'{type(wrong).__name__} {getattr(wrong, "dtype", "")} {getattr(wrong, "shape", "")}',
+)
+def test_compiled_code_takes_nothing_but_what_it_knows(wrong):
+    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
+    load, result = np.zeros(19), np.zeros(6)
+    assert single(np.zeros(6), load, result) is True
+    with pytest.raises(TypeError, match='C-contiguous float64 array'):
+        single(wrong, load, result)
+    with pytest.raises(TypeError, match='C-contiguous float64 array'):
+        single(np.zeros(6), load, wrong)
+
+
+def test_a_result_must_be_writable():
+    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
+    result = np.zeros(6)
+    result.flags.writeable = False
+    with pytest.raises(TypeError, match='writable'):
+        single(np.zeros(6), np.zeros(19), result)
+    readonly = np.zeros(6)
+    readonly.flags.writeable = False
+    assert single(readonly, np.zeros(19), np.zeros(6)) is True
+
+
+@pytest.mark.parametrize('count', [1, 5, 64, 65])
+def test_an_argument_count_that_is_wrong_is_refused(count):
+    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
+    with pytest.raises(TypeError):
+        single(*[np.zeros(6)] * count)
+
+
+def test_the_number_of_lanes_divides_a_part():
+    assert SMALLEST_PART % specialise.emit.LANES == 0

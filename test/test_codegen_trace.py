@@ -1,0 +1,130 @@
+"""Tracing: what is folded, what is shared, and that a trace computes what its kernel computes."""
+
+import math
+
+import numpy as np
+import pytest
+import random_trees as trees
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.codegen.emit import count, needed, source
+from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, trace
+from robot_dynamics_ros.codegen.trace import Symbol, Tape
+
+PYTHON = {
+    '+': lambda a, b: a + b,
+    '-': lambda a, b: a - b,
+    '*': lambda a, b: a * b,
+    '/': lambda a, b: a / b,
+    'neg': lambda a: -a,
+    'sin': math.sin,
+    'cos': math.cos,
+}
+
+
+def aubo_i5():
+    return Robot.named('aubo_i5')._model.arrays
+
+
+def evaluated(results, inputs: dict) -> np.ndarray:
+    """Return the numbers of a trace by plain Python."""
+    known: dict[Symbol, float] = {}
+
+    def number(value):
+        return known[value] if isinstance(value, Symbol) else value
+
+    for value in needed(results):
+        if value.operation == 'input':
+            name, k = value.arguments
+            known[value] = inputs[name][k]
+        else:
+            known[value] = PYTHON[value.operation](*map(number, value.arguments))
+    return np.array([number(value) for value in results])
+
+
+@pytest.fixture
+def x():
+    return Tape().inputs('x', 2)
+
+
+@pytest.mark.parametrize(
+    ('rewritten', 'plain'),
+    [
+        (lambda a, b: a + 0.0, lambda a, b: a),
+        (lambda a, b: 0.0 + a, lambda a, b: a),
+        (lambda a, b: a - 0.0, lambda a, b: a),
+        (lambda a, b: 0.0 - a, lambda a, b: -a),
+        (lambda a, b: a * 1.0, lambda a, b: a),
+        (lambda a, b: -1.0 * a, lambda a, b: -a),
+        (lambda a, b: (-a).__neg__(), lambda a, b: a),
+        (lambda a, b: a + b, lambda a, b: b + a),
+        (lambda a, b: a * b, lambda a, b: b * a),
+        (lambda a, b: (-a) * b, lambda a, b: -(a * b)),
+        (lambda a, b: a * (-b), lambda a, b: -(a * b)),
+        (lambda a, b: (-a) * (-b), lambda a, b: a * b),
+        (lambda a, b: a + (-b), lambda a, b: a - b),
+        (lambda a, b: (-a) + b, lambda a, b: b - a),
+        (lambda a, b: a - (-b), lambda a, b: a + b),
+        (lambda a, b: (-a) - b, lambda a, b: -(a + b)),
+        (lambda a, b: a * -2.0, lambda a, b: -(2.0 * a)),
+        (lambda a, b: a - 3.0, lambda a, b: a + -3.0),
+        (lambda a, b: 3.0 - a, lambda a, b: -a + 3.0),
+    ],
+)
+def test_the_same_value_is_one_symbol(x, rewritten, plain):
+    assert rewritten(*x) is plain(*x)
+
+
+def test_products_with_zero_vanish(x):
+    assert x[0] * 0.0 == 0.0 and 0.0 * x[0] == 0.0
+
+
+@pytest.mark.parametrize('operation', ['a - b', 'a / b', '2.0 / a', 'a * 2.0', 'a + 2.0'])
+def test_other_operations_are_kept_as_they_are(x, operation):
+    value = eval(operation, {'a': x[0], 'b': x[1]})
+    assert value.operation in operation and value is not eval('b - a', {'a': x[0], 'b': x[1]})
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+def test_a_trace_computes_what_its_kernel_computes(name):
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    program, arrays = PROGRAMS[name], robot._model.arrays
+    random = np.random.default_rng(3)
+    inputs = {vector: random.normal(size=6).tolist() for vector in program.inputs}
+    load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
+    expected = getattr(robot, name)(*inputs.values()).ravel()
+    found = evaluated(trace(arrays, program), {**inputs, 'load': load})
+    assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
+    fixed = evaluated(trace(arrays, program, load), inputs)
+    assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+def test_inverse_dynamics_of_the_aubo_i5_takes_few_operations():
+    arrays = aubo_i5()
+    load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
+    fixed = count(trace(arrays, PROGRAMS['inverse_dynamics'], load))
+    assert fixed.multiplications <= 330 and fixed.additions <= 299
+    free = count(trace(arrays, PROGRAMS['inverse_dynamics']))
+    assert free.multiplications <= 339 and free.additions <= 317
+
+
+def test_the_counts_in_the_heading_are_those_of_the_lines():
+    text = source(aubo_i5(), 'mass_matrix', PROGRAMS['mass_matrix'], 'heading')
+    single = text.split('def mass_matrix(')[1].split('    rest = 0.0')[0]
+    operations = count(trace(aubo_i5(), PROGRAMS['mass_matrix']))
+    assert single.count(' * ') == operations.multiplications
+    assert single.count(' + ') + single.count(' - ') == operations.additions
+    assert single.count('sincos(') == operations.sincos
+    assert f'"""heading\n\n{operations}.\n"""' in text
+
+
+def test_the_same_robot_gives_the_same_bytes():
+    arrays = trees.arrays_of(trees.random_joints(5, count=7, chain=0.7))
+    texts = {source(arrays, 'forward_dynamics', PROGRAMS['forward_dynamics'], 'x') for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_what_may_change_at_run_time_is_an_input():
+    results = trace(aubo_i5(), PROGRAMS['inverse_dynamics'])
+    read = {value.arguments for value in needed(results) if value.operation == 'input'}
+    assert {k for name, k in read if name == 'load'} == set(range(LOAD_SIZE))

@@ -1,0 +1,56 @@
+"""Forward dynamics by mass matrix: the factor, and agreement with the articulated-body algorithm."""
+
+import numpy as np
+import pytest
+import random_trees as trees
+
+from robot_dynamics_ros.dynamics.aba import aba
+from robot_dynamics_ros.dynamics.crba import crba
+from robot_dynamics_ros.dynamics.crba_forward import crba_forward
+from robot_dynamics_ros.dynamics.ltdl import ltdl, ltdl_solve
+
+SEEDS = range(12)
+
+
+def drawn(seed):
+    joints = trees.random_joints(seed, count=1 + 3 * seed)
+    return trees.arrays_of(joints), trees.random_state(joints, seed)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_factor_gives_the_mass_matrix_back(seed):
+    model, state = drawn(seed)
+    n = len(state.q)
+    M, d = np.full((n, n), np.nan), np.full(n + 1, np.nan)
+    crba(model, trees.nan_workspace(n), state.q, M)
+    whole = M.copy()
+    ltdl(model, M, d)
+    L = np.tril(M, -1) + np.eye(n)
+    assert np.abs(L.T @ np.diag(1.0 / d[1:]) @ L - whole).max() < 1e-12 * np.abs(whole).max()
+    x = state.tau.copy()
+    ltdl_solve(model, M, d, x)
+    assert np.abs(whole @ x - state.tau).max() < 1e-9 * np.abs(state.tau).max()
+
+
+def test_branches_stay_apart():
+    joints = trees.random_joints(4, count=12, chain=0.2)
+    model, n = trees.arrays_of(joints), 12
+    M, d = np.zeros((n, n)), np.zeros(n + 1)
+    crba(model, trees.nan_workspace(n), np.ones(n), M)
+    zeros = M == 0.0
+    assert zeros.any()
+    ltdl(model, M, d)
+    assert (np.tril(M, -1)[np.tril(zeros, -1)] == 0.0).all()
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_both_algorithms_agree(seed):
+    model, state = drawn(seed)
+    n = len(state.q)
+    results = []
+    for algorithm in (aba, crba_forward):
+        qdd = np.full(n, np.nan)
+        work = trees.nan_workspace(n)
+        algorithm(model, work, state.q, state.qd, state.tau, state.gravity, state.f_ext, qdd)
+        results.append(qdd)
+    assert np.abs(results[0] - results[1]).max() < 1e-9 * np.abs(results[0]).max()
