@@ -14,6 +14,7 @@ os.environ.update([MARK.split('=')])
 
 import subprocess  # noqa: E402
 import sys  # noqa: E402
+import time  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -102,10 +103,6 @@ class Graph:
         """Return what a node's process has written so far."""
         return (self.folder / f'{node}.log').read_text(errors='replace')
 
-    def wait_for_log(self, node: str, text: str, count: int = 1) -> None:
-        """Wait until a node's log holds ``text`` ``count`` times."""
-        self.until(lambda: self.log(node).count(text) >= count, f'{text!r} in the log of {node}')
-
     def until(self, condition, what: str, timeout: float = TIMEOUT) -> None:
         """Spin until ``condition()`` holds."""
         self.client.spin_until(condition, timeout, what)
@@ -137,16 +134,36 @@ class Graph:
         self._listeners[topic].clear()
         return self._listeners[topic]
 
-    def follow(self, node: str, message: JointTrajectory) -> None:
-        """Publish a trajectory and wait until ``node`` has received it.
+    def repeat_until(self, action, condition, what: str, period: float = 1.0) -> None:
+        """Do ``action()`` until ``condition()`` holds, again after each ``period`` s.
 
-        One that the node refuses by name follows it: topics keep their order, and the log tells of the refusal.
+        Who has just appeared in the graph may not hear a first message yet, although the sender already sees it.
+        """
+        deadline = time.monotonic() + TIMEOUT
+        while True:
+            action()
+            if self.client.spin_while_waiting(condition, period):
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(f'{what}: nothing within {TIMEOUT:.0f} s')
+
+    def follow(self, node: str, message: JointTrajectory, receivers: int = 1) -> None:
+        """Publish a trajectory and wait until ``receivers`` nodes in the process of ``node`` have received it.
+
+        One that they refuse by name follows it: topics keep their order, and the log tells of the refusal.
         """
         self._barriers += 1
-        barrier = f'barrier_{self._barriers}'
-        for sent in (message, JointTrajectory(joint_names=[barrier], points=[JointTrajectoryPoint(positions=[0.0])])):
-            self.publish('joint_trajectory', sent)
-        self.wait_for_log(node, barrier)
+        barrier = JointTrajectory(joint_names=[f'barrier_{self._barriers}.'])
+        barrier.points.append(JointTrajectoryPoint(positions=[0.0]))
+
+        def send():
+            for sent in (message, barrier):
+                self.publish('joint_trajectory', sent)
+
+        def received():
+            return self.log(node).count(barrier.joint_names[0]) >= receivers
+
+        self.repeat_until(send, received, f'a trajectory at {node}', 3.0)
 
     def diagnostics(self, node: str, condition=lambda status: True):
         """Return diagnostics of ``node`` from now on that fulfil ``condition``: level, message, and a dict, fields."""
@@ -165,14 +182,18 @@ class Graph:
         self.until(look, f'diagnostics of {node}')
         return found[0]
 
-    def silence(self, node: str, reason: str) -> None:
-        """Wait until ``/diagnostics`` gives ``reason`` (a part of it) for the silence of ``node``."""
+    def silence(self, node: str, reason: str, send) -> None:
+        """Wait until ``/diagnostics`` gives ``reason`` (a part of it) for the silence of ``node`` to ``send()``."""
         seen: list = []
 
         def matches(status):
             seen.append(status.message)
-            return reason in status.message and status.level == DiagnosticStatus.WARN
+            if reason in status.message and status.level == DiagnosticStatus.WARN:
+                return True
+            send()
+            return False
 
+        send()
         try:
             self.diagnostics(node, matches)
         except ProcessError as error:

@@ -53,7 +53,9 @@ def test_controller_holds_the_arm_and_the_others_answer_it(graph):
 def test_feedforward_node_follows_a_trajectory(graph):
     position = np.array(START)
     torques = graph.listen(JointState, 'feedforward_torque')
-    graph.follow('bringup', ros.trajectory(ROBOT.joint_names, 0, (0.0, position, 0 * position, 0 * position)))
+    graph.follow(
+        'bringup', ros.trajectory(ROBOT.joint_names, 0, (0.0, position, 0 * position, 0 * position)), receivers=2
+    )
     graph.until(lambda: torques, 'feedforward torque')
     expected = ROBOT.gravity_torque(position) + ROBOT.friction_torque(0 * position)
     np.testing.assert_allclose(torques[-1].effort, expected, rtol=0, atol=1e-9)

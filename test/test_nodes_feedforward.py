@@ -48,11 +48,12 @@ def send(graph, stamp, position=A, velocity=REST, names=NAMES):
 def answer(graph, stamp, position=A, velocity=REST, names=NAMES):
     """Send a state and return its answer."""
     torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, stamp, position, velocity, names)
-    graph.until(lambda: torques, f'an answer to the state at {stamp}')
-    (torque,) = torques
-    assert ros.nanoseconds(torque.header.stamp) == stamp
-    return torque
+
+    def answers():
+        return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) == stamp]
+
+    graph.repeat_until(lambda: send(graph, stamp, position, velocity, names), answers, f'an answer to {stamp}')
+    return answers()[0]
 
 
 def assert_torque(message, q, qd, qdd, robot=ROBOT):
@@ -87,8 +88,7 @@ def rest_at(start, position=A):
 def test_silent_without_trajectory(graph, start):
     graph.follow(NODE, JointTrajectory())
     torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, start)
-    graph.silence(NODE, 'no trajectory')
+    graph.silence(NODE, 'no trajectory', lambda: send(graph, start))
     assert torques == []
 
 
@@ -156,8 +156,7 @@ def test_measured_needs_velocities(graph, start):
     with graph.parameters(NODE, evaluate_at='measured'):
         graph.follow(NODE, rest_at(start))
         torques = graph.listen(JointState, 'feedforward_torque')
-        send(graph, start, velocity=[])
-        graph.silence(NODE, 'velocities')
+        graph.silence(NODE, 'velocities', lambda: send(graph, start, velocity=[]))
         assert torques == []
         answer(graph, at(start, 0.1))
 
@@ -165,8 +164,7 @@ def test_measured_needs_velocities(graph, start):
 def test_silent_before_the_start(graph, start):
     graph.follow(NODE, rest_at(start))
     torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, at(start, -0.001))
-    graph.silence(NODE, 'not begun')
+    graph.silence(NODE, 'not begun', lambda: send(graph, at(start, -0.001)))
     assert torques == []
     answer(graph, start)
 
@@ -185,8 +183,7 @@ BAD_STATES = {
 def test_bad_state_gets_silence_with_the_reason_and_the_next_good_one_an_answer(graph, start, names, position, culprit):
     graph.follow(NODE, rest_at(start))
     torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, start, position, [], names)
-    graph.silence(NODE, culprit)
+    graph.silence(NODE, culprit, lambda: send(graph, start, position, [], names))
     assert torques == []
     assert_torque(answer(graph, at(start, 0.1)), A, REST, REST)
 
@@ -236,8 +233,7 @@ def test_trajectory_without_points_ends_the_old_one(graph, start):
     answer(graph, start)
     graph.follow(NODE, JointTrajectory(joint_names=NAMES))
     torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, at(start, 0.1))
-    graph.silence(NODE, 'no trajectory')
+    graph.silence(NODE, 'no trajectory', lambda: send(graph, at(start, 0.1)))
     assert torques == []
 
 
@@ -295,21 +291,12 @@ def test_the_met_state_may_lack_velocities(graph, start, velocity):
     graph.follow(NODE, rest_at(start))
     answer(graph, start, A, np.full(6, 0.5))  # a velocity of long ago, which must not count
     graph.follow(NODE, ros.trajectory(NAMES, start, (1.0, A, RATE_A), (2.0, B, RATE_B)))
-    torques = graph.listen(JointState, 'feedforward_torque')
-    send(graph, at(start, 0.1), A, velocity)
-    answer_or_reason(graph, torques)
-    effort = np.array(torques[0].effort)
+    effort = np.array(answer(graph, at(start, 0.1), A, velocity).effort)
     # at the met position: from rest, or on a straight line to the first point (no motion); never with the old velocity
     q, qd, qdd = between(0.1, 1.0, (A, REST), (A, RATE_A))
     cubic = ROBOT.inverse_dynamics(q, qd, qdd) + ROBOT.friction_torque(qd)
     linear = ROBOT.inverse_dynamics(A, REST, REST) + ROBOT.friction_torque(REST)
     assert min(np.abs(effort - cubic).max(), np.abs(effort - linear).max()) < 1e-9
-
-
-def answer_or_reason(graph, torques):
-    """Wait for a torque; fail with what the node says where there is none."""
-    if not graph.client.spin_while_waiting(lambda: torques, 2.0):
-        pytest.fail(f'no answer: {graph.diagnostics(NODE).message}')
 
 
 def test_torque_is_clamped_to_the_effort_limit_and_counted(graph, start):
@@ -320,7 +307,7 @@ def test_torque_is_clamped_to_the_effort_limit_and_counted(graph, start):
     asked, limit = ROBOT.inverse_dynamics(q, qd, qdd) + ROBOT.friction_torque(qd), ROBOT.limits.effort
     assert (np.abs(asked) > limit).any() and (np.abs(asked) < limit).any()
     np.testing.assert_allclose(answer(graph, at(start, 0.05)).effort, np.clip(asked, -limit, limit), rtol=0, atol=1e-9)
-    assert int(graph.diagnostics(NODE).fields['torques saturated']) == before + 1
+    assert int(graph.diagnostics(NODE).fields['torques saturated']) > before
 
 
 def test_old_states_are_not_answered(graph):
@@ -328,26 +315,23 @@ def test_old_states_are_not_answered(graph):
         now = graph.now()
         graph.follow(NODE, rest_at(now - 100 * ros.SECOND))
         torques = graph.listen(JointState, 'feedforward_torque')
-        send(graph, now - 50 * ros.SECOND)
-        graph.silence(NODE, 'too old')
+        graph.silence(NODE, 'too old', lambda: send(graph, now - 50 * ros.SECOND))
         assert torques == []
         answer(graph, graph.now())
         rejected = int(graph.diagnostics(NODE).fields['states rejected'])
-    assert rejected == 1
+    assert rejected > 0
 
 
-def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph):
+def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph, start):
     graph.restart(NODE)
     now = graph.now()
     graph.follow(NODE, rest_at(now - 100 * ros.SECOND))
+    for k in range(20):  # 20 Hz: three periods are 0.15 s
+        answer(graph, at(start, 0.05 * k))
+    answer(graph, at(start, 60.0))
     torques = graph.listen(JointState, 'feedforward_torque')
-    for k in range(50):  # 20 Hz: three periods are 0.15 s
-        send(graph, at(now, -60.0 + 0.05 * k))
-    old = at(now, -5.0)
-    send(graph, old)
-    send(graph, at(now, 100.0))
-    graph.until(lambda: torques and ros.nanoseconds(torques[-1].header.stamp) > now, 'the answer to the newest state')
-    assert old not in [ros.nanoseconds(torque.header.stamp) for torque in torques]
+    graph.silence(NODE, 'too old', lambda: send(graph, at(now, -5.0)))
+    assert torques == []
 
 
 def test_deactivated_is_silent_and_says_so_and_activated_resumes(graph, start):

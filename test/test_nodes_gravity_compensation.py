@@ -41,11 +41,13 @@ def answer(graph, position=Q, names=NAMES, velocity=()):
     """Send a state and return its answer."""
     torques = graph.listen(JointState, 'gravity_torque')
     stamp = graph.now() + 1000 * ros.SECOND  # never old
-    graph.publish('joint_states', ros.joint_state(names, stamp, position, velocity))
-    graph.until(lambda: torques, 'an answer')
-    (torque,) = torques
-    assert ros.nanoseconds(torque.header.stamp) == stamp
-    return torque
+    state = ros.joint_state(names, stamp, position, velocity)
+
+    def answers():
+        return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) == stamp]
+
+    graph.repeat_until(lambda: graph.publish('joint_states', state), answers, 'an answer')
+    return answers()[0]
 
 
 def test_torque_is_the_gravity_torque_of_the_measured_position(graph):

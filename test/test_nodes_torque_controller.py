@@ -53,27 +53,31 @@ def send(graph, stamp, q, qd=REST):
 def answer(graph, stamp, q, qd=REST):
     """Send a state and return the command that answers it."""
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    send(graph, stamp, q, qd)
-    if not graph.client.spin_while_waiting(lambda: commands, 3.0):
-        pytest.fail(f'no command: {graph.diagnostics(NODE).message}')
-    (command,) = commands
-    return np.array(command.data)
+    graph.repeat_until(lambda: send(graph, stamp, q, qd), lambda: commands, 'a command')
+    return np.array(commands[0].data)
 
 
 def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES):
     graph.publish('feedforward_torque', ros.stamped(JointState(name=list(names), effort=list(effort)), stamp))
 
 
-def fed_answer(graph, stamp, q, qd, expected):
-    """Send a state until the command is the expected one: topics keep no order among them."""
+def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES):
+    """Send a feedforward torque and a state of the same stamp until there is a command, and return it.
+
+    The state may arrive first and go unanswered: topics keep no order among them.
+    """
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    for _ in range(50):
+
+    def both():
+        feed(graph, stamp, effort, names)
         send(graph, stamp, q, qd)
-        graph.client.spin_while_waiting(lambda: commands and np.allclose(commands[-1].data, expected, 0, 1e-9), 0.1)
-        if commands and np.allclose(commands[-1].data, expected, rtol=0, atol=1e-9):
-            return
-    got = [list(command.data) for command in commands[-1:]] or graph.diagnostics(NODE).message
-    pytest.fail(f'expected {list(expected)}, got {got}')
+
+    graph.repeat_until(both, lambda: commands, 'a command', 0.5)
+    return np.array(commands[0].data)
+
+
+def assert_near(torque, expected):
+    np.testing.assert_allclose(torque, expected, rtol=0, atol=1e-9)
 
 
 def law_torque(law, q, qd, desired, feedforward=REST):
@@ -93,14 +97,13 @@ def test_law_along_a_trajectory(graph, start, law):
         for t in (0.0, 0.7, 2.5):
             Trajectory(*points).sample(t, *desired)
             expected = law_torque(law, q, qd, desired)
-            np.testing.assert_allclose(answer(graph, at(start, t), q, qd), expected, rtol=0, atol=1e-9)
+            assert_near(answer(graph, at(start, t), q, qd), expected)
 
 
 def test_pd_feedforward_along_a_trajectory(graph, start):
     graph.restart(NODE)
     graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST)))
-    feed(graph, start)
-    fed_answer(graph, start, B, RATE, law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD))
+    assert_near(fed_answer(graph, start, B, RATE), law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD))
 
 
 @pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
@@ -108,7 +111,7 @@ def test_without_trajectory_the_arm_is_held_where_it_was_met(graph, start, law):
     with graph.parameters(NODE, control_law=law):
         answer(graph, start, A)
         torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
-    np.testing.assert_allclose(torque, law_torque(law, A + 0.03, RATE, (A, REST, REST)), rtol=0, atol=1e-9)
+    assert_near(torque, law_torque(law, A + 0.03, RATE, (A, REST, REST)))
 
 
 def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
@@ -116,34 +119,33 @@ def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
         answer(graph, start, A)
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
         torque = answer(graph, at(start, 1.0), B)
-    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+    assert_near(torque, ROBOT.gravity_torque(B))
 
 
 def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(graph, start):
     with graph.parameters(NODE, control_law='pd_gravity'):
         answer(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
-        np.testing.assert_allclose(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
         graph.follow(NODE, JointTrajectory())
         torque = answer(graph, at(start, 5.1), B)
-    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+    assert_near(torque, ROBOT.gravity_torque(B))
 
 
 def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back(graph, start):
     with graph.parameters(NODE, control_law='pd_gravity'):
         answer(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
-        np.testing.assert_allclose(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 6.0), (0.0, B, REST, REST), (1.0, A, REST, REST)))
         torque = answer(graph, at(start, 5.1), B)
-    np.testing.assert_allclose(torque, ROBOT.gravity_torque(B), rtol=0, atol=1e-9)
+    assert_near(torque, ROBOT.gravity_torque(B))
 
 
 def test_silent_without_velocities(graph, start):
     with graph.parameters(NODE, control_law='pd'):
         commands = graph.listen(Float64MultiArray, 'effort_commands')
-        send(graph, start, A, [])
-        graph.silence(NODE, 'velocities')
+        graph.silence(NODE, 'velocities', lambda: send(graph, start, A, []))
         assert commands == []
         answer(graph, at(start, 0.1), A)
 
@@ -151,36 +153,37 @@ def test_silent_without_velocities(graph, start):
 def test_pd_feedforward_is_silent_without_any_feedforward_torque(graph, start):
     graph.restart(NODE)
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    send(graph, start, A)
-    graph.silence(NODE, 'no feedforward torque')
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
     assert commands == []
 
 
 @pytest.mark.parametrize('ahead', [0.06, 10.0, -0.06, -10.0])
 def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_another_state(graph, start, ahead):
     graph.restart(NODE)
-    feed(graph, start)
-    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
     commands = graph.listen(Float64MultiArray, 'effort_commands')
+
+    def answered(q):
+        expected = law_torque('pd_feedforward', q, REST, (A, REST, REST), FEEDFORWARD)
+        return [command for command in commands if np.allclose(command.data, expected, rtol=0, atol=1e-9)]
+
     send(graph, at(start, ahead), B)
-    send(graph, start, A + 0.01)  # answered, by which time the one before is done with
-    expected = law_torque('pd_feedforward', A + 0.01, REST, (A, REST, REST), FEEDFORWARD)
-    graph.until(lambda: commands and np.allclose(commands[-1].data, expected, rtol=0, atol=1e-9), 'the second answer')
-    assert len(commands) == 1, [list(command.data) for command in commands]
+    # a second one that is answered, by which time the first is done with
+    graph.repeat_until(lambda: send(graph, start, A + 0.01), lambda: answered(A + 0.01), 'the second answer')
+    assert not answered(B)
 
 
 def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
     graph.restart(NODE)
-    feed(graph, start)
     expected = law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD)
-    fed_answer(graph, start, A, REST, expected)
-    np.testing.assert_allclose(answer(graph, at(start, 0.04), A), expected, rtol=0, atol=1e-9)
+    assert_near(fed_answer(graph, start, A, REST), expected)
+    assert_near(answer(graph, at(start, 0.04), A), expected)
 
 
 def test_feedforward_joints_are_matched_by_name(graph, start):
     graph.restart(NODE)
-    feed(graph, start, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
-    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    torque = fed_answer(graph, start, A, REST, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
+    assert_near(torque, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
 
 
 WRONG_FEEDFORWARD = {
@@ -203,15 +206,13 @@ def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effor
             break
     assert culprit in graph.log(NODE)[known:]
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    send(graph, start, A)
-    graph.silence(NODE, 'no feedforward torque')
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
     assert commands == []
 
 
 def test_feedforward_torque_that_is_not_finite_silences(graph, start):
     graph.restart(NODE)
-    feed(graph, start)
-    fed_answer(graph, start, A, REST, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
     feed(graph, at(start, 1.0), [*FEEDFORWARD[:5], np.nan])
     commands = graph.listen(Float64MultiArray, 'effort_commands')
     # topics keep no order among them: until the feedforward torque is there, the state has none
@@ -229,16 +230,16 @@ def test_command_is_clamped_to_the_effort_limit(graph, start):
     with graph.parameters(NODE, control_law='pd', stiffness=[1e4] * 6):
         answer(graph, start, A)
         torque = answer(graph, at(start, 0.1), A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0]))
-        assert graph.diagnostics(NODE).fields['torques saturated'] == '1'
+        assert graph.diagnostics(NODE).fields['torques saturated'] != '0'
     limit = ROBOT.limits.effort
-    np.testing.assert_allclose(torque, limit * [-1, 1, -1, 1, -1, 0], rtol=0, atol=1e-9)
+    assert_near(torque, limit * [-1, 1, -1, 1, -1, 0])
 
 
 def test_commands_are_in_the_order_of_command_joints(graph, start):
     order = [2, 0, 1, 5, 3, 4]
     with graph.parameters(NODE, control_law='pd_gravity', command_joints=[NAMES[k] for k in order]):
         torque = answer(graph, start, A)
-    np.testing.assert_allclose(torque, ROBOT.gravity_torque(A)[order], rtol=0, atol=1e-9)
+    assert_near(torque, ROBOT.gravity_torque(A)[order])
 
 
 @pytest.mark.parametrize(

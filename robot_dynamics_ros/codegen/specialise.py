@@ -73,11 +73,12 @@ class Specialised:
         """Return a program for states in rows."""
         program = PROGRAMS[name]
         function = getattr(self._module(name), f'{name}_batch')
-        sizes = [self._joints] * len(program.inputs) + [self._joints**program.axes]
+        size = self._joints**program.axes
+        sizes = [self._joints] * len(program.inputs) + [size]
 
         def part(rows, load, result) -> bool:
             blocks = (np.empty(emit.LANES * size) for size in sizes)
-            return function(*rows, load, result.reshape(len(result), -1), *blocks)
+            return function(*rows, load, result.reshape(len(result), size), *blocks)
 
         def run(*arguments) -> bool:
             *rows, load, result = arguments

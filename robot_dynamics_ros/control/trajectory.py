@@ -69,7 +69,7 @@ class Trajectory:
                 self._coefficients[chosen, power] = coefficient
 
     def starting_from(self, q, qd) -> 'Trajectory':
-        """Return this trajectory with a point in front of the others: at time 0 the arm is at q and moves with qd."""
+        """Return this trajectory with a point in front: at time 0 the arm is at q and moves with qd (NaN: unknown)."""
         for name, vector in (('q', q), ('qd', qd)):
             if np.shape(vector) != self._final.shape:
                 raise ArgumentError(f'trajectory: expected {name} of shape {self._final.shape}, got {np.shape(vector)}')

@@ -61,10 +61,12 @@ class DynamicsNode(LifecycleNode):
         try:
             self.robot = self._load_robot()
             self.setup()
+            self.get_logger().info(f'{self.robot.name}: {self.robot.binding} kernels; new ones take seconds to compile')
             self.warm_up()
-        except DynamicsError as error:
-            self.get_logger().error(f'not configured: {error}')
-            self.silence = f'not configured: {error}'
+        except Exception as error:  # rclpy would swallow it
+            reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
+            self.get_logger().error(f'not configured: {reason}')
+            self.silence = f'not configured: {reason}'
             self.teardown()
             return TransitionCallbackReturn.FAILURE
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -112,18 +114,27 @@ class DynamicsNode(LifecycleNode):
         is_urdf = '<' in description or Path(description).suffix == '.urdf'
         robot = Robot.from_urdf(description) if is_urdf else Robot.named(description)
         for finding in robot.findings:
-            log = self.get_logger().error if finding.severity == 'error' else self.get_logger().warning
-            log(f'{robot.name}: {finding}')
+            if finding.severity == 'error':
+                self.get_logger().error(f'{robot.name}: {finding}')
+            else:
+                self.get_logger().warning(f'{robot.name}: {finding}')
         wrong = [finding for finding in robot.findings if finding.severity == 'error']
         if wrong:
             raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
+        if not robot.nv:
+            raise ModelError(f'{robot.name}: no joint moves')
         if self.value('actuators'):
             robot = robot.with_actuators(self.value('actuators'))
         return robot.with_gravity(self.value('gravity'))
 
     def _publish_diagnostics(self) -> None:
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
-        fields = {'model': self.robot.name, 'joints': ' '.join(self.robot.joint_names), **self.report()}
+        fields = {
+            'model': self.robot.name,
+            'kernels': self.robot.binding,
+            'joints': ' '.join(self.robot.joint_names),
+            **self.report(),
+        }
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK,
             name=self.get_fully_qualified_name(),

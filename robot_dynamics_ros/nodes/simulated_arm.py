@@ -33,7 +33,7 @@ class SimulatedArm(DynamicsNode):
         self.declare('mass_error', 0.0, "the plant's masses are 1 + this times the model's", low=-0.9, high=9.0)
         self.declare('friction_error', 0.0, "the plant's friction is 1 + this times the model's", low=-1.0, high=9.0)
         self.declare('command_timeout', 0.2, 'time without a command after which the brakes close, s', 0.001, 10.0)
-        self.declare('longest_catch_up', 0.02, 'time that the arm may be stepped at once, s', 0.001, 1.0)
+        self.declare('longest_catch_up', 0.02, 'time that the arm may be late, s', 0.001, 1.0)
         self._made: list = []
 
     def setup(self) -> None:
@@ -48,7 +48,7 @@ class SimulatedArm(DynamicsNode):
             friction_error=self.value('friction_error'),
         )
         self._timeout = self.value('command_timeout')
-        self._longest_steps = round(self.value('longest_catch_up') / PERIOD)
+        self._longest_steps = round((1.0 / self.value('rate') + self.value('longest_catch_up')) / PERIOD)
         self._command_seen = -np.inf
         self._steps_lost = 0
         rest = [0.0] * self.robot.nv
@@ -64,7 +64,7 @@ class SimulatedArm(DynamicsNode):
         timer = self.create_timer(1.0 / self.value('rate'), self._on_timer)
         reset = self.create_service(Trigger, '~/reset', self._on_reset)
         self._made = [
-            (self.destroy_publisher, self._publisher),
+            (self.destroy_lifecycle_publisher, self._publisher),
             (self.destroy_subscription, commands),
             (self.destroy_timer, timer),
             (self.destroy_service, reset),

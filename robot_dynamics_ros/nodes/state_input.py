@@ -26,7 +26,7 @@ class StateInput:
         self.has_velocity = False
 
     def read(self, message) -> None:
-        """Write ``q``, ``qd`` and ``has_velocity``.
+        """Write ``q``, ``qd`` (all NaN unless all velocities are known) and ``has_velocity``.
 
         Velocities may be missing or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
         doubled or without a finite position.
@@ -44,3 +44,5 @@ class StateInput:
         if self.has_velocity:
             np.take(message.velocity, self._places, out=self.qd)
             self.has_velocity = bool(np.isfinite(self.qd).all())
+        if not self.has_velocity:
+            self.qd.fill(np.nan)

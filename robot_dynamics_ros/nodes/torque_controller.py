@@ -6,7 +6,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.joint_control import LAWS, JointControl
 from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 from robot_dynamics_ros.nodes.torque_node import CommandArray
@@ -16,8 +16,8 @@ from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
 class TorqueController(TrajectoryNode):
     """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` in, ``effort_commands`` out.
 
-    Without a trajectory it holds the position in which it met the arm. In pd_feedforward it is silent unless a
-    feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``.
+    Without a trajectory, or before it begins, it holds the position in which it meets the arm. In pd_feedforward it
+    is silent unless a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``.
     """
 
     def __init__(self, **options):
@@ -30,7 +30,7 @@ class TorqueController(TrajectoryNode):
         self.declare(
             'feedforward_age_limit',
             0.05,
-            'how far a feedforward torque may lie behind the state, s',
+            'how far a feedforward torque may lie from the state, s',
             low=0.0,
             high=10.0,
         )
@@ -81,11 +81,13 @@ class TorqueController(TrajectoryNode):
         """Write the law's torque for the measured state."""
         if not self.state.has_velocity:
             return 'the joint state has no velocities'
-        if self._needs_feedforward and stamp - self._feedforward_stamp > self._feedforward_age_limit:
+        if self._needs_feedforward and abs(stamp - self._feedforward_stamp) > self._feedforward_age_limit:
             return 'no feedforward torque for this state'
-        if self._hold is None:
-            self._hold = self.state.q.copy()
-        if self.trajectory.sample(stamp, self.state.q, self.state.qd):
+        if not self.trajectory.sample(stamp, self.state.q, self.state.qd):
+            self._hold = None
+        else:
+            if self._hold is None:
+                self._hold = self.state.q.copy()
             self.trajectory.desired[0], self.trajectory.desired[1:] = self._hold, 0.0
         self._control.torque(self.state.q, self.state.qd, self.trajectory.desired, self._feedforward, out=self.torque)
         return ''
@@ -100,9 +102,11 @@ class TorqueController(TrajectoryNode):
             if message.name != self._feedforward_layout:
                 self._feedforward_places = places_of(self.robot.joint_names, message.name)
                 self._feedforward_layout = message.name
+            if len(message.effort) != len(message.name):
+                raise ArgumentError(f'{len(message.name)} joints have {len(message.effort)} efforts')
             np.take(message.effort, self._feedforward_places, out=self._feedforward)
             self._feedforward_stamp = nanoseconds(message.header.stamp)
-        except (DynamicsError, IndexError) as error:
+        except DynamicsError as error:
             self.get_logger().warning(f'feedforward torque refused: {error}', throttle_duration_sec=1.0)
 
 

@@ -63,7 +63,7 @@ class TorqueNode(DynamicsNode):
             self.destroy_subscription(self._subscription)
             self._subscription = None
         for output in self._outputs:
-            self.destroy_publisher(output)
+            self.destroy_lifecycle_publisher(output)
         self._outputs.clear()
 
     def output(self, message_type, topic: str):
@@ -87,7 +87,7 @@ class TorqueNode(DynamicsNode):
     def report(self) -> dict[str, str]:
         """Return counts of states, answers and rejections, rate, age of the last state."""
         age = time.monotonic() - self._seen
-        if self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
+        if self._active and self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
             self.silence = f'no joint state for {age:.1f} s'
         return {
             'states received': str(self._states),
@@ -144,7 +144,7 @@ class CommandArray:
     def __init__(self, node: TorqueNode, topic: str):
         """Publish on ``topic`` in the order of the node's parameter ``command_joints``."""
         names = [name for name in node.value('command_joints') if name] or list(node.robot.joint_names)
-        self._order = permutation(names, node.robot.joint_names)
+        self._order = np.argsort(permutation(node.robot.joint_names, names))
         self._message = Float64MultiArray(data=[0.0] * node.robot.nv)
         self._data = np.frombuffer(self._message.data)  # the message's own memory: nothing is converted on the way out
         self._publisher = node.output(Float64MultiArray, topic)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from rosbags.rosbag2 import Reader, ReaderError
+from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
 from scipy.signal import savgol_filter
 
@@ -14,6 +15,7 @@ from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 TOPIC = '/joint_states'
+JOINT_STATE = 'sensor_msgs/msg/JointState'
 FEWEST_SAMPLES = 20
 SMOOTHING = 0.2
 """Window over which a bag's velocities are smoothed and differentiated, s."""
@@ -41,10 +43,12 @@ def read_log(path: Path, joint_names, torque_constants: dict[str, float] | None)
     """
     if not path.exists():
         raise LogError(f'{path}: there is no such file')
-    log = _read_csv(path, joint_names, torque_constants) if path.suffix == '.csv' else _read_bag(path, joint_names)
-    if len(log.time) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: {len(log.time)} samples, at least {FEWEST_SAMPLES} are needed')
-    return log
+    if path.suffix != '.csv':
+        return _read_bag(path, joint_names)
+    try:
+        return _read_csv(path, joint_names, torque_constants)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise LogError(f'{path}: not a table of text: {error}') from None
 
 
 def _read_csv(path: Path, joint_names, torque_constants) -> Log:
@@ -70,6 +74,8 @@ def _read_csv(path: Path, joint_names, torque_constants) -> Log:
             table.append([_number(path, rows.line_num, header[k], row[k]) for k in places])
             if len(table) > 1 and table[-1][0] <= table[-2][0]:
                 raise LogError(f'{path}, line {rows.line_num}: time does not go on, t_s = {table[-1][0]}')
+    if len(table) < FEWEST_SAMPLES:
+        raise LogError(f'{path}: {len(table)} samples, at least {FEWEST_SAMPLES} are needed')
     if torque_constants is None:
         raise LogError(f'{path}: motor currents need the torque constants of an actuator file')
     values = np.array(table).reshape(-1, len(columns))
@@ -91,20 +97,21 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
 
 def _read_bag(path: Path, joint_names) -> Log:
     """Read a rosbag2 (its folder, or the .db3 or .mcap file alone)."""
-    typestore = get_typestore(Stores.ROS2_HUMBLE)
     samples: list = []
     try:
-        for stamp, message in _bag_messages(path, typestore):
-            samples.append((stamp, *_bag_sample(f'{path}, message {len(samples) + 1}', message, joint_names)))
-    except (ReaderError, OSError) as error:
-        raise LogError(f'{path}: {error}') from None
-    if not samples:
-        raise LogError(f'{path}: nothing on {TOPIC}')
+        for number, (stamp, message) in enumerate(_bag_messages(path), start=1):
+            where = f'{path}, message {number}'
+            if samples and stamp < samples[-1][0]:
+                raise LogError(f'{where}: time goes back by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
+            if not samples or stamp > samples[-1][0]:  # a repeated state counts once
+                samples.append((stamp, *_bag_sample(where, message, joint_names)))
+    except (ReaderError, SerdeError, OSError) as error:
+        raise LogError(f'{path}, after {len(samples)} messages: {error}') from None
+    if len(samples) < FEWEST_SAMPLES:
+        raise LogError(f'{path}: {len(samples)} messages on {TOPIC}, at least {FEWEST_SAMPLES} are needed')
     stamps, positions, velocities, efforts = zip(*samples, strict=True)
-    time = np.array(stamps) * 1e-9
-    keep = np.concatenate([[True], np.diff(time) > 0])
-    time = time[keep] - time[0]
-    q, qd, torque = (np.array(rows)[keep] for rows in (positions, velocities, efforts))
+    time = (np.array(stamps) - stamps[0]) * 1e-9
+    q, qd, torque = (np.array(rows) for rows in (positions, velocities, efforts))
     # a bag holds no accelerations: a quadratic through a short window of the velocities gives both without lag
     period = float(np.median(np.diff(time)))
     window = max(5, 2 * round(SMOOTHING / period / 2) + 1)
@@ -114,12 +121,16 @@ def _read_bag(path: Path, joint_names) -> Log:
     return Log(time, q, smooth, savgol_filter(qd, window, 2, deriv=1, delta=period, axis=0), torque)
 
 
-def _bag_messages(path: Path, typestore):
+def _bag_messages(path: Path):
     """Yield (ns, JointState) of every message on ``TOPIC``; the bag's time where stamps are zero."""
+    typestore = get_typestore(Stores.ROS2_HUMBLE)
     with Reader(path) as reader:
         connections = [connection for connection in reader.connections if connection.topic == TOPIC]
-        for connection, received, data in reader.messages(connections) if connections else ():
-            message = typestore.deserialize_cdr(data, connection.msgtype)
+        for connection in connections:
+            if connection.msgtype != JOINT_STATE:
+                raise LogError(f'{path}: {TOPIC} holds {connection.msgtype}, not {JOINT_STATE}')
+        for _, received, data in reader.messages(connections) if connections else ():
+            message = typestore.deserialize_cdr(data, JOINT_STATE)
             stamp = message.header.stamp
             yield stamp.sec * 1_000_000_000 + stamp.nanosec or received, message
 

@@ -16,10 +16,15 @@ from rclpy.parameter import Parameter
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 STOP_TIMEOUT = 5.0
+"""Time that a process has to stop, s."""
 
 
 class ProcessError(DynamicsError, RuntimeError):
     """A node process that ended, or did not answer in time; the text ends with the last lines of its log."""
+
+
+class NoAnswerError(ProcessError, TimeoutError):
+    """Nothing came within the time that it may take."""
 
 
 class Processes:
@@ -87,6 +92,7 @@ class Client:
         self._processes = processes
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
+        self._clients: dict = {}
 
     def __enter__(self):
         """Return itself."""
@@ -115,29 +121,32 @@ class Client:
     def spin_until(self, condition, timeout: float, what: str) -> None:
         """Spin until ``condition()`` holds; ProcessError after ``timeout`` s, or when a process has ended."""
         if not self.spin_while_waiting(condition, timeout):
-            raise ProcessError(f'{what}: nothing within {timeout:.0f} s')
+            raise NoAnswerError(f'{what}: nothing within {timeout:.0f} s')
 
     def call(self, service_type, name: str, request, timeout: float = 30.0):
-        """Return the response of a service."""
-        client = self.node.create_client(service_type, name)
-        try:
-            self.spin_until(client.service_is_ready, timeout, f'service {name}')
-            future = client.call_async(request)
-            self.spin_until(future.done, timeout, f'service {name}')
-            return future.result()
-        finally:
-            self.node.destroy_client(client)
+        """Return the response of a service; ProcessError after ``timeout`` s."""
+        # kept: a client that has just joined the graph may miss the answer to its first request
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        client = self._clients[name]
+        self.spin_until(client.service_is_ready, timeout, f'service {name}')
+        future = client.call_async(request)
+        self.spin_until(future.done, timeout, f'service {name}')
+        return future.result()
 
     def wait_until_active(self, node: str, timeout: float = 60.0) -> None:
-        """Wait until a lifecycle node is active; ProcessError with its log's end where it can't be configured."""
+        """Wait until a lifecycle node is active; ProcessError with its log's end where it could not be configured."""
         deadline = time.monotonic() + timeout
         while True:
-            state = self.call(GetState, f'{node}/get_state', GetState.Request(), timeout).current_state
-            if state.id == State.PRIMARY_STATE_ACTIVE:
-                return
-            if time.monotonic() > deadline:
+            try:
+                state = self.call(GetState, f'{node}/get_state', GetState.Request(), timeout=1.0).current_state
+                if state.id == State.PRIMARY_STATE_ACTIVE:
+                    return
+                # a node answers only after it has tried to start itself
                 raise ProcessError(f'{node} is {state.label}; {self._processes.last_lines(node)}')
-            self.spin_while_waiting(lambda: False, 0.1)
+            except NoAnswerError:
+                if time.monotonic() > deadline:
+                    raise
 
     def change_state(self, node: str, *transitions: int) -> None:
         """Take a lifecycle node through transitions (``lifecycle_msgs/Transition`` ids)."""
