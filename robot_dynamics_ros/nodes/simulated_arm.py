@@ -21,8 +21,9 @@ PERIOD = 0.001
 class SimulatedArm(DynamicsNode):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
-    Brakes hold the arm until the first command and whenever none came for ``command_timeout``. Where the machine is
-    late by more than ``longest_catch_up``, the arm's time stands still instead of leaping.
+    Brakes hold the arm until the first command and whenever none came for ``command_timeout``. Where this node or its
+    controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the simulation
+    slow, not wrong.
     """
 
     def __init__(self, **options):
@@ -33,7 +34,9 @@ class SimulatedArm(DynamicsNode):
         self.declare('mass_error', 0.0, "the plant's masses are 1 + this times the model's", low=-0.9, high=9.0)
         self.declare('friction_error', 0.0, "the plant's friction is 1 + this times the model's", low=-1.0, high=9.0)
         self.declare('command_timeout', 0.2, 'time without a command after which the brakes close, s', 0.001, 10.0)
-        self.declare('longest_catch_up', 0.02, 'time that the arm may be late, s', 0.001, 1.0)
+        self.declare(
+            'longest_delay', 0.02, 'beyond the time between two states, how late arm or command may be, s', 0.001, 1.0
+        )
         self._made: list = []
 
     def setup(self) -> None:
@@ -48,7 +51,7 @@ class SimulatedArm(DynamicsNode):
             friction_error=self.value('friction_error'),
         )
         self._timeout = self.value('command_timeout')
-        self._longest_steps = round((1.0 / self.value('rate') + self.value('longest_catch_up')) / PERIOD)
+        self._longest_steps = round((1.0 / self.value('rate') + self.value('longest_delay')) / PERIOD)
         self._command_seen = -np.inf
         self._steps_lost = 0
         rest = [0.0] * self.robot.nv
@@ -111,10 +114,12 @@ class SimulatedArm(DynamicsNode):
         if not self._active:
             return
         now = time.monotonic()
-        if now - self._command_seen > self._timeout:
+        quiet = now - self._command_seen
+        if quiet > self._timeout:
             self._arm.brakes = True
         due = int((now - self._began) / PERIOD) - self._steps - self._steps_lost
-        count = min(due, self._longest_steps)
+        controller_is_late = not self._arm.brakes and quiet > self._longest_steps * PERIOD
+        count = 0 if controller_is_late else min(due, self._longest_steps)
         self._steps_lost += due - count
         self._arm.step(count)
         self._steps += count
