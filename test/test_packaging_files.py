@@ -26,6 +26,7 @@ ROSDEP_KEYS = {
     'defusedxml': 'python3-defusedxml',
     'matplotlib': 'python3-matplotlib',
     'mujoco': 'python3-mujoco-pip',
+    'llvmlite': 'python3-numba',  # comes with it, each for one version of the other
     'numba': 'python3-numba',
     'numpy': 'python3-numpy',
     'scipy': 'python3-scipy',

@@ -1,0 +1,59 @@
+"""How does the cost of the generic kernels grow with the number of joints, in a chain and in a binary tree?"""
+
+import numpy as np
+from measure import heading, interleaved, verdict
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.model import Joint, Model
+
+COUNTS = (1, 3, 10, 30, 100, 300, 1000)
+AT_MOST = 11.0
+"""Time at 1,000 joints over time at 100, in a chain."""
+
+
+def robot(joints: int, branches: int) -> Robot:
+    """Return a robot whose links each carry ``branches`` more."""
+    random = np.random.default_rng(joints)
+    body = ten_parameters(1.0, (0.05, 0.02, 0.1), np.diag([0.01, 0.012, 0.008]))
+    made = []
+    for i in range(joints):
+        axis = random.normal(size=3)
+        made.append(
+            Joint(
+                name=f'joint {i}',
+                link=f'link {i}',
+                parent='base' if i == 0 else f'link {(i - 1) // branches}',
+                kind='revolute',
+                axis=axis / np.linalg.norm(axis),
+                rotation=np.eye(3),
+                origin=np.array([0.0, 0.0, 0.2]),
+                inertia=body,
+            )
+        )
+    return Robot(Model.of('benchmark', 'base', made))
+
+
+def main():
+    print(heading())
+    for shape, branches in (('chain', 1), ('binary tree', 2)):
+        kept = {}
+        for count in COUNTS:
+            arm = robot(count, branches)
+            q, qd, x = np.random.default_rng(0).normal(size=(3, count))
+            kept[count] = interleaved(
+                {
+                    'inverse_dynamics': lambda arm=arm, q=q, qd=qd, x=x: arm.inverse_dynamics(q, qd, x),
+                    'forward_dynamics': lambda arm=arm, q=q, qd=qd, x=x: arm.forward_dynamics(q, qd, x),
+                    'mass_matrix': lambda arm=arm, q=q: arm.mass_matrix(q),
+                }
+            )
+            shown = ', '.join(f'{name} {1e6 * seconds:.1f} us' for name, seconds in kept[count].items())
+            print(f'{shape} of {count}: {shown}')
+        if shape == 'chain':
+            for name in ('inverse_dynamics', 'forward_dynamics'):
+                print(f'{name}, 1000 joints / 100: {verdict(kept[1000][name] / kept[100][name], AT_MOST)}')
+
+
+if __name__ == '__main__':
+    main()
