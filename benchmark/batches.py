@@ -20,10 +20,11 @@ def main():
     model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
     model.armature[:] = named.rotor_inertia
     data = model.createData()
+    q, qd, x = np.random.default_rng(1).normal(size=(3, 6))
     peer = {
-        'inverse_dynamics': lambda q, qd, x: pin.rnea(model, data, q, qd, x),
-        'mass_matrix': lambda q: pin.crba(model, data, q),
-        'forward_dynamics': lambda q, qd, x: pin.aba(model, data, q, qd, x),
+        'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
+        'mass_matrix': lambda: pin.crba(model, data, q),
+        'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
     }
     random = np.random.default_rng(0)
     for name, at_most in FIGURES.items():
@@ -31,11 +32,10 @@ def main():
         for count in (1, 10, 100, 1_000, 10_000, 100_000):
             rows = random.normal(size=(arguments, count, 6))
             out = np.empty((count, 6, 6) if name == 'mass_matrix' else (count, 6))
-            state = rows[:, 0].copy()
             times = interleaved(
                 {
                     'batch': lambda rows=rows, out=out, name=name: getattr(one, name)(*rows, out=out),
-                    'pin': lambda state=state, name=name: peer[name](*state),
+                    'pin': peer[name],
                 }
             )
             a_state = times['batch'] / count

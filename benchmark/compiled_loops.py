@@ -37,18 +37,19 @@ def main():
     model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
     model.armature[:] = robot.rotor_inertia
     data = model.createData()
+    q, qd, x = np.random.default_rng(1).normal(size=(3, 6))
     peer = {
-        'inverse_dynamics': lambda q, qd, x: pin.rnea(model, data, q, qd, x),
-        'mass_matrix': lambda q: pin.crba(model, data, q),
-        'forward_dynamics': lambda q, qd, x: pin.aba(model, data, q, qd, x),
+        'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
+        'mass_matrix': lambda: pin.crba(model, data, q),
+        'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
     }
     for name, at_most in FIGURES.items():
         arguments = 1 if name == 'mass_matrix' else 3
         rows = np.random.default_rng(0).normal(size=(arguments, COUNT, 6))
         out = np.empty((COUNT, 36 if name == 'mass_matrix' else 6))
         kernel = numba.njit(error_model='numpy')(getattr(robot._specialised._module(name), name))
-        loop, load, state = loop_over(kernel, arguments), robot._load, rows[:, 0].copy()
-        times = interleaved({'loop': lambda: loop(rows, load, out), 'pin': lambda: peer[name](*state)})
+        loop, load = loop_over(kernel, arguments), robot._load
+        times = interleaved({'loop': lambda: loop(rows, load, out), 'pin': peer[name]})
         assert (out.reshape(getattr(robot, name)(*rows).shape) == getattr(robot, name)(*rows)).all()
         a_state = times['loop'] / COUNT
         print(f'{name}: {1e9 * a_state:.0f} ns a state, / pin {verdict(a_state / times["pin"], at_most)}')

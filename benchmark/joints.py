@@ -8,6 +8,7 @@ from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.model import Joint, Model
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
+BATCH = 50
 AT_MOST = 11.0
 """Time at 1,000 joints over time at 100, in a chain."""
 
@@ -40,7 +41,8 @@ def main():
         kept = {}
         for count in COUNTS:
             arm = robot(count, branches)
-            q, qd, x = np.random.default_rng(0).normal(size=(3, count))
+            # a batch, so that what a call costs beside its kernel does not flatter the small robots
+            q, qd, x = np.random.default_rng(0).normal(size=(3, BATCH, count))
             kept[count] = interleaved(
                 {
                     'inverse_dynamics': lambda arm=arm, q=q, qd=qd, x=x: arm.inverse_dynamics(q, qd, x),
@@ -48,7 +50,7 @@ def main():
                     'mass_matrix': lambda arm=arm, q=q: arm.mass_matrix(q),
                 }
             )
-            shown = ', '.join(f'{name} {1e6 * seconds:.1f} us' for name, seconds in kept[count].items())
+            shown = ', '.join(f'{name} {1e6 * seconds / BATCH:.2f} us' for name, seconds in kept[count].items())
             print(f'{shape} of {count}: {shown}')
         if shape == 'chain':
             for name in ('inverse_dynamics', 'forward_dynamics'):

@@ -1,6 +1,7 @@
 """The specialised binding: the same bits as the generic kernels, kept safely, and compiled once."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,9 @@ import random_trees as trees
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import boundary, specialise
 from robot_dynamics_ros.codegen.programs import PROGRAMS
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, SMALLEST_PART, Specialised, robot_digest
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, SMALLEST_PART, Specialised, robot_digest, robots_folder
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import FOLDER
+from robot_dynamics_ros.dynamics.jit import FOLDER, source_digest
 
 TREE = trees.random_joints(11, count=5, chain=0.4)
 
@@ -123,7 +124,7 @@ def test_an_unknown_binding_is_refused():
 def generated(name='gravity_torque') -> Path:
     arrays = models()['tree'].arrays
     Specialised(arrays).single.__getattr__(name)
-    return FOLDER / 'robots' / robot_digest(arrays) / f'{name}.py'
+    return robots_folder() / robot_digest(arrays) / f'{name}.py'
 
 
 def gravity_torque():
@@ -163,6 +164,15 @@ def test_torn_or_foreign_machine_code_is_compiled_anew(damage):
     assert (gravity_torque() == expected).all()
 
 
+def test_another_state_of_the_generator_keeps_its_own_files(tmp_path):
+    copied = tmp_path / 'codegen'
+    shutil.copytree(Path(specialise.__file__).parent, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    assert robots_folder().name == f'generator-{source_digest(copied)}'
+    with open(copied / 'emit.py', 'a') as file:
+        file.write('# one more line\n')
+    assert robots_folder().name != f'generator-{source_digest(copied)}'
+
+
 def test_the_folder_of_generated_files_is_private():
     folder = generated().parent
     assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
@@ -178,7 +188,7 @@ def test_names_of_a_description_never_reach_generated_code():
     ]
     model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
     assert np.isfinite(Robot(model).with_binding('specialised').gravity_torque([0.1, 0.2])).all()
-    text = (FOLDER / 'robots' / robot_digest(model.arrays) / 'gravity_torque.py').read_text()
+    text = (robots_folder() / robot_digest(model.arrays) / 'gravity_torque.py').read_text()
     assert not any(word in text for word in ('evil', 'import os', 'Exit', 'link'))
 
 

@@ -62,6 +62,8 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
     blocks = [f'{array}_block' for array in (*inputs, result)]
     vectors = ', '.join((*inputs, 'load', result))
     in_block = ', '.join((*blocks[:-1], 'load', blocks[-1]))
+    numbers = [f'{array}_{k}' for array in inputs for k in range(n)]
+    numbers += [f'{result}_{k}' for k in range(len(results))]
     parts = [
         [
             f'"""{heading}',
@@ -74,50 +76,51 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
         ],
         [
             f'def {name}({vectors}):',
-            *_body(results, program, lambda k: f'{k}'),
-            '    rest = 0.0',
-            *(f'    rest += {array}[{k}] - {array}[{k}]' for array in inputs for k in range(n)),
-            *(f'    rest += {result}[{k}] - {result}[{k}]' for k in range(len(results))),
-            '    return rest == 0.0',
+            *_body(results, program, n, lambda k: f'{k}'),
+            f'    return {_rest(numbers)} == 0.0',
         ],
         [
             '@kernel',
-            f'def {name}_block({vectors}):',
+            f'def {name}_block({vectors}, rest):',
             f'    for b in range({LANES}):',
-            *(f'    {line}' for line in _body(results, program, lambda k: f'{LANES * k} + b')),
+            *(f'    {line}' for line in _body(results, program, n, lambda k: f'{LANES * k} + b')),
+            f'        rest[b] = {_rest(numbers)}',
         ],
         [
             '@entry',
-            f'def {name}_batch({vectors}, {", ".join(blocks)}):',
+            f'def {name}_batch({vectors}, {", ".join(blocks)}, rest):',
             f'    count = {result}.shape[0]',
-            '    rest = 0.0',
+            '    total = 0.0',
             f'    for start in range(0, count, {LANES}):',
             f'        for b in range({LANES}):',
             '            i = min(start + b, count - 1)',
             f'            for k in range({n}):',
-            *(
-                f'                {line}'
-                for array in inputs
-                for line in (
-                    f'rest += {array}[i, k] - {array}[i, k]',
-                    f'{array}_block[{LANES} * k + b] = {array}[i, k]',
-                )
-            ),
-            f'        {name}_block({in_block})',
+            *(f'                {array}_block[{LANES} * k + b] = {array}[i, k]' for array in inputs),
+            f'        {name}_block({in_block}, rest)',
             f'        for b in range(min({LANES}, count - start)):',
             f'            for k in range({len(results)}):',
             f'                {result}[start + b, k] = {blocks[-1]}[{LANES} * k + b]',
-            f'                rest += {result}[start + b, k] - {result}[start + b, k]',
-            '    return rest == 0.0',
+            '            total += rest[b]',
+            '    return total == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'
 
 
-def _body(results, program: Program, place: Callable[[int], str]) -> list[str]:
+def _rest(names: list[str]) -> str:
+    """Return the sum of name - name, added in pairs: 0 if all are finite, else NaN."""
+    terms = [f'({name} - {name})' for name in names]
+    while len(terms) > 1:
+        pairs = [f'({left} + {right})' for left, right in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+    return terms[0]
+
+
+def _body(results, program: Program, n: int, place: Callable[[int], str]) -> list[str]:
     """Return the lines of a function's body; ``place`` is where a joint vector's entry stands."""
     names: dict[Symbol, str] = {}
-    lines = []
+    # all of them, also those that nothing depends on: they too have to be finite
+    lines = [f'{array}_{k} = {array}[{place(k)}]' for array in program.inputs for k in range(n)]
 
     def text(value) -> str:
         return names[value] if isinstance(value, Symbol) else repr(float(value))
@@ -127,7 +130,8 @@ def _body(results, program: Program, place: Callable[[int], str]) -> list[str]:
         if operation == 'input':
             array, k = arguments
             names[value] = f'{array}_{k}'
-            lines.append(f'{names[value]} = {array}[{k if array == "load" else place(k)}]')
+            if array == 'load':
+                lines.append(f'{names[value]} = load[{k}]')
         elif operation in ('sin', 'cos'):
             angle = text(arguments[0])
             names[value] = f'{operation}_{angle}'
@@ -137,5 +141,6 @@ def _body(results, program: Program, place: Callable[[int], str]) -> list[str]:
             names[value] = f't{len(names)}'
             left, *right = map(text, arguments)
             lines.append(f'{names[value]} = ' + (f'{left} {operation} {right[0]}' if right else f'-{left}'))
-    lines += [f'{program.result}[{place(k)}] = {text(value)}' for k, value in enumerate(results)]
+    for k, value in enumerate(results):
+        lines += [f'{program.result}_{k} = {text(value)}', f'{program.result}[{place(k)}] = {program.result}_{k}']
     return [f'    {line}' for line in lines]

@@ -38,6 +38,11 @@ def is_possible() -> bool:
     return not boundary.numba_is_disabled() and boundary.layout_is_known()
 
 
+def robots_folder() -> Path:
+    """Return where generated files are kept: below the folder of these kernels, apart for each generator."""
+    return FOLDER / f'generator-{source_digest(Path(__file__).parent)}'
+
+
 class Specialised:
     """Compiled straight-line code for one robot.
 
@@ -74,10 +79,10 @@ class Specialised:
         program = PROGRAMS[name]
         function = getattr(self._module(name), f'{name}_batch')
         size = self._joints**program.axes
-        sizes = [self._joints] * len(program.inputs) + [size]
+        sizes = [*[self._joints] * len(program.inputs), size, 1]
 
         def part(rows, load, result) -> bool:
-            blocks = (np.empty(emit.LANES * size) for size in sizes)
+            blocks = (np.empty(emit.LANES * numbers) for numbers in sizes)
             return function(*rows, load, result.reshape(len(result), size), *blocks)
 
         def run(*arguments) -> bool:
@@ -95,9 +100,9 @@ class Specialised:
     def _module(self, name: str):
         """Return the generated module of a program, written first if its file is not there or not what it was."""
         if name not in self._modules:
-            path = private_folder(FOLDER / 'robots' / robot_digest(self._arrays)) / f'{name}.py'
+            path = private_folder(robots_folder() / robot_digest(self._arrays)) / f'{name}.py'
             if not _is_sealed(path):
-                heading = f'Robot {robot_digest(self._arrays)}, kernels {source_digest()}: {name}.'
+                heading = f'{name} of robot {robot_digest(self._arrays)}, kernels {source_digest()}.'
                 _write_sealed(path, emit.source(self._arrays, name, PROGRAMS[name], heading))
             self._modules[name] = _imported(f'robot_{robot_digest(self._arrays)}_{name}', path)
         return self._modules[name]

@@ -19,10 +19,10 @@ import numba
 from numba.core.serialize import dumps
 
 
-def source_digest() -> str:
-    """Return the digest (16 hex digits) of every kernel source file, names included."""
+def source_digest(folder: Path = Path(__file__).parent) -> str:
+    """Return the digest (16 hex digits) of every source file in ``folder``, that of the kernels, names included."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob('*.py')):
+    for path in sorted(folder.glob('*.py')):
         digest.update(path.name.encode() + b'\0' + path.read_bytes() + b'\0')
     return digest.hexdigest()[:16]
 
