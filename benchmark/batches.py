@@ -3,11 +3,10 @@
 import os
 
 import numpy as np
-import pinocchio as pin
 from measure import heading, interleaved, verdict
+from peers import pinocchio_calls
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
 
 FIGURES = {'inverse_dynamics': 0.03, 'mass_matrix': 0.05, 'forward_dynamics': 0.03}
 ALL_CORES = 0.55
@@ -17,15 +16,7 @@ def main():
     print(heading())
     named = Robot.named('aubo_i5')
     one, every = named.with_binding('specialised', threads=1), named.with_binding('specialised')
-    model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
-    model.armature[:] = named.rotor_inertia
-    data = model.createData()
-    q, qd, x = np.random.default_rng(1).normal(size=(3, 6))
-    peer = {
-        'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
-        'mass_matrix': lambda: pin.crba(model, data, q),
-        'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
-    }
+    peer = pinocchio_calls(named)
     random = np.random.default_rng(0)
     for name, at_most in FIGURES.items():
         arguments = 1 if name == 'mass_matrix' else 3

@@ -2,8 +2,8 @@
 
 import mujoco
 import numpy as np
-import pinocchio as pin
 from measure import heading, interleaved, verdict
+from peers import pinocchio_calls
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.importers.library import named_urdf
@@ -20,9 +20,7 @@ FIGURES = {
 def main():
     print(heading())
     robot = Robot.named('aubo_i5')
-    model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
-    model.armature[:] = robot.rotor_inertia
-    data = model.createData()
+    peer = pinocchio_calls(robot)
     plant = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
     state = mujoco.MjData(plant)
     q, qd, x = np.random.default_rng(0).normal(size=(3, 6))
@@ -37,27 +35,23 @@ def main():
         'inverse_dynamics': {
             'specialised': lambda: single.inverse_dynamics(q, qd, x, load, vector),
             'Robot': lambda: robot.inverse_dynamics(q, qd, x),
-            'pin': lambda: pin.rnea(model, data, q, qd, x),
             'mujoco': mujoco_inverse,
         },
         'mass_matrix': {
             'specialised': lambda: single.mass_matrix(q, load, matrix),
             'Robot': lambda: robot.mass_matrix(q),
-            'pin': lambda: pin.crba(model, data, q),
         },
         'forward_dynamics': {
             'specialised': lambda: single.forward_dynamics(q, qd, x, load, vector),
             'Robot': lambda: robot.forward_dynamics(q, qd, x),
-            'pin': lambda: pin.aba(model, data, q, qd, x),
         },
         'gravity_torque': {
             'specialised': lambda: single.gravity_torque(q, load, vector),
             'Robot': lambda: robot.gravity_torque(q),
-            'pin': lambda: pin.computeGeneralizedGravity(model, data, q),
         },
     }
     for name, by_binding in calls.items():
-        times = interleaved(by_binding)
+        times = interleaved({**by_binding, 'pin': peer[name]})
         nanoseconds = ', '.join(f'{binding} {1e9 * seconds:.0f} ns' for binding, seconds in times.items())
         special, method = FIGURES[name]
         print(f'{name}: {nanoseconds}')

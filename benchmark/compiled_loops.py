@@ -2,11 +2,10 @@
 
 import numba
 import numpy as np
-import pinocchio as pin
 from measure import heading, interleaved, verdict
+from peers import pinocchio_calls
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
 
 COUNT = 100_000
 FIGURES = {'inverse_dynamics': 0.12, 'mass_matrix': 0.18, 'forward_dynamics': 0.10}
@@ -34,15 +33,7 @@ def loop_over(kernel, arguments: int):
 def main():
     print(heading())
     robot = Robot.named('aubo_i5')
-    model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
-    model.armature[:] = robot.rotor_inertia
-    data = model.createData()
-    q, qd, x = np.random.default_rng(1).normal(size=(3, 6))
-    peer = {
-        'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
-        'mass_matrix': lambda: pin.crba(model, data, q),
-        'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
-    }
+    peer = pinocchio_calls(robot)
     for name, at_most in FIGURES.items():
         arguments = 1 if name == 'mass_matrix' else 3
         rows = np.random.default_rng(0).normal(size=(arguments, COUNT, 6))

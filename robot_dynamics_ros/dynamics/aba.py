@@ -9,6 +9,7 @@ from robot_dynamics_ros.dynamics.inertia import (
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.spatial import (
+    angular_velocity_from_parent,
     cross,
     dot,
     force_to_parent,
@@ -46,9 +47,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
         # X_i = X_J(q_i) X_T(i)
         joint_transform(model, q, i, E, r)
         # w_i = E_i w_p + S_i qd_i
-        Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
-        Sx, Sy, Sz = S[i, 0] * qd[i - 1], S[i, 1] * qd[i - 1], S[i, 2] * qd[i - 1]
-        w[i, 0], w[i, 1], w[i, 2] = Ew_x + Sx, Ew_y + Sy, Ew_z + Sz
+        Ew_x, Ew_y, Ew_z, Sx, Sy, Sz = angular_velocity_from_parent(E, w, S, qd, i, p)
         # c_i = [ w_i x S_i qd_i ; E_i w_p x w_p x r_i + 2 w_i x S_i qd_i ]
         c[i, 0], c[i, 1], c[i, 2] = cross(Ew_x, Ew_y, Ew_z, Sx, Sy, Sz)
         wwr_x, wwr_y, wwr_z = rotate(

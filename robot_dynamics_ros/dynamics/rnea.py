@@ -3,7 +3,14 @@
 from robot_dynamics_ros.dynamics.inertia import body_force
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.spatial import cross, dot, force_to_parent, point_acceleration, rotate
+from robot_dynamics_ros.dynamics.spatial import (
+    angular_velocity_from_parent,
+    cross,
+    dot,
+    force_to_parent,
+    point_acceleration,
+    rotate,
+)
 
 
 @kernel
@@ -33,9 +40,7 @@ def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
         # X_i = X_J(q_i) X_T(i)
         joint_transform(model, q, i, E, r)
         # w_i = E_i w_p + S_i qd_i
-        Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
-        Sx, Sy, Sz = S[i, 0] * qd[i - 1], S[i, 1] * qd[i - 1], S[i, 2] * qd[i - 1]
-        w[i, 0], w[i, 1], w[i, 2] = Ew_x + Sx, Ew_y + Sy, Ew_z + Sz
+        Ew_x, Ew_y, Ew_z, Sx, Sy, Sz = angular_velocity_from_parent(E, w, S, qd, i, p)
         # alpha_i = E_i alpha_p + w_i x S_i qd_i + S_i qdd_i
         Ea_x, Ea_y, Ea_z = rotate(E, i, a[p, 0], a[p, 1], a[p, 2])
         cx, cy, cz = cross(Ew_x, Ew_y, Ew_z, Sx, Sy, Sz)

@@ -28,6 +28,7 @@ class DynamicsNode(LifecycleNode):
         self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2')
         self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager')
         self.robot: Robot | None = None
+        self.active = False
         self.silence = 'not configured'
         self._diagnostics = None
         self._diagnostics_timer = None
@@ -77,11 +78,13 @@ class DynamicsNode(LifecycleNode):
     def on_activate(self, state):
         """Begin to answer."""
         self.silence = 'no input yet'
+        self.active = True
         return super().on_activate(state)
 
     def on_deactivate(self, state):
         """Fall silent."""
         self.silence = 'not active'
+        self.active = False
         return super().on_deactivate(state)
 
     def on_cleanup(self, state):

@@ -21,7 +21,6 @@ class DynamicsServer(DynamicsNode):
         """Declare the parameters."""
         super().__init__('dynamics_server', **options)
         self._served: list = []
-        self._active = False
         self._answered = self._refused = 0
 
     def setup(self) -> None:
@@ -48,16 +47,10 @@ class DynamicsServer(DynamicsNode):
         self._served.clear()
 
     def on_activate(self, state):
-        """Answer from now on."""
-        self._active = True
+        """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
         self.silence = ''
         return result
-
-    def on_deactivate(self, state):
-        """Answer with success=false from now on."""
-        self._active = False
-        return super().on_deactivate(state)
 
     def report(self) -> dict[str, str]:
         """Return counts of requests."""
@@ -68,7 +61,7 @@ class DynamicsServer(DynamicsNode):
 
         def callback(request, response):
             try:
-                if not self._active:
+                if not self.active:
                     raise ArgumentError(f'{self.get_name()} is not active')
                 answer(request, response)
                 response.success = True

@@ -83,13 +83,7 @@ class SimulatedArm(DynamicsNode):
     def on_activate(self, state):
         """Let the arm's time begin now."""
         self._restart_clock()
-        self._active = True
         return super().on_activate(state)
-
-    def on_deactivate(self, state):
-        """Let the arm's time stand still."""
-        self._active = False
-        return super().on_deactivate(state)
 
     def report(self) -> dict[str, str]:
         """Return brakes and lost time."""
@@ -103,21 +97,22 @@ class SimulatedArm(DynamicsNode):
         return (Path(description) if description.endswith('.urdf') else named_urdf(description)).read_text()
 
     def _restart_clock(self) -> None:
-        """Begin to count the arm's time: its stamps go on from here step by step."""
-        self._active = False
+        """Begin to count the arm's time from now: its stamps go on from here step by step."""
         self._began = time.monotonic()
         self._stamp_began = self.get_clock().now().nanoseconds
         self._steps = self._steps_lost = 0
 
     def _on_timer(self) -> None:
         """Step the arm up to now and publish its state."""
-        if not self._active:
+        if not self.active:
             return
         now = time.monotonic()
         quiet = now - self._command_seen
         if quiet > self._timeout:
             self._arm.brakes = True
-        due = int((now - self._began) / PERIOD) - self._steps - self._steps_lost
+        if self._arm.brakes:
+            self._restart_clock()  # nothing moves: whatever time was lost is made good
+        due = int((time.monotonic() - self._began) / PERIOD) - self._steps - self._steps_lost
         controller_is_late = not self._arm.brakes and quiet > self._longest_steps * PERIOD
         count = 0 if controller_is_late else min(due, self._longest_steps)
         self._steps_lost += due - count
@@ -144,11 +139,9 @@ class SimulatedArm(DynamicsNode):
 
     def _on_reset(self, request, response):
         """Put the arm back to its start, on its brakes."""
-        active = self._active
         self._arm.reset()
         self._command_seen = -np.inf
         self._restart_clock()
-        self._active = active
         response.success, response.message = True, 'at the start position, brakes closed'
         return response
 

@@ -74,20 +74,10 @@ class TorqueNode(DynamicsNode):
         self._outputs.append(publisher)
         return publisher
 
-    def on_activate(self, state):
-        """Answer from the next state on."""
-        self._active = True
-        return super().on_activate(state)
-
-    def on_deactivate(self, state):
-        """Answer no more."""
-        self._active = False
-        return super().on_deactivate(state)
-
     def report(self) -> dict[str, str]:
         """Return counts of states, answers and rejections, rate, age of the last state."""
         age = time.monotonic() - self._seen
-        if self._active and self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
+        if self.active and self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
             self.silence = f'no joint state for {age:.1f} s'
         return {
             'states received': str(self._states),
@@ -101,13 +91,12 @@ class TorqueNode(DynamicsNode):
 
     def _clear(self) -> None:
         """Start all counts afresh."""
-        self._active = False
         self._states = self._answers = self._rejected = 0
         self._seen = 0.0
 
     def _on_state(self, message: JointState) -> None:
         """Answer one joint state, or remember why not."""
-        if not self._active:
+        if not self.active:
             return
         self._states += 1
         self._seen = time.monotonic()
