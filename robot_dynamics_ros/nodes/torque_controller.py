@@ -1,6 +1,7 @@
 """Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_control``."""
 
 import numpy as np
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
@@ -17,7 +18,8 @@ class TorqueController(TrajectoryNode):
     """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` in, ``effort_commands`` out.
 
     Without a trajectory, or before it begins, it holds the position in which it meets the arm. In pd_feedforward it
-    is silent unless a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``.
+    is silent unless a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``. Law and
+    gains may be changed while the node is inactive.
     """
 
     def __init__(self, **options):
@@ -38,9 +40,7 @@ class TorqueController(TrajectoryNode):
 
     def setup(self) -> None:
         """Create the law, the inputs and the output."""
-        gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
-        self._control = JointControl(self.robot, self.value('control_law'), *gains)
-        self._needs_feedforward = self._control.law == 'pd_feedforward'
+        self._choose_law()
         self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
         self._feedforward = np.zeros(self.robot.nv)
         self._feedforward_stamp = 0
@@ -69,8 +69,16 @@ class TorqueController(TrajectoryNode):
         self._control.torque(rest[0], rest[1], rest, self._feedforward, out=self.torque)
 
     def on_activate(self, state):
-        """Hold the arm where the next state says it is."""
+        """Take law and gains as the parameters are now, and hold the arm where the next state says it is."""
+        try:
+            self._choose_law()
+            self.warm_up()
+        except DynamicsError as error:
+            self.get_logger().error(f'not activated: {error}')
+            self.silence = f'not activated: {error}'
+            return TransitionCallbackReturn.FAILURE
         self._hold = None
+        self._feedforward_stamp = 0  # what came before counts no more
         return super().on_activate(state)
 
     def report(self) -> dict[str, str]:
@@ -95,6 +103,12 @@ class TorqueController(TrajectoryNode):
     def publish(self, stamp) -> None:
         """Publish the command."""
         self._commands.publish(self.torque)
+
+    def _choose_law(self) -> None:
+        """Make the law that the parameters say; DynamicsError where they are wrong."""
+        gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
+        self._control = JointControl(self.robot, self.value('control_law'), *gains)
+        self._needs_feedforward = self._control.law == 'pd_feedforward'
 
     def _on_feedforward(self, message: JointState) -> None:
         """Keep the newest feedforward torque."""

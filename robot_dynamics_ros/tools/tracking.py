@@ -66,20 +66,22 @@ class Tracking:
     def play(self, motion: Motion, law: str) -> Record:
         """Put the arm to its start, play ``motion`` under ``law`` and return what happened."""
         self._trajectories.publish(JointTrajectory())
-        self._client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+        # deactivated, not cleaned up: a subscription made anew may get its first message seconds late
+        self._client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE)
         self._client.set_parameter('torque_controller', 'control_law', law)
-        self._client.change_state('torque_controller', Transition.TRANSITION_CONFIGURE)
         if not self._client.call(Trigger, 'simulated_arm/reset', Trigger.Request()).success:
             raise ProcessError('simulated_arm refused to reset')
+        reset = self._client.node.get_clock().now().nanoseconds
+        self._client.spin_until(lambda: self._stamp > reset, 10.0, 'joint_states after the reset')
         self._client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
-        self._client.spin_until(
-            lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscribers of the trajectory'
-        )
         message = motion.message(self.joint_names)
         start = self._stamp + int(LEAD * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(start, 1_000_000_000)
         self._samples = []
-        self._trajectories.publish(message)
+        # said again until it begins, for a node that has not yet met this publisher
+        while self._stamp < start:
+            self._trajectories.publish(message)
+            self._client.spin_while_waiting(lambda: self._stamp >= start, LEAD / 5)
         end = start + int((motion.times[-1] + AFTER) * 1e9)
         self._client.spin_until(lambda: self._stamp >= end, 10.0 * (motion.times[-1] + LEAD + AFTER), motion.name)
         return self._record(motion, start)
