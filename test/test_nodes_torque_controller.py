@@ -180,6 +180,33 @@ def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
     assert_near(answer(graph, at(start, 0.04), A), expected)
 
 
+def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
+    graph.restart(NODE)
+    fed_answer(graph, start, A, REST)
+    graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
+    assert commands == []
+
+
+def test_the_law_may_change_while_inactive(graph, start):
+    graph.restart(NODE)
+    fed_answer(graph, start, A, REST)
+    try:
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+        graph.client.set_parameter(NODE, 'control_law', 'pd_gravity')
+        graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+        assert_near(answer(graph, start, B), ROBOT.gravity_torque(B))
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+        graph.client.set_parameter(NODE, 'control_law', 'law of nobody')
+        with pytest.raises(ProcessError, match='law of nobody'):
+            graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+    finally:
+        graph.client.set_parameter(NODE, 'control_law', 'pd_feedforward')
+        graph.restart(NODE)
+    fed_answer(graph, start, A, REST)
+
+
 def test_feedforward_joints_are_matched_by_name(graph, start):
     graph.restart(NODE)
     torque = fed_answer(graph, start, A, REST, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
