@@ -44,12 +44,10 @@ def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
 def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
     """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
 
-    ``value`` is None, an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
+    ``value`` is an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
     merged into another may be named: its wrench is carried over. Raises ArgumentError and UnknownNameError.
     """
     links = len(model.link_names)
-    if value is None:
-        return np.zeros((1, links, 6))
     if not isinstance(value, dict):
         array = _numbers('wrenches', value)
         if array.shape[-2:] != (links, 6):

@@ -38,6 +38,7 @@ def is_possible() -> bool:
     return not boundary.numba_is_disabled() and boundary.layout_is_known()
 
 
+@cache
 def robots_folder() -> Path:
     """Return where generated files are kept: below the folder of these kernels, apart for each generator."""
     return FOLDER / f'generator-{source_digest(Path(__file__).parent)}'
@@ -60,6 +61,7 @@ class Specialised:
         """Take the robot's arrays; nothing is compiled yet. ``threads`` limits the cores of a batch (None: all)."""
         self._arrays = arrays
         self._joints = len(arrays.parent) - 1
+        self._digest = robot_digest(arrays)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._modules: dict[str, ModuleType] = {}
         self.single = _OnDemand(self._single)
@@ -100,11 +102,11 @@ class Specialised:
     def _module(self, name: str):
         """Return the generated module of a program, written first if its file is not there or not what it was."""
         if name not in self._modules:
-            path = private_folder(robots_folder() / robot_digest(self._arrays)) / f'{name}.py'
+            path = private_folder(robots_folder() / self._digest) / f'{name}.py'
             if not _is_sealed(path):
-                heading = f'{name} of robot {robot_digest(self._arrays)}, kernels {source_digest()}.'
+                heading = f'{name} of robot {self._digest}, kernels {source_digest()}.'
                 _write_sealed(path, emit.source(self._arrays, name, PROGRAMS[name], heading))
-            self._modules[name] = _imported(f'robot_{robot_digest(self._arrays)}_{name}', path)
+            self._modules[name] = _imported(f'robot_{self._digest}_{name}', path)
         return self._modules[name]
 
 

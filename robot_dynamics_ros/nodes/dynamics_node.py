@@ -100,6 +100,7 @@ class DynamicsNode(LifecycleNode):
 
     def _release(self) -> None:
         """Destroy what configuring made."""
+        self.active = False
         if self._diagnostics is None:
             return
         self.teardown()

@@ -12,6 +12,7 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
 PERIOD = 0.001
@@ -119,7 +120,7 @@ class SimulatedArm(DynamicsNode):
         self._arm.step(count)
         self._steps += count
         stamp = self._stamp_began + self._steps * round(PERIOD * 1e9)
-        self._state.header.stamp.sec, self._state.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        set_nanoseconds(self._state.header.stamp, stamp)
         self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
         self._effort[:] = self._arm.torque
         self._publisher.publish(self._state)

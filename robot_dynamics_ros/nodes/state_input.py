@@ -11,6 +11,11 @@ def nanoseconds(stamp) -> int:
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
+def set_nanoseconds(stamp, value: int) -> None:
+    """Write ns into a builtin_interfaces Time or Duration."""
+    stamp.sec, stamp.nanosec = divmod(value, 1_000_000_000)
+
+
 class StateInput:
     """Positions and velocities of a robot's joints out of messages with any order and any extra joints.
 

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.importers.actuators import torque_constants
 from robot_dynamics_ros.importers.library import share_folder
@@ -71,9 +73,9 @@ def play_motions(output: Path) -> None:
         print(f'\n{motion.name} (plot: {path})')
         print(report.tracking_table(joint_names, by_law), flush=True)
         *_, gravity, feedforward = by_law.values()
-        worst = max(worst, (feedforward.rms / gravity.rms).max())
+        worst = np.maximum(worst, (feedforward.rms / gravity.rms).max())
     print(f'\nlargest ratio feedforward / gravity: {worst:.3f}, allowed {LARGEST_RATIO:.3f}', flush=True)
-    if worst > LARGEST_RATIO:
+    if not worst <= LARGEST_RATIO:  # NaN is no success either
         raise DynamicsError(f'feedforward left {worst:.3f} of the RMS error of PD + gravity on a joint')
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,19 @@ class Motion:
 
     def message(self, joint_names) -> JointTrajectory:
         """Return the motion as a message without a stamp."""
-        rest = [0.0] * len(joint_names)
-        message = JointTrajectory(joint_names=list(joint_names))
-        for time, position in zip(self.times, self.positions, strict=True):
-            point = JointTrajectoryPoint(positions=position.tolist(), velocities=rest, accelerations=rest)
-            point.time_from_start.sec, point.time_from_start.nanosec = int(time), round(time % 1.0 * 1e9)
-            message.points.append(point)
-        return message
+        rest = np.zeros(self.positions.shape)
+        return trajectory_message(joint_names, self.times, self.positions, rest, rest)
+
+
+def trajectory_message(joint_names, times, positions, velocities, accelerations) -> JointTrajectory:
+    """Return a trajectory without a stamp: times (m,) s, positions, velocities and accelerations (m, n)."""
+    message = JointTrajectory(joint_names=list(joint_names))
+    for time, *rows in zip(times, positions, velocities, accelerations, strict=True):
+        q, qd, qdd = (row.tolist() for row in rows)
+        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
+        set_nanoseconds(point.time_from_start, round(time * 1e9))
+        message.points.append(point)
+    return message
 
 
 LECTURE = Motion("the lecture's quintic", (0.0, 2.0), ((0, -45, 0, 0, 0, 0), (65, -55, -35, 15, 10, 5)))

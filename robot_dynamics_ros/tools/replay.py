@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.log_file import Log
+from robot_dynamics_ros.tools.motions import trajectory_message
 from robot_dynamics_ros.tools.processes import Client, ProcessError
 
 WINDOW = 4
@@ -56,7 +57,9 @@ class Player:
         """Send the log as trajectory and state by state, as fast as the node answers."""
         start = self._client.node.get_clock().now().nanoseconds
         stamps = [start + round(t * 1e9) for t in log.time]
-        self._trajectories.publish(_trajectory(log, self._state.name, start))
+        trajectory = trajectory_message(self._state.name, log.time, log.q, log.qd, log.qdd)
+        set_nanoseconds(trajectory.header.stamp, start)
+        self._trajectories.publish(trajectory)
         self._send_until_answered(stamps[0], log.q[0], log.qd[0])
         lost = 0
         for k in range(1, len(stamps)):
@@ -78,7 +81,7 @@ class Player:
 
     def _send(self, stamp: int, q, qd) -> None:
         """Publish one state."""
-        self._state.header.stamp.sec, self._state.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        set_nanoseconds(self._state.header.stamp, stamp)
         self._state.position, self._state.velocity = q.tolist(), qd.tolist()
         self._states.publish(self._state)
 
@@ -89,14 +92,3 @@ class Player:
     def _on_torque(self, message: JointState) -> None:
         """Keep an answer."""
         self._answers[nanoseconds(message.header.stamp)] = np.array(message.effort)
-
-
-def _trajectory(log: Log, joint_names, start: int) -> JointTrajectory:
-    """Return the log's motion as a trajectory that starts at ``start`` ns."""
-    message = JointTrajectory(joint_names=list(joint_names))
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(start, 1_000_000_000)
-    for t, q, qd, qdd in zip(log.time, log.q, log.qd, log.qdd, strict=True):
-        point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
-        point.time_from_start.sec, point.time_from_start.nanosec = divmod(round(t * 1e9), 1_000_000_000)
-        message.points.append(point)
-    return message

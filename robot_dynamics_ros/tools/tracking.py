@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.motions import Motion
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 
@@ -18,6 +18,8 @@ LEAD = 0.5
 """Time between a trajectory's message and its start, s."""
 AFTER = 0.2
 """Time recorded after a motion, s."""
+LONGEST_GAP = 0.5
+"""Time between two samples, or before the first, that a record may lack, s."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Tracking:
         self._client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
         message = motion.message(self.joint_names)
         start = self._stamp + int(LEAD * 1e9)
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(start, 1_000_000_000)
+        set_nanoseconds(message.header.stamp, start)
         self._samples = []
         # said again until it begins, for a node that has not yet met this publisher
         while self._stamp < start:
@@ -90,6 +92,9 @@ class Tracking:
         """Return the samples since ``start`` against the desired motion."""
         samples = [sample for sample in self._samples if sample[0] >= start]
         time = np.array([stamp - start for stamp, _, _ in samples]) * 1e-9
+        gaps = np.diff(time, prepend=0.0)
+        if not len(gaps) or gaps.max() > LONGEST_GAP:
+            raise ProcessError(f'{motion.name}: the record of the arm is empty or has a gap, so it says nothing')
         position = np.array([position for _, position, _ in samples])
         torque = np.array([torque for _, _, torque in samples])
         trajectory = motion.trajectory()
