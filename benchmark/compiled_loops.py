@@ -38,8 +38,7 @@ def main():
         arguments = 1 if name == 'mass_matrix' else 3
         rows = np.random.default_rng(0).normal(size=(arguments, COUNT, 6))
         out = np.empty((COUNT, 36 if name == 'mass_matrix' else 6))
-        kernel = numba.njit(error_model='numpy')(getattr(robot._specialised._module(name), name))
-        loop, load = loop_over(kernel, arguments), robot._load
+        loop, load = loop_over(robot.kernel(name), arguments), robot.load
         times = interleaved({'loop': lambda: loop(rows, load, out), 'pin': peer[name]})
         assert (out.reshape(getattr(robot, name)(*rows).shape) == getattr(robot, name)(*rows)).all()
         a_state = times['loop'] / COUNT

@@ -1,7 +1,7 @@
 """The facade's gate: whatever a caller may pass becomes the one form that kernels take, or an error naming it.
 
-The canonical form of a batch is (count, n), float64, C-contiguous and writable (Numba compiles another version of a
-kernel for arrays that are not), beside the shape that the caller's batch had.
+The canonical form of a batch is (count, n), float64, C-contiguous, aligned and writable (Numba compiles another version
+of a kernel for arrays that are not), beside the shape that the caller's batch had.
 """
 
 import numpy as np
@@ -93,7 +93,7 @@ def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
         found = f'{out.dtype} {out.shape}' if isinstance(out, np.ndarray) else type(out).__name__
         raise ArgumentError(f'out: expected a writable float64 array of shape {shape}, got {found}')
-    return out, out if out.flags.c_contiguous else np.empty(shape)
+    return out, np.asarray(out) if out.flags.carray else np.empty(shape)
 
 
 def _numbers(name: str, value) -> np.ndarray:
@@ -108,13 +108,12 @@ def _numbers(name: str, value) -> np.ndarray:
 
 
 def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:
-    """Return ``array`` broadcast to ``shape`` as (count, *item), contiguous and writable; no copy where it is so."""
+    """Return ``array`` broadcast to ``shape`` as rows (count, *item) of canonical form; no copy where they are so."""
     if array.shape != shape:
         array = np.broadcast_to(array, shape)
-    if not (array.flags.c_contiguous and array.flags.writeable):
+    if not array.flags.carray:
         array = np.array(array, order='C')
-    count = int(np.prod(shape[: len(shape) - len(item)], dtype=np.int64))
-    return array.reshape(count, *item)
+    return array.reshape(-1, *item)
 
 
 def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

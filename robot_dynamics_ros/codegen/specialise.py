@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen import boundary, emit
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
-from robot_dynamics_ros.dynamics.jit import FOLDER, private_folder, source_digest
+from robot_dynamics_ros.dynamics.jit import FOLDER, kernel, private_folder, source_digest
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -54,7 +54,9 @@ class Specialised:
     ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), result (count, n) or (count, n, n),
     and runs without the GIL, large batches on several cores.
 
-    Both tell if all numbers, arguments and results, are finite.
+    ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays.
+
+    All tell if all numbers, arguments and results, are finite.
     """
 
     def __init__(self, arrays: ModelArrays, threads: int | None = None):
@@ -66,6 +68,7 @@ class Specialised:
         self._modules: dict[str, ModuleType] = {}
         self.single = _OnDemand(self._single)
         self.batch = _OnDemand(self._batch)
+        self.inline = _OnDemand(self._inline)
 
     def _single(self, name: str):
         """Return a program for one state."""
@@ -76,26 +79,32 @@ class Specialised:
         arguments = (*[vector] * len(program.inputs), load, result)
         return boundary.compiled(getattr(self._module(name), name), arguments)
 
+    def _inline(self, name: str):
+        """Return a program for one state, to be called by compiled code."""
+        return kernel(getattr(self._module(name), name))
+
     def _batch(self, name: str):
         """Return a program for states in rows."""
         program = PROGRAMS[name]
-        function = getattr(self._module(name), f'{name}_batch')
-        size = self._joints**program.axes
-        sizes = [*[self._joints] * len(program.inputs), size, 1]
+        function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
+        sizes = [*[self._joints] * len(program.inputs), self._joints**program.axes, 1]
 
         def part(rows, load, result) -> bool:
             blocks = (np.empty(emit.LANES * numbers) for numbers in sizes)
-            return function(*rows, load, result.reshape(len(result), size), *blocks)
+            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), *blocks)
 
         def run(*arguments) -> bool:
             *rows, load, result = arguments
-            parts = min(self._threads, len(result) // SMALLEST_PART)
-            if parts < 2:
-                return part(rows, load, result)
-            cuts = np.linspace(0, len(result), parts + 1).astype(int)
-            pieces = [slice(*cut) for cut in pairwise(cuts)]
-            jobs = [_pool().submit(part, [row[piece] for row in rows], load, result[piece]) for piece in pieces]
-            return all([job.result() for job in jobs])
+            blocks = len(result) // emit.LANES
+            whole = blocks * emit.LANES
+            parts = max(1, min(self._threads, whole // SMALLEST_PART))
+            cuts = [emit.LANES * (blocks * k // parts) for k in range(parts + 1)]
+            jobs = [([row[i:j] for row in rows], load, result[i:j]) for i, j in pairwise(cuts)]
+            finite = [part(*jobs[0])] if parts == 1 else list(_pool().map(part, *zip(*jobs, strict=True)))
+            # what does not fill a block
+            for k in range(whole, len(result)):
+                finite.append(single(*(row[k] for row in rows), load, result[k]))
+            return all(finite)
 
         return run
 

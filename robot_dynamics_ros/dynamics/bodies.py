@@ -10,14 +10,33 @@ import numpy as np
 def ten_parameters(mass, com, inertia) -> np.ndarray:
     """Return the row (10,) of a body from mass (kg), centre (3, m) and inertia about the centre (3, 3; kg m^2)."""
     com = np.asarray(com, float)
-    J = np.asarray(inertia, float) + mass * ((com @ com) * np.eye(3) - np.outer(com, com))
-    return np.array([mass, *(mass * com), J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]])
+    return _row(mass, mass * com, np.asarray(inertia, float) + mass * ((com @ com) * np.eye(3) - np.outer(com, com)))
 
 
 def central_parameters(row) -> tuple[float, np.ndarray, np.ndarray]:
     """Return mass (kg), centre (3, m; 0 if massless) and inertia about the centre (3, 3; kg m^2) of a row (10,)."""
     mass = float(row[0])
     com = row[1:4] / mass if mass else np.zeros(3)
+    return mass, com, _matrix(row) - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
+
+
+def second_moments(row) -> np.ndarray:
+    """Return P = tr(J)/2 1 - J (3, 3; kg m^2), the sum of m x x' over a body's mass points, of a row (10,)."""
+    J = _matrix(row)
+    return 0.5 * np.trace(J) * np.eye(3) - J
+
+
+def parameters_of_moments(mass, h, P) -> np.ndarray:
+    """Return the row (10,) of a body from mass (kg), first moment h (3, kg m) and second moments P (3, 3; kg m^2)."""
+    return _row(mass, h, np.trace(P) * np.eye(3) - P)
+
+
+def _matrix(row) -> np.ndarray:
+    """Return the rotational inertia J (3, 3) of a row (10,)."""
     xx, xy, xz, yy, yz, zz = row[4:]
-    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return mass, com, J - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _row(mass, h, J) -> np.ndarray:
+    """Return the row (10,) of its parts."""
+    return np.array([mass, *h, J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]])

@@ -61,7 +61,7 @@ def kernel(function):
     It is not kept on disk: code that comes from there can't be inlined into a caller that is compiled anew.
     """
     # no fast-math, so that every binding of a kernel gives the same bits; x / 0 is inf and raises nothing, as in NumPy
-    return numba.njit(error_model='numpy')(function)
+    return numba.njit(error_model='numpy', forceinline=True)(function)
 
 
 def entry(function, nogil=True):

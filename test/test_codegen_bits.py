@@ -1,0 +1,71 @@
+"""Generic kernels, specialised code and batches give the same bits over 100,000 states of random robots and loads."""
+
+import numpy as np
+import pytest
+import random_trees as trees
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.codegen.emit import LANES
+from robot_dynamics_ros.codegen.programs import PROGRAMS
+
+LOADS = 4
+STATES = 5000 + 7  # under each load; the last block is not full
+
+
+def robots() -> dict[str, Robot]:
+    """Return the AUBO-i5 and random trees of 1 to 7 joints, revolute and prismatic."""
+    made = {'aubo_i5': Robot.named('aubo_i5')}
+    for seed, count in ((21, 1), (22, 3), (23, 5), (24, 7)):
+        made[f'tree of {count}'] = Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=count)))
+    return made
+
+
+ROBOTS = robots()
+
+
+def loaded(robot, random) -> Robot:
+    """Return a robot under random gravity with a random payload on its last link."""
+    axes = random.normal(size=(3, 3))
+    payload = Payload(random.uniform(0.0, 5.0), tuple(random.normal(size=3)), 0.1 * axes @ axes.T)
+    return robot.with_gravity(random.normal(size=3) * 10.0).with_payload(payload, robot.link_names[-1])
+
+
+def test_the_states_are_enough():
+    assert len(ROBOTS) * LOADS * STATES >= 100_000
+    assert STATES % LANES != 0
+    turns = np.concatenate([robot._model.arrays.S[1:, :3].any(axis=1) for robot in ROBOTS.values()])
+    assert 0 < turns.sum() < len(turns)
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_every_binding_gives_the_same_bits(robot, name):
+    random = np.random.default_rng([len(robot), len(name)])
+    base = ROBOTS[robot].with_binding('specialised')
+    for _ in range(LOADS):
+        batch = loaded(base, random)
+        assert batch.binding == 'specialised'
+        generic = batch.with_binding('generic')
+        rows = random.normal(size=(len(PROGRAMS[name].inputs), STATES, base.nv)) * random.choice([0.1, 1.0, 10.0])
+        expected = getattr(generic, name)(*rows)
+        assert (getattr(batch, name)(*rows) == expected).all()
+        single, out = getattr(batch, name), np.empty(expected.shape[1:])
+        for k in range(STATES):
+            assert (single(*rows[:, k], out=out) == expected[k]).all()
+
+
+@pytest.mark.parametrize('count', [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES + 3])
+def test_batches_of_any_length(count):
+    robot = ROBOTS['aubo_i5']
+    rows = np.random.default_rng(count).normal(size=(3, count, robot.nv))
+    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    assert expected.shape == (count, robot.nv)
+    assert (robot.inverse_dynamics(*rows) == expected).all()
+
+
+@pytest.mark.parametrize('count', [5, LANES, LANES + 5])
+def test_a_result_may_take_the_place_of_an_argument(count):
+    robot = ROBOTS['aubo_i5']
+    q, qd, qdd = np.random.default_rng(count).normal(size=(3, count, robot.nv))
+    expected = robot.inverse_dynamics(q, qd, qdd)
+    assert (robot.inverse_dynamics(q, qd, qdd, out=qdd) == expected).all()
