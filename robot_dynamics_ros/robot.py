@@ -57,15 +57,23 @@ class Robot:
     ArgumentError naming the argument for a wrong shape, NaN or inf.
     """
 
-    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81), specialised: Specialised | None = None):
+    def __init__(
+        self,
+        model: Model,
+        gravity=(0.0, 0.0, -9.81),
+        specialised: Specialised | None = None,
+        threads: int | None = None,
+    ):
         """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame.
 
         ``specialised`` is code for this robot, whatever its last link weighs; without it the generic kernels answer.
+        ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
         """
         self._model = model
         self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
         self._generic = Generic(model.arrays)
         self._specialised = specialised
+        self._threads = threads
         self._single = specialised.single if specialised else _NoSingle()
         self._batch = specialised.batch if specialised else self._generic
         n = self.nv
@@ -77,7 +85,7 @@ class Robot:
 
     def __reduce__(self):
         """Pickle what the robot is made of; compiled code and workspaces belong to a process."""
-        return _unpickled, (self._model, self._gravity, self.binding)
+        return _unpickled, (self._model, self._gravity, self.binding, self._threads)
 
     def __repr__(self):
         """Return name, joints and gravity."""
@@ -95,11 +103,11 @@ class Robot:
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
-        return Robot(with_actuators(self._model, source), self._gravity).with_binding(self.binding)
+        return Robot(with_actuators(self._model, source), self._gravity).with_binding(self.binding, self._threads)
 
     def with_gravity(self, gravity) -> 'Robot':
         """Return this robot under ``gravity`` (3, m/s^2) in the base frame: wall and ceiling mounting."""
-        return Robot(self._model, gravity, self._specialised)
+        return Robot(self._model, gravity, self._specialised, self._threads)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to ``link``, whose frame the payload's figures are in.
@@ -121,7 +129,8 @@ class Robot:
         inertia[frame.link] += ten_parameters(payload.mass, com, turned)
         model = replace(self._model, arrays=self._model.arrays._replace(I=inertia))
         # specialised code takes the last link's parameters as they come; a payload elsewhere is another robot to it
-        return Robot(model, self._gravity, self._specialised if frame.link == self.nv else None)
+        specialised = self._specialised if frame.link == self.nv else None
+        return Robot(model, self._gravity, specialised, self._threads)
 
     def with_binding(self, binding: str, threads: int | None = None) -> 'Robot':
         """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
@@ -134,7 +143,8 @@ class Robot:
             raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
         possible = 0 < self.nv <= MOST_JOINTS and is_possible()
         wanted = binding == 'specialised' and possible
-        return Robot(self._model, self._gravity, Specialised(self._model.arrays, threads) if wanted else None)
+        specialised = Specialised(self._model.arrays, threads) if wanted else None
+        return Robot(self._model, self._gravity, specialised, threads)
 
     @property
     def binding(self) -> str:
@@ -345,9 +355,9 @@ class _NoSingle:
         raise TypeError
 
 
-def _unpickled(model: Model, gravity, binding: str) -> Robot:
+def _unpickled(model: Model, gravity, binding: str, threads: int | None) -> Robot:
     """Return a robot from its pickle."""
-    return Robot(model, gravity).with_binding(binding)
+    return Robot(model, gravity).with_binding(binding, threads)
 
 
 def _filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:
