@@ -1,14 +1,12 @@
-"""What does one call from Python cost, against Pinocchio's Python bindings and MuJoCo's?"""
+"""What does one call from Python cost, against the Python bindings of Pinocchio and other libraries?"""
 
-import mujoco
 import numpy as np
 from measure import heading, interleaved, verdict
-from peers import pinocchio_calls
+from peers import STATE, peers_found
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
 
-# program: at most for the specialised binding, at most for the Robot method
+# program: at most for the specialised binding, at most for the Robot method, as a part of Pinocchio's time
 FIGURES = {
     'inverse_dynamics': (0.33, 0.90),
     'mass_matrix': (0.40, 0.90),
@@ -20,22 +18,14 @@ FIGURES = {
 def main():
     print(heading())
     robot = Robot.named('aubo_i5')
-    peer = pinocchio_calls(robot)
-    plant = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
-    state = mujoco.MjData(plant)
-    q, qd, x = np.random.default_rng(0).normal(size=(3, 6))
+    peers = peers_found(robot)
+    q, qd, x = STATE
     load, single = robot._load, robot._specialised.single
     vector, matrix = np.zeros(6), np.zeros((6, 6))
-
-    def mujoco_inverse():
-        state.qpos[:], state.qvel[:], state.qacc[:] = q, qd, x
-        mujoco.mj_inverse(plant, state)
-
     calls = {
         'inverse_dynamics': {
             'specialised': lambda: single.inverse_dynamics(q, qd, x, load, vector),
             'Robot': lambda: robot.inverse_dynamics(q, qd, x),
-            'mujoco': mujoco_inverse,
         },
         'mass_matrix': {
             'specialised': lambda: single.mass_matrix(q, load, matrix),
@@ -50,13 +40,18 @@ def main():
             'Robot': lambda: robot.gravity_torque(q),
         },
     }
-    for name, by_binding in calls.items():
-        times = interleaved({**by_binding, 'pin': peer[name]})
-        nanoseconds = ', '.join(f'{binding} {1e9 * seconds:.0f} ns' for binding, seconds in times.items())
-        special, method = FIGURES[name]
-        print(f'{name}: {nanoseconds}')
-        print(f'  specialised / pin {verdict(times["specialised"] / times["pin"], special)}')
-        print(f'  Robot / pin       {verdict(times["Robot"] / times["pin"], method)}')
+    for name, ours in calls.items():
+        offered = {peer: of_peer[name] for peer, of_peer in peers.items() if name in of_peer}
+        times = interleaved(ours | offered)
+        print(f'{name}: ' + ', '.join(f'{binding} {1e9 * times[binding]:.0f} ns' for binding in ours))
+        for peer in offered:
+            ratios = {binding: times[binding] / times[peer] for binding in ours}
+            if peer == 'pin':
+                said = [verdict(ratios[binding], at_most) for binding, at_most in zip(ours, FIGURES[name], strict=True)]
+            else:
+                said = [f'{ratio:.2g}' for ratio in ratios.values()]
+            shown = ', '.join(f'{binding} / it {ratio}' for binding, ratio in zip(ours, said, strict=True))
+            print(f'  {peer} {1e9 * times[peer]:.0f} ns; {shown}')
 
 
 if __name__ == '__main__':

@@ -1,9 +1,13 @@
-"""How does the cost of the generic kernels grow with the number of joints, in a chain and in a binary tree?"""
+"""How does the cost grow with the number of joints, in a chain and in a binary tree?
+
+The generic kernels serve every size, the specialised binding the small ones; of those both are shown.
+"""
 
 import numpy as np
 from measure import heading, interleaved, verdict
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.model import Joint, Model
 
@@ -35,6 +39,15 @@ def robot(joints: int, branches: int) -> Robot:
     return Robot(Model.of('benchmark', 'base', made))
 
 
+def calls(arm: Robot, rows) -> dict:
+    q, qd, x = rows
+    return {
+        'inverse_dynamics': lambda: arm.inverse_dynamics(q, qd, x),
+        'forward_dynamics': lambda: arm.forward_dynamics(q, qd, x),
+        'mass_matrix': lambda: arm.mass_matrix(q),
+    }
+
+
 def main():
     print(heading())
     for shape, branches in (('chain', 1), ('binary tree', 2)):
@@ -42,15 +55,14 @@ def main():
         for count in COUNTS:
             arm = robot(count, branches)
             # a batch, so that what a call costs beside its kernel does not flatter the small robots
-            q, qd, x = np.random.default_rng(0).normal(size=(3, BATCH, count))
-            kept[count] = interleaved(
-                {
-                    'inverse_dynamics': lambda arm=arm, q=q, qd=qd, x=x: arm.inverse_dynamics(q, qd, x),
-                    'forward_dynamics': lambda arm=arm, q=q, qd=qd, x=x: arm.forward_dynamics(q, qd, x),
-                    'mass_matrix': lambda arm=arm, q=q: arm.mass_matrix(q),
-                }
-            )
-            shown = ', '.join(f'{name} {1e6 * seconds / BATCH:.2f} us' for name, seconds in kept[count].items())
+            rows = np.random.default_rng(0).normal(size=(3, BATCH, count))
+            timed = calls(arm, rows)
+            if count <= MOST_JOINTS:
+                specialised = calls(arm.with_binding('specialised'), rows)
+                timed |= {f'{name} specialised': call for name, call in specialised.items()}
+            kept[count] = interleaved(timed)
+            # sorted: a program's two bindings beside each other
+            shown = ', '.join(f'{name} {1e6 * seconds / BATCH:.2f} us' for name, seconds in sorted(kept[count].items()))
             print(f'{shape} of {count}: {shown}')
         if shape == 'chain':
             for name in ('inverse_dynamics', 'forward_dynamics'):

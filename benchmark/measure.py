@@ -8,7 +8,7 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ('numba', 'numpy', 'pin')
+PACKAGES = ('numba', 'numpy', 'pin', 'mujoco', 'pybullet', 'drake', 'roboticstoolbox-python')
 
 
 def heading() -> str:

@@ -1,20 +1,193 @@
-"""The same questions to other libraries."""
+"""The same questions to other libraries, at one random state of the AUBO-i5.
+
+For each library a function builds its model and returns, for each program that it offers, its call from Python.
+"""
+
+import logging
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 import pinocchio as pin
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.importers.library import named_urdf
 
+STATE = np.random.default_rng(0).normal(size=(3, 6))
+"""Position, velocity, and acceleration or torque."""
+ARGUMENTS = {'inverse_dynamics': 3, 'mass_matrix': 1, 'forward_dynamics': 3, 'gravity_torque': 1}
+"""How many rows of STATE a program takes."""
+AGREEMENT = 1e-6
+"""Relative to the largest number of a result."""
 
-def pinocchio_calls(robot) -> dict:
-    """Return Pinocchio's call from Python for each program, at one random state of the AUBO-i5 with our rotors."""
+
+WEIGHTLESS_LINK = """<link name="ee_link"><inertial><mass value="0"/>
+  <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>"""
+"""Said so that PyBullet does not take 1 kg for it."""
+
+
+def pinocchio_calls(robot: Robot) -> dict:
+    q, qd, x = STATE
     model = pin.buildModelFromXML(named_urdf('aubo_i5').read_text())
     model.armature[:] = robot.rotor_inertia
     data = model.createData()
-    q, qd, x = np.random.default_rng(0).normal(size=(3, robot.nv))
     return {
         'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
         'mass_matrix': lambda: pin.crba(model, data, q),
         'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
         'gravity_torque': lambda: pin.computeGeneralizedGravity(model, data, q),
     }
+
+
+def mujoco_calls(robot: Robot) -> dict:
+    import mujoco
+
+    q, qd, x = STATE
+    model = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
+    model.dof_armature[:], model.dof_damping[:] = robot.rotor_inertia, 0.0
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # dry friction and joint limits
+    data = mujoco.MjData(model)
+    matrix, torque = np.empty((6, 6)), np.empty(6)
+
+    def inverse_dynamics():
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, x
+        mujoco.mj_inverse(model, data)
+        return data.qfrc_inverse
+
+    def mass_matrix():
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_fullM(model, data, matrix)
+        return matrix
+
+    def forward_dynamics():
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, qd, x
+        mujoco.mj_forward(model, data)
+        return data.qacc
+
+    def gravity_torque():
+        data.qpos[:], data.qvel[:] = q, 0.0
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_rne(model, data, 0, torque)
+        return torque
+
+    return {call.__name__: call for call in (inverse_dynamics, mass_matrix, forward_dynamics, gravity_torque)}
+
+
+def pybullet_calls(robot: Robot) -> dict:
+    """PyBullet has no rotors, and forward dynamics only as a step of its simulation."""
+    import pybullet
+
+    q, qd, x = STATE.tolist()
+    rest = [0.0] * 6
+    pybullet.connect(pybullet.DIRECT)
+    pybullet.setGravity(0.0, 0.0, -9.81)
+    with NamedTemporaryFile('w', suffix='.urdf') as file:
+        file.write(named_urdf('aubo_i5').read_text().replace('<link name="ee_link"/>', WEIGHTLESS_LINK))
+        file.flush()
+        body = pybullet.loadURDF(file.name, useFixedBase=True, flags=pybullet.URDF_USE_INERTIA_FROM_FILE)
+    return {
+        'inverse_dynamics': lambda: pybullet.calculateInverseDynamics(body, q, qd, x),
+        'mass_matrix': lambda: pybullet.calculateMassMatrix(body, q),
+        'gravity_torque': lambda: pybullet.calculateInverseDynamics(body, q, rest, rest),
+    }
+
+
+def drake_calls(robot: Robot) -> dict:
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import MultibodyForces
+
+    q, qd, x = STATE
+    plant = MultibodyPlant(time_step=0.0)
+    logging.getLogger('drake').setLevel(logging.ERROR)  # it warns of each joint's dry friction, which it leaves out
+    Parser(plant).AddModels(str(named_urdf('aubo_i5')))
+    plant.WeldFrames(plant.world_frame(), plant.GetFrameByName('base_link'))
+    for name, rotor in zip(robot.joint_names, robot.rotor_inertia, strict=True):
+        joint = plant.GetJointByName(name)
+        joint.set_default_damping(0.0)
+        plant.AddJointActuator(name, joint).set_default_rotor_inertia(rotor)
+    plant.Finalize()
+    context, forces = plant.CreateDefaultContext(), MultibodyForces(plant)
+    torque = plant.get_actuation_input_port().FixValue(context, np.zeros(6))
+
+    def inverse_dynamics():
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, qd)
+        plant.CalcForceElementsContribution(context, forces)  # gravity
+        return plant.CalcInverseDynamics(context, x, forces)
+
+    def mass_matrix():
+        plant.SetPositions(context, q)
+        return plant.CalcMassMatrix(context)
+
+    def forward_dynamics():
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, qd)
+        torque.GetMutableData().get_mutable_value().SetFromVector(x)
+        return plant.EvalTimeDerivatives(context).get_generalized_velocity().CopyToVector()
+
+    def gravity_torque():
+        plant.SetPositions(context, q)
+        return -plant.CalcGravityGeneralizedForces(context)
+
+    return {call.__name__: call for call in (inverse_dynamics, mass_matrix, forward_dynamics, gravity_torque)}
+
+
+def roboticstoolbox_calls(robot: Robot) -> dict:
+    import roboticstoolbox
+    from roboticstoolbox.models.URDF.URDFRobot import URDF_file
+
+    q, qd, x = STATE
+    links, _, _ = URDF_file(named_urdf('aubo_i5'))
+    model = roboticstoolbox.Robot(links)
+    joints = [link for link in model.links if link.isjoint]
+    for joint, rotor in zip(joints, robot.rotor_inertia, strict=True):
+        joint.Jm, joint.G, joint.B, joint.Tc = rotor, 1.0, 0.0, (0.0, 0.0)
+    return {
+        'inverse_dynamics': lambda: model.rne(q, qd, x),
+        'mass_matrix': lambda: model.inertia(q),
+        'forward_dynamics': lambda: model.accel(q, qd, x),
+        'gravity_torque': lambda: model.gravload(q),
+    }
+
+
+PEERS = {
+    'pin': pinocchio_calls,
+    'mujoco': mujoco_calls,
+    'pybullet': pybullet_calls,
+    'drake': drake_calls,
+    'roboticstoolbox-python': roboticstoolbox_calls,
+}
+"""By the package to install."""
+WITHOUT_ROTORS = ('pybullet',)
+
+
+def peers_found(robot: Robot) -> dict[str, dict]:
+    """Return the calls of each peer, and print how well it agrees with us, or that it is missing."""
+    found = {}
+    for name, calls_of in PEERS.items():
+        try:
+            found[name] = calls_of(robot)
+        except ImportError as error:
+            print(f'{name}: missing, pip install -r requirements/benchmark.txt ({error})')
+        else:
+            print(f'{name}: agrees to {disagreement(robot, name, found[name]):.0e}')
+    return found
+
+
+def disagreement(robot: Robot, peer: str, calls: dict) -> float:
+    """Return the largest relative difference between a peer's results and ours; AssertionError above AGREEMENT."""
+    ours = robot.with_binding('generic')
+    if peer in WITHOUT_ROTORS:
+        ours = ours.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.0)})
+    largest = 0.0
+    for program, call in calls.items():
+        expected = getattr(ours, program)(*STATE[: ARGUMENTS[program]])
+        difference = np.abs(np.asarray(call()) - expected).max() / np.abs(expected).max()
+        assert difference < AGREEMENT, f'{peer}, {program}: off by {difference:.1e}'
+        largest = max(largest, difference)
+    return largest

@@ -58,16 +58,24 @@ class Robot:
     ArgumentError naming the argument for a wrong shape, NaN or inf.
     """
 
-    def __init__(self, model: Model, gravity=(0.0, 0.0, -9.81), specialised: Specialised | None = None):
+    def __init__(
+        self,
+        model: Model,
+        gravity=(0.0, 0.0, -9.81),
+        specialised: Specialised | None = None,
+        threads: int | None = None,
+    ):
         """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame.
 
         ``specialised`` is code for this robot, whatever its last link weighs; without it the generic kernels answer.
+        ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
         """
         self._model = model
         self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
         self._arrays = regrouped(model.arrays)
         self._generic = Generic(self._arrays)
         self._specialised = specialised
+        self._threads = threads
         self._single = specialised.single if specialised else _NoSingle()
         self._batch = specialised.batch if specialised else self._generic
         n = self.nv
@@ -79,7 +87,7 @@ class Robot:
 
     def __reduce__(self):
         """Pickle what the robot is made of; compiled code and workspaces belong to a process."""
-        return _unpickled, (self._model, self._gravity, self.binding)
+        return _unpickled, (self._model, self._gravity, self.binding, self._threads)
 
     def __repr__(self):
         """Return name, joints and gravity."""
@@ -97,11 +105,11 @@ class Robot:
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
-        return Robot(with_actuators(self._model, source), self._gravity).with_binding(self.binding)
+        return Robot(with_actuators(self._model, source), self._gravity)._bound_as(self.binding, self._threads)
 
     def with_gravity(self, gravity) -> 'Robot':
         """Return this robot under ``gravity`` (3, m/s^2) in the base frame: wall and ceiling mounting."""
-        return Robot(self._model, gravity, self._specialised)
+        return Robot(self._model, gravity, self._specialised, self._threads)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to ``link``, whose frame the payload's figures are in.
@@ -123,7 +131,8 @@ class Robot:
         inertia[frame.link] += ten_parameters(payload.mass, com, turned)
         model = replace(self._model, arrays=self._model.arrays._replace(I=inertia))
         # specialised code takes the last link's parameters as they come; a payload elsewhere is another robot to it
-        return Robot(model, self._gravity, self._specialised if frame.link == self.nv else None)
+        specialised = self._specialised if frame.link == self.nv else None
+        return Robot(model, self._gravity, specialised, self._threads)
 
     def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
         """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
@@ -136,7 +145,8 @@ class Robot:
             raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
-        return Robot(self._model, self._gravity, Specialised(self._arrays, threads) if wanted else None)
+        specialised = Specialised(self._arrays, threads) if wanted else None
+        return Robot(self._model, self._gravity, specialised, threads)
 
     @property
     def binding(self) -> str:
@@ -298,6 +308,10 @@ class Robot:
         )
         return _filled(given, V)
 
+    def _bound_as(self, binding: str, threads: int | None) -> 'Robot':
+        """Return this robot in the binding that a robot of as many joints has."""
+        return self.with_binding(binding, threads, self.nv)
+
     def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
         """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
         # compiled code looks at types, shapes and numbers itself: what fits it is answered with nothing in between
@@ -370,9 +384,9 @@ class _NoSingle:
         raise TypeError
 
 
-def _unpickled(model: Model, gravity, binding: str) -> Robot:
+def _unpickled(model: Model, gravity, binding: str, threads: int | None) -> Robot:
     """Return a robot from its pickle."""
-    return Robot(model, gravity).with_binding(binding)
+    return Robot(model, gravity)._bound_as(binding, threads)
 
 
 def _filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

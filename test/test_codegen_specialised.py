@@ -1,6 +1,7 @@
 """The specialised binding: the same bits as the generic kernels, kept safely, and compiled once."""
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,9 @@ def test_how_many_joints_are_specialised_is_a_setting():
     robot = Robot.named('aubo_i5')
     assert robot.with_binding('specialised', most_joints=5).binding == 'generic'
     assert robot.with_binding('specialised', most_joints=6).binding == 'specialised'
+    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
+    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised', most_joints=MOST_JOINTS + 1)
+    assert large.binding == pickle.loads(pickle.dumps(large)).binding == 'specialised'
 
 
 @pytest.mark.parametrize('name', PROGRAMS)

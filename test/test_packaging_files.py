@@ -84,7 +84,7 @@ def test_every_licence_line_says_apache():
     # In two parts, so that this line is not one of those it looks for.
     mark = 'SPDX-License-' + 'Identifier:'
     named = {}
-    for folder in ('.ci', 'launch', 'robot_dynamics_interfaces', 'robot_dynamics_ros', 'scripts', 'test'):
+    for folder in ('.ci', 'examples', 'launch', 'robot_dynamics_interfaces', 'robot_dynamics_ros', 'scripts', 'test'):
         for path in (ROOT / folder).rglob('*'):
             if path.is_file() and path.suffix != '.pyc':
                 text = path.read_text(encoding='utf-8', errors='replace')

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +23,7 @@ from facade_robots import (
     states,
 )
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros import arguments as gate
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 
@@ -255,6 +256,26 @@ def test_a_copy_is_the_same_robot(name, copied):
     wrenches = {MERGED[name]: np.arange(6.0)}
     results = [call(name, 'inverse_dynamics', arguments, r, wrenches=wrenches) for r in (robot, other)]
     assert same_bits(*results)
+
+
+ANOTHER = {
+    'copy': copy.copy,
+    'deep copy': copy.deepcopy,
+    'pickle': lambda robot: pickle.loads(pickle.dumps(robot)),
+    'gravity': lambda robot: robot.with_gravity((0.0, 0.0, 9.81)),
+    'payload': lambda robot: robot.with_payload(Payload(1.0, (0.0, 0.0, 0.1))),
+    'actuators': lambda robot: robot.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.1)}),
+}
+
+
+@pytest.mark.parametrize('way', ANOTHER)
+@pytest.mark.parametrize('threads', [1, 3, None])
+def test_another_robot_keeps_to_as_many_threads(way, threads, monkeypatch):
+    robot = robot_of('aubo_i5').with_binding('specialised', threads)
+    assert ANOTHER[way](robot)._specialised._threads == robot._specialised._threads
+    # None is all cores, those of another machine where a pickle is read there
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda process: set(range(7)))
+    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._specialised._threads == (threads or 7)
 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])
