@@ -3,9 +3,19 @@
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.friction import friction_torque
+from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+
+
+@entry
+def _add_friction(friction, qd, own, torque):
+    """Write torque (n) += own (n), the friction at qd (n)."""
+    friction_torque(friction, qd, own)
+    for k in range(torque.shape[0]):
+        torque[k] += own[k]
 
 
 class Compensation:
@@ -34,4 +44,4 @@ class Compensation:
             q, qd if 'coriolis' in self.terms else self._rest, qdd if 'inertia' in self.terms else self._rest, out=out
         )
         if 'friction' in self.terms:
-            out += self._robot.friction_torque(qd, out=self._friction)
+            _add_friction(self._robot.friction, qd, self._friction, out)

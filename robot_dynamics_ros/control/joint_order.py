@@ -3,6 +3,17 @@
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.dynamics.jit import entry
+
+
+@entry
+def gather(values, places, out):
+    """Write out (n) = values[places]; return whether all are finite. ``places`` (n) lie within ``values``."""
+    rest = 0.0
+    for k in range(out.shape[0]):
+        out[k] = values[places[k]]
+        rest += out[k] - out[k]
+    return rest == 0.0
 
 
 def duplicates(names) -> list[str]:

@@ -2,6 +2,27 @@
 
 import numpy as np
 
+from robot_dynamics_ros.dynamics.jit import entry
+
+FREE, CLAMPED, NOT_FINITE = range(3)
+
+
+@entry
+def _clamp(torque, lower, upper):
+    """Clamp torque (n) in place between lower and upper (n each); return what was found.
+
+    A torque with an entry that is not finite is left alone.
+    """
+    for k in range(torque.shape[0]):
+        if not np.isfinite(torque[k]):
+            return NOT_FINITE
+    found = FREE
+    for k in range(torque.shape[0]):
+        if torque[k] > upper[k] or torque[k] < lower[k]:
+            torque[k] = upper[k] if torque[k] > 0.0 else lower[k]
+            found = CLAMPED
+    return found
+
 
 class TorqueGate:
     """Finite check and clamp for torques of one robot, with counts of what it stopped."""
@@ -15,13 +36,10 @@ class TorqueGate:
 
     def admit(self, torque: np.ndarray) -> bool:
         """Return whether ``torque`` (n, N m) may be sent, after clamping it in place."""
-        if not np.isfinite(torque).all():
-            self.rejections += 1
-            return False
-        if (torque > self._upper).any() or (torque < self._lower).any():
-            self.saturations += 1
-            np.clip(torque, self._lower, self._upper, out=torque)
-        return True
+        found = _clamp(torque, self._lower, self._upper)
+        self.saturations += found == CLAMPED
+        self.rejections += found == NOT_FINITE
+        return found != NOT_FINITE
 
 
 class AgeLimit:

@@ -8,6 +8,8 @@ Cody & Waite 1980, chapter 8, for the reduction; the polynomials are those of th
 (k_sin.c, k_cos.c). At most 0.76 ulp off for |x| <= 1e5; NaN and inf give NaN.
 """
 
+import numpy as np
+
 from robot_dynamics_ros.dynamics.jit import kernel
 
 
@@ -43,6 +45,6 @@ def sincos(x):
     cos = near + (((1.0 - near) - half) + (z * (z * C) - y * e))
     # turned by k quarters: q = 0, 1, +-2, -1 beyond whole turns, a = cos(q pi/2), b = sin(q pi/2)
     q = k - 4.0 * ((0.25 * k + nearest) - nearest)
-    a = 1.0 - abs(q)
+    a = 1.0 - np.abs(q)
     b = q * (1.0 - a * a)
     return a * sin + b * cos, a * cos - b * sin

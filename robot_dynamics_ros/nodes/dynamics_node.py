@@ -57,6 +57,10 @@ class DynamicsNode(LifecycleNode):
         """Return the node's own fields of its diagnostics."""
         return {}
 
+    def fall_silent(self) -> None:
+        """Answer nothing more, also when the process ends without a lifecycle transition."""
+        self.active = False
+
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
         try:
@@ -83,8 +87,8 @@ class DynamicsNode(LifecycleNode):
 
     def on_deactivate(self, state):
         """Fall silent."""
+        self.fall_silent()
         self.silence = 'not active'
-        self.active = False
         return super().on_deactivate(state)
 
     def on_cleanup(self, state):
@@ -100,7 +104,7 @@ class DynamicsNode(LifecycleNode):
 
     def _release(self) -> None:
         """Destroy what configuring made."""
-        self.active = False
+        self.fall_silent()
         if self._diagnostics is None:
             return
         self.teardown()

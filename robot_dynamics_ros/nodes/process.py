@@ -7,8 +7,9 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, Si
 def run(*node_classes) -> None:
     """Make one node of each class, start those with ``autostart``, and spin until SIGINT or SIGTERM."""
     rclpy.init()
+    nodes: list = []
     try:
-        nodes = [node_class() for node_class in node_classes]
+        nodes.extend(node_class() for node_class in node_classes)
         executor = SingleThreadedExecutor() if len(nodes) == 1 else MultiThreadedExecutor()
         for node in nodes:
             executor.add_node(node)
@@ -18,6 +19,8 @@ def run(*node_classes) -> None:
     except (KeyboardInterrupt, ExternalShutdownException):
         pass  # asked to stop
     finally:
+        for node in nodes:
+            node.fall_silent()
         rclpy.try_shutdown()
 
 

@@ -2,14 +2,11 @@
 
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.qos import qos_profile_sensor_data
-from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.joint_control import LAWS, JointControl
-from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.nodes.state_input import JointStateInput
 from robot_dynamics_ros.nodes.torque_node import CommandArray
 from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
 
@@ -36,7 +33,6 @@ class TorqueController(TrajectoryNode):
             low=0.0,
             high=10.0,
         )
-        self._feedforward_subscription = None
 
     def setup(self) -> None:
         """Create the law, the inputs and the output."""
@@ -44,23 +40,17 @@ class TorqueController(TrajectoryNode):
         self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
         self._feedforward = np.zeros(self.robot.nv)
         self._feedforward_stamp = 0
-        self._feedforward_layout: list[str] = []
+        self._feedforward_input = JointStateInput(self.robot.joint_names)
         self._hold: np.ndarray | None = None
         super().setup()
-        self._feedforward_subscription = self.create_subscription(
-            JointState, 'feedforward_torque', self._on_feedforward, qos_profile_sensor_data
-        )
+
+    def inputs(self) -> dict:
+        """Return the handler of the feedforward torque."""
+        return {'feedforward_torque': self._on_feedforward}
 
     def create_outputs(self) -> None:
         """Create the publisher."""
         self._commands = CommandArray(self, 'effort_commands')
-
-    def teardown(self) -> None:
-        """Destroy inputs and output."""
-        super().teardown()
-        if self._feedforward_subscription is not None:
-            self.destroy_subscription(self._feedforward_subscription)
-            self._feedforward_subscription = None
 
     def warm_up(self) -> None:
         """Compile the law too."""
@@ -110,18 +100,19 @@ class TorqueController(TrajectoryNode):
         self._control = JointControl(self.robot, self.value('control_law'), *gains)
         self._needs_feedforward = self._control.law == 'pd_feedforward'
 
-    def _on_feedforward(self, message: JointState) -> None:
-        """Keep the newest feedforward torque."""
+    def _on_feedforward(self, data: bytes) -> None:
+        """Keep the newest feedforward torque; a wrong one is refused by name, and none is left."""
+        self._feedforward_stamp = 0
         try:
-            if message.name != self._feedforward_layout:
-                self._feedforward_places = places_of(self.robot.joint_names, message.name)
-                self._feedforward_layout = message.name
-            if len(message.effort) != len(message.name):
-                raise ArgumentError(f'{len(message.name)} joints have {len(message.effort)} efforts')
-            np.take(message.effort, self._feedforward_places, out=self._feedforward)
-            self._feedforward_stamp = nanoseconds(message.header.stamp)
+            stamp = self._feedforward_input.receive(data)
+            if self._feedforward_input.read('effort', self._feedforward):
+                self._feedforward_stamp = stamp
+            else:
+                self.refuse(f'feedforward torque refused: {self._feedforward_input.found("effort")}')
         except DynamicsError as error:
-            self.get_logger().warning(f'feedforward torque refused: {error}', throttle_duration_sec=1.0)
+            self.refuse(f'feedforward torque refused: {error}')
+        except Exception as error:  # no exception leaves a callback
+            self.refuse(f'feedforward torque refused: internal error: {error!r}')
 
 
 def main():

@@ -8,11 +8,14 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.joint_order import gather, permutation
 from robot_dynamics_ros.control.safety import AgeLimit, TorqueGate
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
-from robot_dynamics_ros.nodes.state_input import StateInput, nanoseconds
+from robot_dynamics_ros.nodes.hot_path import HotPath, NoExecutor
+from robot_dynamics_ros.nodes.realtime import Schedule
+from robot_dynamics_ros.nodes.state_input import StateInput
+from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
 
 class TorqueNode(DynamicsNode):
@@ -25,9 +28,16 @@ class TorqueNode(DynamicsNode):
             'age_limit', 0.0, 'oldest state that is answered, s; 0 means three periods of the input', low=0.0, high=10.0
         )
         self.declare('command_joints', [''], "joint order of the command array; '' means the robot's order")
-        self._subscription = None
+        self.declare('realtime_priority', 0, 'of the thread that answers, 1 to 99 (SCHED_FIFO); 0: as any other')
+        self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
+        self.declare('lock_memory', False, 'keep the whole process in memory')
+        self._hot_path: HotPath | None = None
         self._outputs: list = []
         self._clear()
+
+    def inputs(self) -> dict:
+        """Return handlers (of bytes) for further JointState topics that are taken on the same thread."""
+        return {}
 
     def compute(self, stamp: int) -> str:
         """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none."""
@@ -37,8 +47,8 @@ class TorqueNode(DynamicsNode):
         """Create what ``publish`` publishes with."""
         raise NotImplementedError
 
-    def publish(self, stamp) -> None:
-        """Publish ``torque`` with the state's stamp (a builtin_interfaces Time)."""
+    def publish(self, stamp: int) -> None:
+        """Publish ``torque`` with the state's stamp (ns)."""
         raise NotImplementedError
 
     def setup(self) -> None:
@@ -49,22 +59,49 @@ class TorqueNode(DynamicsNode):
         self._gate = TorqueGate(self.robot.limits.effort)
         self.torque = np.zeros(self.robot.nv)
         self.create_outputs()
-        self._subscription = self.create_subscription(
-            JointState,
-            'joint_states',
-            self._on_state,
-            qos_profile_sensor_data,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-        )
+        self._clock = self.get_clock()
+        group = NoExecutor()
+        self._inputs = [
+            self.create_subscription(
+                JointState,
+                topic,
+                handler,
+                qos_profile_sensor_data,
+                callback_group=group,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                raw=True,
+            )
+            for topic, handler in {'joint_states': self._on_state, **self.inputs()}.items()
+        ]
+        self._hot_path = HotPath(self, group, self._inputs)
 
     def teardown(self) -> None:
         """Destroy input and outputs."""
-        if self._subscription is not None:
-            self.destroy_subscription(self._subscription)
-            self._subscription = None
+        if self._hot_path is not None:
+            self._hot_path.destroy()
+            self._hot_path = None
+            for subscription in self._inputs:
+                self.destroy_subscription(subscription)
         for output in self._outputs:
             self.destroy_lifecycle_publisher(output)
         self._outputs.clear()
+
+    def refuse(self, reason: str) -> None:
+        """Have ``reason`` logged with the next diagnostics: a message that is refused does not delay the next one."""
+        self._refusal = reason
+
+    def fall_silent(self) -> None:
+        """Answer nothing more; an answer that is under way goes out before."""
+        super().fall_silent()
+        if self._hot_path is not None:
+            self._hot_path.stop()
+
+    def on_activate(self, state):
+        """Begin to answer."""
+        result = super().on_activate(state)
+        cores = tuple(core for core in self.value('cores') if core >= 0)
+        self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
+        return result
 
     def output(self, message_type, topic: str):
         """Return a publisher that is silent unless the node is active."""
@@ -77,6 +114,9 @@ class TorqueNode(DynamicsNode):
     def report(self) -> dict[str, str]:
         """Return counts of states, answers and rejections, rate, age of the last state."""
         age = time.monotonic() - self._seen
+        if self._refusal:
+            self.get_logger().warning(self._refusal)
+            self._refusal = ''
         if self.active and self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
             self.silence = f'no joint state for {age:.1f} s'
         return {
@@ -93,28 +133,26 @@ class TorqueNode(DynamicsNode):
         """Start all counts afresh."""
         self._states = self._answers = self._rejected = 0
         self._seen = 0.0
+        self._refusal = ''
 
-    def _on_state(self, message: JointState) -> None:
-        """Answer one joint state, or remember why not."""
-        if not self.active:
-            return
+    def _on_state(self, data: bytes) -> None:
+        """Answer one joint state, or remember why not: what is logged or published of it waits for the diagnostics."""
         self._states += 1
         self._seen = time.monotonic()
         try:
-            self.silence = self._answer(message)
+            self.silence = self._answer(data)
         except DynamicsError as error:
             self._rejected += 1
             self.silence = f'state rejected: {error}'
-            self.get_logger().warning(self.silence, throttle_duration_sec=1.0)
+            self.refuse(self.silence)
         except Exception as error:  # no exception leaves a callback: the node says so and stays silent
             self.silence = f'internal error: {error!r}'
-            self.get_logger().error(self.silence, throttle_duration_sec=1.0)
+            self.refuse(self.silence)
 
-    def _answer(self, message: JointState) -> str:
+    def _answer(self, data: bytes) -> str:
         """Take one state through the safety rules in their order; return '' or the reason for silence."""
-        self.state.read(message)
-        stamp = nanoseconds(message.header.stamp)
-        if not self._age.admits(stamp, self.get_clock().now().nanoseconds):
+        stamp = self.state.read(data)
+        if not self._age.admits(stamp, self._clock.now().nanoseconds):
             self._rejected += 1
             return 'the joint state is too old'
         reason = self.compute(stamp)
@@ -122,7 +160,7 @@ class TorqueNode(DynamicsNode):
             return reason
         if not self._gate.admit(self.torque):
             return 'the torque is not finite'
-        self.publish(message.header.stamp)
+        self.publish(stamp)
         self._answers += 1
         return ''
 
@@ -134,14 +172,13 @@ class CommandArray:
         """Publish on ``topic`` in the order of the node's parameter ``command_joints``."""
         names = [name for name in node.value('command_joints') if name] or list(node.robot.joint_names)
         self._order = np.argsort(permutation(node.robot.joint_names, names))
-        self._message = Float64MultiArray(data=[0.0] * node.robot.nv)
-        self._data = np.frombuffer(self._message.data)  # the message's own memory: nothing is converted on the way out
+        self._buffer = ArrayBuffer(node.robot.nv)
         self._publisher = node.output(Float64MultiArray, topic)
 
     def publish(self, torque) -> None:
         """Publish ``torque`` (n, robot's order)."""
-        np.take(torque, self._order, out=self._data)
-        self._publisher.publish(self._message)
+        gather(torque, self._order, self._buffer.data)
+        self._publisher.publish(bytes(self._buffer))
 
 
 class NamedTorque:
@@ -149,13 +186,13 @@ class NamedTorque:
 
     def __init__(self, node: TorqueNode, topic: str, terms: str):
         """Publish on ``topic``, labelled with ``terms``."""
-        self._message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
-        self._message.header.frame_id = terms
-        self._effort = np.frombuffer(self._message.effort)
+        message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
+        message.header.frame_id = terms
+        self._buffer = JointStateBuffer.of(message)
         self._publisher = node.output(JointState, topic)
 
-    def publish(self, torque, stamp) -> None:
-        """Publish ``torque`` (n) with ``stamp``, a builtin_interfaces Time."""
-        self._effort[:] = torque
-        self._message.header.stamp = stamp
-        self._publisher.publish(self._message)
+    def publish(self, torque, stamp: int) -> None:
+        """Publish ``torque`` (n) with ``stamp`` (ns)."""
+        self._buffer.effort[:] = torque
+        self._buffer.stamp = stamp
+        self._publisher.publish(bytes(self._buffer))

@@ -1,0 +1,182 @@
+"""How fast does feedforward_node answer, and at what cost, against a typed rclpy echo? Does it hold out, and under load?
+
+Round trips are from publishing a joint state to having its answer, in another process; CPU is that of all threads of
+the answering process.
+"""
+
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randrange(1, 101))
+
+import numpy as np  # noqa: E402
+from measure import heading, verdict  # noqa: E402
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy  # noqa: E402
+from rclpy.qos import qos_profile_sensor_data  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+
+from robot_dynamics_ros import Robot  # noqa: E402
+from robot_dynamics_ros.nodes.hot_path import NoExecutor  # noqa: E402
+from robot_dynamics_ros.nodes.wire import JointStateBuffer  # noqa: E402
+from robot_dynamics_ros.tools.processes import Client, Processes  # noqa: E402
+
+SECOND = 1_000_000_000
+ROUNDS, LENGTH = 5, 4.0
+"""Rounds of the comparisons, and seconds of each side in a round."""
+CPU, P50, P99, LOADED = 0.45, 0.75, 0.75, 2.0
+MEMORY = 250.0
+
+
+class Trips:
+    """Sends joint states to one node and takes the time until its answers come."""
+
+    def __init__(self, client: Client, state_topic: str, answer_topic: str):
+        robot = Robot.named('aubo_i5')
+        rest = [0.1] * robot.nv
+        self.state = JointStateBuffer.of(JointState(name=list(robot.joint_names), position=rest, velocity=rest))
+        self.publisher = client.node.create_publisher(JointState, state_topic, 10)
+        self.answers = client.node.create_subscription(
+            JointState, answer_topic, lambda _: None, qos_profile_sensor_data, callback_group=NoExecutor(), raw=True
+        )
+        self.wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, client.node.context.handle)
+
+    def run(self, rate: float, seconds: float) -> np.ndarray:
+        """Return the round trips in us, NaN for a state without an answer."""
+        count = int(rate * seconds)
+        sent, trips, number = np.zeros(count), np.full(count, np.nan), {}
+        begun = time.perf_counter()
+        for k in range(count + 1):
+            due = begun + k / rate if k < count else time.perf_counter() + 0.5
+            if k < count:
+                time.sleep(max(0.0, due - time.perf_counter()))
+                self.state.stamp = stamp = time.time_ns()
+                number[stamp] = k
+                sent[k] = time.perf_counter()
+                self.publisher.publish(bytes(self.state))
+                due += 1.0 / rate
+            while (left := due - time.perf_counter()) > 0.0001:
+                self.wait_set.clear_entities()
+                self.wait_set.add_subscription(self.answers.handle)
+                self.wait_set.wait(int(left * 1e9))
+                taken = self.answers.handle.take_message(JointState, True)
+                if taken is not None:
+                    arrived = time.perf_counter()
+                    sec, nanosec = struct.unpack_from('<iI', taken[0], 4)
+                    answered = number.get(sec * SECOND + nanosec)
+                    if answered is not None:
+                        trips[answered] = 1e6 * (arrived - sent[answered])
+        return trips
+
+    def until_answered(self):
+        while np.isnan(self.run(20.0, 0.5)).any():
+            pass
+
+
+def cpu_time(pid: int) -> float:
+    """Return the seconds that all threads of a process have run."""
+    return sum(int((task / 'schedstat').read_text().split()[0]) for task in Path(f'/proc/{pid}/task').iterdir()) * 1e-9
+
+
+def memory(pid: int) -> float:
+    """Return the resident memory of a process in MB."""
+    (line,) = [line for line in Path(f'/proc/{pid}/status').read_text().splitlines() if line.startswith('VmRSS')]
+    return int(line.split()[1]) / 1000.0
+
+
+def follow_a_trajectory(client: Client):
+    """Have feedforward_node follow a motion that takes an hour."""
+    names, rest = list(Robot.named('aubo_i5').joint_names), [0.0] * 6
+    message = JointTrajectory(joint_names=names)
+    for seconds, place in ((0, 0.0), (3600, 1.0)):
+        point = JointTrajectoryPoint(positions=[place] * 6, velocities=rest, accelerations=rest)
+        point.time_from_start.sec = seconds
+        message.points.append(point)
+    publisher = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+    client.spin_until(publisher.get_subscription_count, 20.0, 'a subscriber of joint_trajectory')
+    for _ in range(3):  # a subscription that was just made may miss the first
+        publisher.publish(message)
+        client.spin_while_waiting(lambda: False, 0.5)
+
+
+def quantiles(trips: np.ndarray, *shares: float) -> str:
+    return ', '.join(f'p{100 * share:g} {np.nanquantile(trips, share):.0f}' for share in shares)
+
+
+def against_the_echo(client: Client, processes: Processes, echo: subprocess.Popen):
+    pids = {'feedforward_node': processes._running['feedforward_node'].pid, 'echo': echo.pid}
+    trips = {
+        'feedforward_node': Trips(client, 'joint_states', 'feedforward_torque'),
+        'echo': Trips(client, 'echo/joint_states', 'echo/answers'),
+    }
+    for each in trips.values():
+        each.until_answered()
+    found = {name: [] for name in trips}
+    for _ in range(ROUNDS):
+        for name, each in trips.items():
+            before = cpu_time(pids[name])
+            times = each.run(500.0, LENGTH)
+            cost = 1e6 * (cpu_time(pids[name]) - before) / len(times)
+            found[name].append((cost, *np.nanquantile(times, (0.5, 0.99)), np.isnan(times).sum()))
+    median = {name: np.median(rows, axis=0) for name, rows in found.items()}
+    for name, (cost, p50, p99, _) in median.items():
+        lost = sum(row[3] for row in found[name])
+        print(f'500 Hz, {name}: {cost:.0f} us of CPU a message; round trip p50 {p50:.0f}, p99 {p99:.0f} us; {lost} lost')
+    ratios = median['feedforward_node'] / median['echo']
+    for what, ratio, at_most in zip(('CPU', 'p50', 'p99'), ratios[:3], (CPU, P50, P99), strict=True):
+        print(f'  {what} / that of the echo {verdict(ratio, at_most)}')
+    print(f'  memory of feedforward_node {memory(pids["feedforward_node"]):.0f} MB (at most {MEMORY:.0f})')
+    times = trips['feedforward_node'].run(1000.0, 60.0)
+    print(f'1 kHz for 60 s: {np.isnan(times).sum()} of {len(times)} lost (at most 0)')
+    print(f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us')
+
+
+def beside_a_batch_client(client: Client):
+    trips = Trips(client, 'joint_states', 'feedforward_torque')
+    trips.until_answered()
+    quiet, loaded = [], []
+    for _ in range(ROUNDS):
+        quiet.append(np.nanquantile(trips.run(500.0, LENGTH), 0.99))
+        load = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name('batch_client.py'))], stdout=subprocess.PIPE, text=True
+        )
+        trips.run(500.0, 2.0)  # it has begun
+        loaded.append(np.nanquantile(trips.run(500.0, LENGTH), 0.99))
+        load.send_signal(signal.SIGINT)
+        batches = int(load.communicate(timeout=10)[0] or 0)
+        assert batches > 10, batches
+    print(f'bringup, 500 Hz: p99 {np.median(quiet):.0f} us; beside a client of batches {np.median(loaded):.0f} us')
+    print(f'  with batches / quiet {verdict(np.median(loaded) / np.median(quiet), LOADED)}; {batches} in the last round')
+
+
+def main():
+    print(heading())
+    with tempfile.TemporaryDirectory() as folder, Processes(Path(folder)) as processes:
+        with Client('benchmark', processes) as client:
+            echo = subprocess.Popen([sys.executable, str(Path(__file__).with_name('echo_node.py'))])
+            try:
+                processes.start('feedforward_node')
+                client.wait_until_active('feedforward_node')
+                follow_a_trajectory(client)
+                against_the_echo(client, processes, echo)
+                processes.stop()
+                processes.start('bringup')
+                client.wait_until_active('feedforward_node')
+                client.wait_until_active('dynamics_server')
+                follow_a_trajectory(client)
+                beside_a_batch_client(client)
+            finally:
+                echo.send_signal(signal.SIGINT)
+                echo.wait(10)
+
+
+if __name__ == '__main__':
+    main()
