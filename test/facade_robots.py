@@ -109,7 +109,11 @@ def same_bits(one, two) -> bool:
 @cache
 def twin(name, gravity):
     """Return Pinocchio's model of the same URDF, rotors included, and where our joints stand in it."""
-    pin = pytest.importorskip('pinocchio', reason='the outside source, Pinocchio (package pin), is not installed')
+    pin = pytest.importorskip(
+        'pinocchio',
+        minversion='3.4',  # 2.6 knows no rotors
+        reason='the outside source, Pinocchio (package pin), is not installed',
+    )
     model = pin.buildModelFromXML(urdf_of(name))
     order = np.array([model.getJointId(joint) - 1 for joint in robot_of(name).joint_names])
     rotor = np.zeros(model.nv)

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-pin = pytest.importorskip('pinocchio', reason='the second oracle, Pinocchio (package pin), is not installed')
+pin = pytest.importorskip(
+    'pinocchio',
+    minversion='3.4',  # 2.6 knows no rotors
+    reason='the second oracle, Pinocchio (package pin), is not installed',
+)
 
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 SEEDS = range(1000, 1200)

@@ -18,7 +18,7 @@ PACKAGE = ROOT / 'robot_dynamics_ros'
 INTERFACES = ROOT / 'robot_dynamics_interfaces'
 SERVICES = sorted((INTERFACES / 'srv').glob('*.srv'))
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
-COMMANDS = [ROOT / 'scripts' / 'bootstrap', ROOT / 'scripts' / 'demo', ROOT / 'scripts' / 'test', ROOT / '.ci' / 'run']
+COMMANDS = [*(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'test')), ROOT / '.ci' / 'run']
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
 
 # Python module: key of rosdep. A message package and rclpy are their own keys.
@@ -212,7 +212,16 @@ def test_bootstrap_points_to_a_section_that_exists():
 
 @pytest.fixture
 def bootstrap(tmp_path):
-    """Run scripts/bootstrap of a copy of the project that has no .venv; return its exit code and output."""
+    return script(tmp_path, 'bootstrap')
+
+
+@pytest.fixture
+def compatibility(tmp_path):
+    return script(tmp_path, 'compatibility')
+
+
+def script(tmp_path, name):
+    """Return what runs a script of a copy of the project that has no .venv, and returns its exit code and output."""
     clone = tmp_path / 'clone'
     shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns('.*', '__pycache__', 'build', 'install', 'log'))
 
@@ -220,7 +229,7 @@ def bootstrap(tmp_path):
         # Nothing may be fetched here, should a refusal not come.
         quiet = {'PATH': os.environ['PATH'], 'PIP_NO_INDEX': '1', 'PIP_FIND_LINKS': '', 'PIP_CONFIG_FILE': os.devnull}
         done = subprocess.run(
-            [clone / 'scripts' / 'bootstrap', *arguments],
+            [clone / 'scripts' / name, *arguments],
             env=quiet | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -280,3 +289,17 @@ def test_bootstrap_refuses_an_unknown_argument(bootstrap):
     code, output = bootstrap('--tests')
     assert code == 1
     assert "unknown argument '--tests'" in output
+
+
+def test_compatibility_refuses_an_unknown_argument(compatibility):
+    code, output = compatibility('oldest')
+    assert code == 1
+    assert "unknown argument 'oldest'" in output
+
+
+@pytest.mark.parametrize('version', ['3.9', '3.12'])
+def test_compatibility_refuses_a_python_without_the_oldest_numba(compatibility, version):
+    code, output = compatibility(PYTHON_OLDEST=stand_in(compatibility.folder, 'python', version))
+    assert code == 1
+    assert f'is Python {version}' in output
+    assert 'PYTHON_OLDEST=' in output
