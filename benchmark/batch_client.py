@@ -5,6 +5,7 @@ import array
 import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException
+
 from robot_dynamics_interfaces.srv import GetMassMatrix
 
 

@@ -1,13 +1,12 @@
-"""How fast does feedforward_node answer, and at what cost, against a typed rclpy echo? Does it hold out, and under load?
+"""How fast does feedforward_node answer, and at what cost, against a typed rclpy echo? Does it hold out under load?
 
 Round trips are from publishing a joint state to having its answer, in another process; CPU is that of all threads of
 the answering process.
 """
 
 import os
-import random
+import secrets
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -15,21 +14,20 @@ import time
 from pathlib import Path
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-os.environ['ROS_DOMAIN_ID'] = str(random.SystemRandom().randrange(1, 101))
+os.environ['ROS_DOMAIN_ID'] = str(1 + secrets.randbelow(100))
 
-import numpy as np  # noqa: E402
-from measure import heading, verdict  # noqa: E402
-from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy  # noqa: E402
-from rclpy.qos import qos_profile_sensor_data  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+import numpy as np
+from measure import heading, verdict
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros import Robot  # noqa: E402
-from robot_dynamics_ros.nodes.hot_path import NoExecutor  # noqa: E402
-from robot_dynamics_ros.nodes.wire import JointStateBuffer  # noqa: E402
-from robot_dynamics_ros.tools.processes import Client, Processes  # noqa: E402
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.hot_path import NoExecutor
+from robot_dynamics_ros.nodes.wire import JointStateBuffer, stamp_of
+from robot_dynamics_ros.tools.processes import Client, Processes
 
-SECOND = 1_000_000_000
 ROUNDS, LENGTH = 5, 4.0
 """Rounds of the comparisons, and seconds of each side in a round."""
 CPU, P50, P99, LOADED = 0.45, 0.75, 0.75, 2.0
@@ -58,23 +56,31 @@ class Trips:
             due = begun + k / rate if k < count else time.perf_counter() + 0.5
             if k < count:
                 time.sleep(max(0.0, due - time.perf_counter()))
-                self.state.stamp = stamp = time.time_ns()
-                number[stamp] = k
                 sent[k] = time.perf_counter()
-                self.publisher.publish(bytes(self.state))
+                number[self.send()] = k
                 due += 1.0 / rate
             while (left := due - time.perf_counter()) > 0.0001:
-                self.wait_set.clear_entities()
-                self.wait_set.add_subscription(self.answers.handle)
-                self.wait_set.wait(int(left * 1e9))
-                taken = self.answers.handle.take_message(JointState, True)
-                if taken is not None:
+                answer = self.answer(left)
+                if answer is not None:
                     arrived = time.perf_counter()
-                    sec, nanosec = struct.unpack_from('<iI', taken[0], 4)
-                    answered = number.get(sec * SECOND + nanosec)
+                    answered = number.get(stamp_of(answer))
                     if answered is not None:
                         trips[answered] = 1e6 * (arrived - sent[answered])
         return trips
+
+    def send(self) -> int:
+        """Send a state of now; return its stamp."""
+        stamp = time.time_ns()
+        self.publisher.publish(self.state.stamped(stamp))
+        return stamp
+
+    def answer(self, timeout: float):
+        """Return the next answer (bytes), or None after ``timeout`` s."""
+        self.wait_set.clear_entities()
+        self.wait_set.add_subscription(self.answers.handle)
+        self.wait_set.wait(int(timeout * 1e9))
+        taken = self.answers.handle.take_message(JointState, True)
+        return None if taken is None else taken[0]
 
     def until_answered(self):
         while np.isnan(self.run(20.0, 0.5)).any():
@@ -92,18 +98,22 @@ def memory(pid: int) -> float:
     return int(line.split()[1]) / 1000.0
 
 
-def follow_a_trajectory(client: Client):
-    """Have feedforward_node follow a motion that takes an hour."""
+def trajectory_of_an_hour() -> JointTrajectory:
     names, rest = list(Robot.named('aubo_i5').joint_names), [0.0] * 6
     message = JointTrajectory(joint_names=names)
     for seconds, place in ((0, 0.0), (3600, 1.0)):
         point = JointTrajectoryPoint(positions=[place] * 6, velocities=rest, accelerations=rest)
         point.time_from_start.sec = seconds
         message.points.append(point)
+    return message
+
+
+def follow_a_trajectory(client: Client):
+    """Have feedforward_node follow a motion that takes an hour."""
     publisher = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
     client.spin_until(publisher.get_subscription_count, 20.0, 'a subscriber of joint_trajectory')
     for _ in range(3):  # a subscription that was just made may miss the first
-        publisher.publish(message)
+        publisher.publish(trajectory_of_an_hour())
         client.spin_while_waiting(lambda: False, 0.5)
 
 
@@ -129,7 +139,9 @@ def against_the_echo(client: Client, processes: Processes, echo: subprocess.Pope
     median = {name: np.median(rows, axis=0) for name, rows in found.items()}
     for name, (cost, p50, p99, _) in median.items():
         lost = sum(row[3] for row in found[name])
-        print(f'500 Hz, {name}: {cost:.0f} us of CPU a message; round trip p50 {p50:.0f}, p99 {p99:.0f} us; {lost} lost')
+        print(
+            f'500 Hz, {name}: {cost:.0f} us of CPU a message; round trip p50 {p50:.0f}, p99 {p99:.0f} us; {lost} lost'
+        )
     ratios = median['feedforward_node'] / median['echo']
     for what, ratio, at_most in zip(('CPU', 'p50', 'p99'), ratios[:3], (CPU, P50, P99), strict=True):
         print(f'  {what} / that of the echo {verdict(ratio, at_most)}')
@@ -154,13 +166,16 @@ def beside_a_batch_client(client: Client):
         batches = int(load.communicate(timeout=10)[0] or 0)
         assert batches > 10, batches
     print(f'bringup, 500 Hz: p99 {np.median(quiet):.0f} us; beside a client of batches {np.median(loaded):.0f} us')
-    print(f'  with batches / quiet {verdict(np.median(loaded) / np.median(quiet), LOADED)}; {batches} in the last round')
+    print(
+        f'  with batches / quiet {verdict(np.median(loaded) / np.median(quiet), LOADED)}; {batches} in the last round'
+    )
 
 
 def main():
     print(heading())
-    with tempfile.TemporaryDirectory() as folder, Processes(Path(folder)) as processes:
-        with Client('benchmark', processes) as client:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Processes(folder) as processes, Client('benchmark', processes) as client:
             echo = subprocess.Popen([sys.executable, str(Path(__file__).with_name('echo_node.py'))])
             try:
                 processes.start('feedforward_node')

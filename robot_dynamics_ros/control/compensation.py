@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.friction import friction_torque
+from robot_dynamics_ros.dynamics.friction import friction_of
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.robot import Robot
 
@@ -11,11 +11,10 @@ TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 
 
 @entry
-def _add_friction(friction, qd, own, torque):
-    """Write torque (n) += own (n), the friction at qd (n)."""
-    friction_torque(friction, qd, own)
-    for k in range(torque.shape[0]):
-        torque[k] += own[k]
+def _add_friction(friction, qd, torque):
+    """Write torque (n) += friction at qd (n), its parameters the rows of ``friction`` (4, n)."""
+    for i in range(torque.shape[0]):
+        torque[i] += friction_of(friction[0, i], friction[1, i], friction[2, i], friction[3, i], qd[i])
 
 
 class Compensation:
@@ -30,7 +29,8 @@ class Compensation:
         self.terms = tuple(term for term in TERMS if term in terms)
         # RNEA is the sum of its three terms: one call without what is not chosen gives the chosen sum
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
-        self._friction = np.zeros(robot.nv)
+        self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
+        self._friction = np.array(robot.friction) if 'friction' in terms else None
         self._rest = np.zeros(robot.nv)
 
     @property
@@ -41,7 +41,7 @@ class Compensation:
     def torque(self, q, qd, qdd, out) -> None:
         """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m)."""
         self._robot.inverse_dynamics(
-            q, qd if 'coriolis' in self.terms else self._rest, qdd if 'inertia' in self.terms else self._rest, out=out
+            q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
         )
-        if 'friction' in self.terms:
-            _add_friction(self._robot.friction, qd, self._friction, out)
+        if self._friction is not None:
+            _add_friction(self._friction, qd, out)

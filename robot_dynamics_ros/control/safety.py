@@ -61,11 +61,12 @@ class AgeLimit:
 
     def admits(self, stamp: int, now: int) -> bool:
         """Return whether a state of time ``stamp`` may be answered at ``now`` (both ns); learn the period from it."""
-        gap = stamp - self._last_stamp
-        if self._last_stamp and gap > 0:
-            # a pause is no period: it counts as the longest gap that is still in time
-            longest = self.PERIODS * self._period or gap
-            self._period += self.SMOOTHING * (min(gap, longest) - self._period) if self._period else gap
-        self._last_stamp = stamp
+        gap, self._last_stamp = stamp - self._last_stamp, stamp
+        if 0 < gap < stamp:  # not the first
+            if self._period:
+                # a pause is no period: it counts as the longest gap that is still in time
+                self._period += self.SMOOTHING * (min(gap, self.PERIODS * self._period) - self._period)
+            else:
+                self._period = gap
         limit = self._limit or self.PERIODS * self._period
         return not limit or now - stamp <= limit

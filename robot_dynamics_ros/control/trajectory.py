@@ -5,8 +5,6 @@ positions only a straight line (velocity jumps at the points, acceleration is ze
 there.
 """
 
-import bisect
-
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
@@ -18,11 +16,19 @@ TIME_RESOLUTION = 1e-9
 
 
 @entry
-def _evaluate(coefficients, k, t, q, qd, qdd):
-    """Write position, velocity and acceleration (n each) of segment ``k``, ``t`` seconds after its start.
+def _sample(starts, coefficients, final, t, q, qd, qdd):
+    """Write position, velocity and acceleration (n each) at ``t`` s.
 
-    Reads ``coefficients`` (segments, 6, n), lowest power first. Horner's scheme.
+    Reads ``starts`` (segments + 1; s), of the segments and of the rest after them, ``coefficients`` (segments, 6, n),
+    lowest power first, and ``final`` (n). Horner's scheme.
     """
+    last = coefficients.shape[0] - 1
+    if last < 0 or t > starts[last + 1] + TIME_RESOLUTION:
+        for j in range(q.shape[0]):
+            q[j], qd[j], qdd[j] = final[j], 0.0, 0.0
+        return
+    k = min(np.searchsorted(starts, t, 'right') - 1, last)
+    t = t - starts[k]
     for j in range(q.shape[0]):
         c0, c1, c2 = coefficients[k, 0, j], coefficients[k, 1, j], coefficients[k, 2, j]
         c3, c4, c5 = coefficients[k, 3, j], coefficients[k, 4, j], coefficients[k, 5, j]
@@ -58,7 +64,9 @@ class Trajectory:
         stated = _stated_rates(*self._points)
         # a segment is as smooth as both of its ends allow: 0 linear, 1 cubic, 2 quintic
         self._smoothness = np.minimum(stated[:-1], stated[1:])
-        self._starts = times.tolist()
+        self._starts = times
+        # of the first and of the last point, s: before the first nothing can be sampled
+        self.start, self.duration = float(times[0]), float(times[-1])
         self._final = positions[-1].copy()
         self._coefficients = np.zeros((len(times) - 1, 6, positions.shape[1]))
         for smoothness, segment in enumerate((_linear, _cubic, _quintic)):
@@ -81,26 +89,11 @@ class Trajectory:
         """The kinds of interpolation that occur between the points, roughest first."""
         return [INTERPOLATIONS[smoothness] for smoothness in np.unique(self._smoothness)]
 
-    @property
-    def start(self) -> float:
-        """Time of the first point in s: before it nothing can be sampled."""
-        return self._starts[0]
-
-    @property
-    def duration(self) -> float:
-        """Time of the last point in s."""
-        return self._starts[-1]
-
     def sample(self, t: float, q, qd, qdd) -> None:
         """Write the desired position, velocity and acceleration (n each) at ``t`` s, not before ``start``."""
-        last = len(self._coefficients) - 1
-        if t < self._starts[0]:
-            raise ArgumentError(f'trajectory: {t} s is before its first point at {self._starts[0]} s')
-        if t > self._starts[-1] + TIME_RESOLUTION or last < 0:
-            q[:], qd[:], qdd[:] = self._final, 0.0, 0.0
-            return
-        k = min(bisect.bisect_right(self._starts, t) - 1, last)
-        _evaluate(self._coefficients, k, t - self._starts[k], q, qd, qdd)
+        if t < self.start:
+            raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
+        _sample(self._starts, self._coefficients, self._final, t, q, qd, qdd)
 
 
 def _stated_rates(times, positions, velocities, accelerations) -> np.ndarray:

@@ -6,13 +6,20 @@ from robot_dynamics_ros.dynamics.jit import kernel
 
 
 @kernel
-def friction_torque(friction, qd, tau):
-    """Write tau (n, N m or N), the torque that overcomes friction at qd (n, rad/s or m/s).
+def friction_of(viscous, coulomb, offset, transition, qd):
+    """Return the torque that overcomes a joint's friction at qd (rad/s or m/s), N m or N.
 
-    Writes ``tau``. Reads ``friction`` (see ``model.Friction``). The sign of the velocity is smooth,
-    qd / sqrt(qd^2 + v_s^2): 0.71 at the transition velocity v_s, and no jump of the torque when a joint turns round.
+    The sign of the velocity is smooth, qd / sqrt(qd^2 + v_s^2): 0.71 at the transition velocity v_s, and no jump of the
+    torque when the joint turns round.
     """
+    # tau = viscous qd + coulomb sign(qd) + offset
+    return viscous * qd + coulomb * (qd / np.sqrt(qd * qd + transition * transition)) + offset
+
+
+@kernel
+def friction_torque(friction, qd, tau):
+    """Write tau (n, N m or N), ``friction_of`` each joint at qd (n, rad/s or m/s); reads ``model.Friction``."""
     for i in range(tau.shape[0]):
-        # tau_i = viscous qd + coulomb sign(qd) + offset
-        sign = qd[i] / np.sqrt(qd[i] * qd[i] + friction.transition[i] * friction.transition[i])
-        tau[i] = friction.viscous[i] * qd[i] + friction.coulomb[i] * sign + friction.offset[i]
+        tau[i] = friction_of(
+            friction.viscous[i], friction.coulomb[i], friction.offset[i], friction.transition[i], qd[i]
+        )

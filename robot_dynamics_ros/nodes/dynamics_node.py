@@ -1,11 +1,13 @@
 """What every node of this package is: a lifecycle node with a robot, described parameters and diagnostics at 1 Hz."""
 
+import time
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
 from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
 from robot_dynamics_ros.robot import Robot
 
@@ -15,9 +17,12 @@ DIAGNOSTICS_PERIOD = 1.0
 class DynamicsNode(LifecycleNode):
     """Configure loads the model, audits it and warms the kernels up; activate publishes; deactivate is silent.
 
-    A subclass overrides ``setup``, ``warm_up``, ``teardown`` and ``report``. ``silence`` says in one line why the node
+    A subclass overrides ``setup``, ``warm_ups``, ``teardown`` and ``report``. ``silence`` says in one line why the node
     is silent, or is empty; ``/diagnostics`` repeats it.
     """
+
+    LONG = 0.3
+    """s; a warm-up that takes longer has compiled something."""
 
     def __init__(self, name: str, **options):
         """Declare the parameters that all nodes share."""
@@ -26,6 +31,9 @@ class DynamicsNode(LifecycleNode):
         self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
         self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotor inertia, friction offset')
         self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2')
+        self.declare(
+            'most_joints', MOST_JOINTS, 'robots of more joints are answered by generic kernels', low=0, high=100
+        )
         self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager')
         self.robot: Robot | None = None
         self.active = False
@@ -36,7 +44,9 @@ class DynamicsNode(LifecycleNode):
     def declare(self, name, default, description, low=None, high=None) -> None:
         """Declare a parameter with its description and, for a number, its range."""
         descriptor = ParameterDescriptor(description=description)
-        if low is not None:
+        if low is not None and isinstance(default, int):
+            descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
+        elif low is not None:
             descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
         self.declare_parameter(name, default, descriptor)
 
@@ -47,8 +57,9 @@ class DynamicsNode(LifecycleNode):
     def setup(self) -> None:
         """Create what the node needs beyond its robot; DynamicsError says why it can't."""
 
-    def warm_up(self) -> None:
-        """Call once whatever the callbacks will call, so that nothing is compiled while active."""
+    def warm_ups(self) -> dict:
+        """Return, by name, what calls once whatever the callbacks will call: nothing is compiled while active."""
+        return {}
 
     def teardown(self) -> None:
         """Destroy what ``setup`` created."""
@@ -66,7 +77,7 @@ class DynamicsNode(LifecycleNode):
         try:
             self.robot = self._load_robot()
             self.setup()
-            self.get_logger().info(f'{self.robot.name}: {self.robot.binding} kernels; new ones take seconds to compile')
+            self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')
             self.warm_up()
         except Exception as error:  # rclpy would swallow it
             reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
@@ -116,6 +127,15 @@ class DynamicsNode(LifecycleNode):
         """Return the URDF's text or path, or the name of the robot."""
         return self.value('robot_description') or self.value('model')
 
+    def warm_up(self) -> None:
+        """Do all warm-ups, and tell how it goes on where they are not kept from an earlier start."""
+        for name, call in self.warm_ups().items():
+            began = time.monotonic()
+            call()
+            taken = time.monotonic() - began
+            if taken > self.LONG:
+                self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
+
     def _load_robot(self) -> Robot:
         """Return the robot that the parameters name, after reading its audit out."""
         description = self.description()
@@ -133,7 +153,9 @@ class DynamicsNode(LifecycleNode):
             raise ModelError(f'{robot.name}: no joint moves')
         if self.value('actuators'):
             robot = robot.with_actuators(self.value('actuators'))
-        return robot.with_gravity(self.value('gravity'))
+        return robot.with_binding('specialised', most_joints=self.value('most_joints')).with_gravity(
+            self.value('gravity')
+        )
 
     def _publish_diagnostics(self) -> None:
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""

@@ -1,10 +1,12 @@
 """Answers questions about the robot's dynamics; each may hold many states."""
 
 import array
+from functools import partial
 
 import numpy as np
 
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
+from robot_dynamics_ros.codegen.emit import LANES
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
@@ -33,12 +35,16 @@ class DynamicsServer(DynamicsNode):
         ):
             self._served.append(self.create_service(service, name, self._guarded(answer)))
 
-    def warm_up(self) -> None:
-        """Compile every kernel that a request may need."""
-        rest = np.zeros(self.robot.nv)
-        query = Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest)
-        for answer in (query.mass_matrix, query.forward_dynamics, query.inverse_dynamics):
-            answer()
+    def warm_ups(self) -> dict:
+        """Return every program that a request may need, for one state and for a batch."""
+
+        def both(answer):
+            for count in (1, LANES):
+                rest = np.zeros(count * self.robot.nv)
+                answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+
+        answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics)
+        return {answer.__name__: partial(both, answer) for answer in answers}
 
     def teardown(self) -> None:
         """Destroy the services."""

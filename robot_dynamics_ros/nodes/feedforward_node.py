@@ -33,10 +33,10 @@ class FeedforwardNode(TrajectoryNode):
         self._named = NamedTorque(self, 'feedforward_torque', self._compensation.label)
         self._commands = CommandArray(self, 'feedforward_torque/commands')
 
-    def warm_up(self) -> None:
-        """Compile the torque too."""
-        super().warm_up()
-        self._compensation.torque(*np.zeros((3, self.robot.nv)), out=self.torque)
+    def warm_ups(self) -> dict:
+        """Add the torque."""
+        rest = np.zeros((3, self.robot.nv))
+        return {**super().warm_ups(), 'torque': lambda: self._compensation.torque(*rest, out=self.torque)}
 
     def report(self) -> dict[str, str]:
         """Add the terms of the torque."""
@@ -57,7 +57,7 @@ class FeedforwardNode(TrajectoryNode):
 
     def publish(self, stamp) -> None:
         """Publish named and as commands."""
-        self._named.publish(self.torque, stamp)
+        self._named.publish(stamp)
         self._commands.publish(self.torque)
 
 

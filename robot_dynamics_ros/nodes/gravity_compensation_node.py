@@ -16,9 +16,9 @@ class GravityCompensationNode(TorqueNode):
         self._named = NamedTorque(self, 'gravity_torque', 'gravity')
         self._commands = CommandArray(self, 'gravity_torque/commands')
 
-    def warm_up(self) -> None:
-        """Compile the gravity torque."""
-        self.compute(0)
+    def warm_ups(self) -> dict:
+        """Add the gravity torque."""
+        return {**super().warm_ups(), 'gravity torque': lambda: self.compute(0)}
 
     def compute(self, stamp: int) -> str:
         """Write the gravity torque at the measured positions."""
@@ -27,7 +27,7 @@ class GravityCompensationNode(TorqueNode):
 
     def publish(self, stamp) -> None:
         """Publish named and as commands."""
-        self._named.publish(self.torque, stamp)
+        self._named.publish(stamp)
         self._commands.publish(self.torque)
 
 

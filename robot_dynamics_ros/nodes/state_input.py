@@ -3,10 +3,12 @@
 import struct
 
 import numpy as np
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.control.joint_order import gather, places_of
+from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.nodes.wire import JointStateBuffer
+from robot_dynamics_ros.nodes.wire import OTHER_LAYOUT, JointStateBuffer, stamp_of
 
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}
 
@@ -22,62 +24,63 @@ def set_nanoseconds(stamp, value: int) -> None:
 
 
 class JointStateInput:
-    """Numbers of a robot's joints out of serialised messages with any order and any extra joints.
+    """Numbers of a robot's joints out of serialised JointState messages with any order and any extra joints.
 
     Names are looked at only when the layout of the messages changes.
     """
 
-    def __init__(self, joint_names):
-        """Read the joints ``joint_names``."""
-        self._joint_names = joint_names
-        self._buffer: JointStateBuffer | None = None
-        self._places = np.zeros(len(joint_names), np.intp)
-        gather(np.zeros(1), self._places, np.zeros(len(joint_names)))  # compiled before the first message
+    def __init__(self, joint_names, *fields: str):
+        """Read ``fields`` of the joints ``joint_names`` into ``numbers`` (fields, n)."""
+        self._joint_names, self._fields = joint_names, fields
+        self.numbers = np.zeros((len(fields), len(joint_names)))
+        self._forget()
+        example = JointState(name=list(joint_names), position=[0.0] * len(joint_names))
+        self.receive(serialize_message(example))  # compiled before the first message
+        self._forget()
 
     def receive(self, data: bytes) -> int:
-        """Take a message (bytes); return its stamp in ns.
+        """Write ``numbers`` of a message (bytes); return a number whose bit f says that field f is there and finite.
 
         Raises DynamicsError naming a joint that is missing or doubled, or saying that this is no JointState.
         """
-        if self._buffer is None or not self._buffer.take(data):
-            self._buffer = None
-            try:
-                buffer = JointStateBuffer(data)
-            except (RuntimeError, ValueError, struct.error) as error:
-                raise ArgumentError(f'no JointState: {error}') from None
-            self._places = places_of(self._joint_names, buffer.message.name)
-            self._buffer = buffer
-        return self._buffer.stamp
+        found = self._read(data)
+        return self._learn(data) if found == OTHER_LAYOUT else found
 
-    def read(self, field: str, out) -> bool:
-        """Write one field of the message received, ``'position'``, ``'velocity'`` or ``'effort'``, into ``out`` (n,).
+    def _learn(self, data: bytes) -> int:
+        """Receive a message of a layout that is new."""
+        self._forget()
+        try:
+            buffer = JointStateBuffer(data)
+        except (RuntimeError, ValueError, struct.error) as error:
+            raise ArgumentError(f'no JointState: {error}') from None
+        self._places = places_of(self._joint_names, buffer.message.name)
+        self._buffer = buffer
+        self._read = buffer.reader(self._fields, self._places, self.numbers)
+        return self._read(data)
 
-        Return whether all numbers are there and finite; where they are not there, ``out`` is NaN.
-        """
-        values = getattr(self._buffer, field)
-        if len(values) != len(self._buffer.message.name):
-            out.fill(np.nan)
-            return False
-        return gather(values, self._places, out)
-
-    def found(self, field: str) -> str:
-        """Return what was wrong with a field for which ``read`` returned False."""
+    def missing(self, field: str) -> str:
+        """Return what is wrong with a field of the last message that is not there or not finite."""
         names, values = self._buffer.message.name, getattr(self._buffer, field)
         if len(values) != len(names):
             return f'{len(names)} joints have {len(values)} {PLURAL[field]}'
-        wrong = [
-            name for name, place in zip(self._joint_names, self._places, strict=True) if not np.isfinite(values[place])
-        ]
-        return f'joint {wrong[0]!r}: {field} is not finite'
+        wrong = [k for k, place in enumerate(self._places) if not np.isfinite(values[place])]
+        return f'joint {self._joint_names[wrong[0]]!r}: {field} is not finite'
+
+    def _forget(self) -> None:
+        """Know no layout."""
+        self._buffer: JointStateBuffer | None = None
+        self._read = _no_layout
 
 
-class StateInput:
-    """Positions and velocities of a robot's joints out of serialised JointState messages."""
+class StateInput(JointStateInput):
+    """Positions ``q`` and velocities ``qd`` of a robot's joints out of serialised JointState messages."""
+
+    POSITION, BOTH = 0b01, 0b11
 
     def __init__(self, joint_names):
-        """Read the joints ``joint_names`` into ``q`` and ``qd``, (n,) each."""
-        self._input = JointStateInput(joint_names)
-        self.q, self.qd = np.zeros((2, len(joint_names)))
+        """Read the joints ``joint_names``."""
+        super().__init__(joint_names, 'position', 'velocity')
+        self.q, self.qd = self.numbers
         self.has_velocity = False
 
     def read(self, data: bytes) -> int:
@@ -86,10 +89,15 @@ class StateInput:
         Velocities may be missing or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
         doubled or without a finite position.
         """
-        stamp = self._input.receive(data)
-        if not self._input.read('position', self.q):
-            raise ArgumentError(self._input.found('position'))
-        self.has_velocity = self._input.read('velocity', self.qd)
-        if not self.has_velocity:
+        found = self.receive(data)
+        if found != self.BOTH:
+            if not found & self.POSITION:
+                raise ArgumentError(self.missing('position'))
             self.qd.fill(np.nan)
-        return stamp
+        self.has_velocity = found == self.BOTH
+        return stamp_of(data)
+
+
+def _no_layout(data: bytes) -> int:
+    """Return that a message has another layout than none."""
+    return OTHER_LAYOUT

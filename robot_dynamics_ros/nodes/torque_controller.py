@@ -1,5 +1,7 @@
 """Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_control``."""
 
+from functools import partial
+
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
@@ -9,6 +11,7 @@ from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import JointStateInput
 from robot_dynamics_ros.nodes.torque_node import CommandArray
 from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
+from robot_dynamics_ros.nodes.wire import stamp_of
 
 
 class TorqueController(TrajectoryNode):
@@ -38,9 +41,9 @@ class TorqueController(TrajectoryNode):
         """Create the law, the inputs and the output."""
         self._choose_law()
         self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
-        self._feedforward = np.zeros(self.robot.nv)
         self._feedforward_stamp = 0
-        self._feedforward_input = JointStateInput(self.robot.joint_names)
+        self._feedforward_input = JointStateInput(self.robot.joint_names, 'effort')
+        (self._feedforward,) = self._feedforward_input.numbers
         self._hold: np.ndarray | None = None
         super().setup()
 
@@ -52,11 +55,11 @@ class TorqueController(TrajectoryNode):
         """Create the publisher."""
         self._commands = CommandArray(self, 'effort_commands')
 
-    def warm_up(self) -> None:
-        """Compile the law too."""
-        super().warm_up()
+    def warm_ups(self) -> dict:
+        """Add the law."""
         rest = np.zeros((3, self.robot.nv))
-        self._control.torque(rest[0], rest[1], rest, self._feedforward, out=self.torque)
+        call = partial(self._control.torque, rest[0], rest[1], rest, self._feedforward, out=self.torque)
+        return {**super().warm_ups(), self._control.law: call}
 
     def on_activate(self, state):
         """Take law and gains as the parameters are now, and hold the arm where the next state says it is."""
@@ -86,7 +89,8 @@ class TorqueController(TrajectoryNode):
         else:
             if self._hold is None:
                 self._hold = self.state.q.copy()
-            self.trajectory.desired[0], self.trajectory.desired[1:] = self._hold, 0.0
+            for desired, held in zip(self.trajectory.desired, (self._hold, 0.0, 0.0), strict=True):
+                desired[:] = held
         self._control.torque(self.state.q, self.state.qd, self.trajectory.desired, self._feedforward, out=self.torque)
         return ''
 
@@ -104,11 +108,10 @@ class TorqueController(TrajectoryNode):
         """Keep the newest feedforward torque; a wrong one is refused by name, and none is left."""
         self._feedforward_stamp = 0
         try:
-            stamp = self._feedforward_input.receive(data)
-            if self._feedforward_input.read('effort', self._feedforward):
-                self._feedforward_stamp = stamp
+            if self._feedforward_input.receive(data):
+                self._feedforward_stamp = stamp_of(data)
             else:
-                self.refuse(f'feedforward torque refused: {self._feedforward_input.found("effort")}')
+                self.refuse(f'feedforward torque refused: {self._feedforward_input.missing("effort")}')
         except DynamicsError as error:
             self.refuse(f'feedforward torque refused: {error}')
         except Exception as error:  # no exception leaves a callback

@@ -16,10 +16,10 @@ class TrajectoryInput:
     """
 
     def __init__(self, joint_names):
-        """Follow trajectories of the joints ``joint_names``; ``desired`` is (q, qd, qdd), (n,) each."""
+        """Follow trajectories of the joints ``joint_names``; ``desired`` is q, qd, qdd, (n,) each."""
         self._joint_names = joint_names
         self._followed: tuple[int, Trajectory] | None = None
-        self.desired = np.zeros((3, len(joint_names)))
+        self.desired = tuple(np.zeros((3, len(joint_names))))
 
     def receive(self, message, now: int) -> list[str]:
         """Follow ``message`` from ``now`` (ns) or its stamp on; return how it will be interpolated.

@@ -32,10 +32,10 @@ class TrajectoryNode(TorqueNode):
             self.destroy_subscription(self._trajectory_subscription)
             self._trajectory_subscription = None
 
-    def warm_up(self) -> None:
-        """Compile the interpolation."""
-        rest = np.zeros((2, self.robot.nv))
-        Trajectory([0.0, 1.0], rest).sample(0.5, *self.trajectory.desired)
+    def warm_ups(self) -> dict:
+        """Add the interpolation."""
+        trajectory = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
+        return {**super().warm_ups(), 'trajectory': lambda: trajectory.sample(0.5, *self.trajectory.desired)}
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         """Follow a new trajectory."""

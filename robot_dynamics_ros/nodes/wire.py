@@ -6,6 +6,7 @@ places of all numbers; what a new layout means is rclpy's to say, and its readin
 """
 
 import struct
+from functools import partial
 
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
@@ -20,17 +21,36 @@ ENCODING = 4
 LITTLE_ENDIAN = b'\0\1'
 STAMP, FRAME = 4, 12
 """Where a header's stamp and its frame_id begin."""
+TIME = struct.Struct('<iI')
+FIELDS = ('position', 'velocity', 'effort')
+
+
+OTHER_LAYOUT = -1
 
 
 @entry
-def _take(data, memory, fixed):
-    """Write memory (uint8) = data (bytes), return True; False and nothing written where a ``fixed`` place differs."""
+def _take(memory, fixed, numbers, first, places, out, data):
+    """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
+
+    Return a number whose bit f says that the field is there and finite; a field with first[f] < 0 is not there, and NaN
+    is written for it. Return OTHER_LAYOUT, and write nothing, where ``data`` differs from ``memory`` in length or at a
+    fixed place.
+    """
+    if len(data) != memory.shape[0]:
+        return OTHER_LAYOUT
     for place in fixed:
         if data[place] != memory[place]:
-            return False
-    for place in range(len(data)):
+            return OTHER_LAYOUT
+    for place in range(memory.shape[0]):
         memory[place] = data[place]
-    return True
+    found = 0
+    for f in range(first.shape[0]):
+        rest = 0.0
+        for k in range(places.shape[0]):
+            out[f, k] = numbers[first[f] + places[k]] if first[f] >= 0 else np.nan
+            rest += out[f, k] - out[f, k]
+        found += (rest == 0.0) << f
+    return found
 
 
 class JointStateBuffer:
@@ -43,41 +63,37 @@ class JointStateBuffer:
         """Lay out a serialised message; ValueError where it is not the CDR that is known here."""
         self.message = deserialize_message(data, JointState)
         self._memory = _memory(data)
-        self._seconds = self._memory[STAMP : STAMP + 4].view(np.int32)
-        self._nanoseconds = self._memory[STAMP + 4 : FRAME].view(np.uint32)
+        self._bytes = self._memory.data
+        self._numbers = self._memory[ENCODING : len(data) - (len(data) - ENCODING) % 8].view(np.float64)
         texts, place = _texts(data)
         fixed = [*range(2), *texts]
-        arrays = []
-        lists = (self.message.position, self.message.velocity, self.message.effort)
-        for values in lists:
+        self._first: dict[str, int] = {}
+        for field in FIELDS:
+            values = getattr(self.message, field)
             fixed += range(place, place + 4)
             first = _aligned(place + 4, 8) if len(values) else place + 4
             place = first + 8 * len(values)
-            arrays.append(self._memory[first:place].view(np.float64))
-        self.position, self.velocity, self.effort = arrays
-        same = [array.tobytes() == np.asarray(values).tobytes() for array, values in zip(arrays, lists, strict=True)]
-        if data[:2] != LITTLE_ENDIAN or not all(same):
-            raise ValueError('not the serialisation that is known here')
+            array = self._memory[first:place].view(np.float64)
+            if data[:2] != LITTLE_ENDIAN or array.tobytes() != np.asarray(values).tobytes():
+                raise ValueError('not the serialisation that is known here')
+            setattr(self, field, array)
+            self._first[field] = (first - ENCODING) // 8 if len(values) == len(self.message.name) else -1
         # what is neither stamp nor number nor padding is the same in all messages of this layout
         self._fixed = np.array(fixed)
-        self.take(data)
 
-    def take(self, data: bytes) -> bool:
-        """Take the numbers of another message; False, and nothing taken, where its layout is another."""
-        return len(data) == len(self._memory) and _take(data, self._memory, self._fixed)
+    def reader(self, fields, places, out):
+        """Return a function that takes the bytes of a message into this buffer and ``fields`` of it into ``out``.
 
-    @property
-    def stamp(self) -> int:
-        """The header's stamp, ns."""
-        return int(self._seconds[0]) * SECOND + int(self._nanoseconds[0])
+        ``out`` (fields, n) gets the numbers at ``places`` (n) of each field. The function returns OTHER_LAYOUT where a
+        message has another layout, else a number whose bit f says that field f is there and finite.
+        """
+        first = np.array([self._first[field] for field in fields])
+        return partial(_take, self._memory, self._fixed, self._numbers, first, places, out)
 
-    @stamp.setter
-    def stamp(self, value: int) -> None:
-        self._seconds[0], self._nanoseconds[0] = divmod(value, SECOND)
-
-    def __bytes__(self):
-        """Return the message as it is sent."""
-        return self._memory.tobytes()
+    def stamped(self, value: int) -> bytes:
+        """Return the message as it is sent, with ``value`` (ns) as the header's stamp."""
+        TIME.pack_into(self._bytes, STAMP, *divmod(value, SECOND))
+        return bytes(self._bytes)
 
     @classmethod
     def of(cls, message: JointState) -> 'JointStateBuffer':
@@ -85,20 +101,27 @@ class JointStateBuffer:
         return cls(serialize_message(message))
 
 
+def stamp_of(data: bytes) -> int:
+    """Return the header's stamp of a message, ns."""
+    seconds, nanoseconds = TIME.unpack_from(data, STAMP)
+    return seconds * SECOND + nanoseconds
+
+
 class ArrayBuffer:
     """A serialised Float64MultiArray without dimensions, its numbers seen as the array ``data`` (n,)."""
 
     def __init__(self, size: int):
         """Make room for ``size`` numbers; ValueError where serialisation is not what is known here."""
-        self._memory = _memory(serialize_message(Float64MultiArray(data=[0.0] * size)))
-        self.data = self._memory[len(self._memory) - 8 * size :].view(np.float64)
+        memory = _memory(serialize_message(Float64MultiArray(data=[0.0] * size)))
+        self._bytes = memory.data
+        self.data = memory[len(memory) - 8 * size :].view(np.float64)
         self.data[:] = np.arange(1.0, size + 1.0)
         if list(deserialize_message(bytes(self), Float64MultiArray).data) != self.data.tolist():
             raise ValueError('Float64MultiArray: not the serialisation that is known here')
 
     def __bytes__(self):
         """Return the message as it is sent."""
-        return self._memory.tobytes()
+        return bytes(self._bytes)
 
 
 def _memory(data: bytes) -> np.ndarray:

@@ -1,0 +1,53 @@
+"""How long does feedforward_node take from the start of its process to its first torque, with and without its cache?"""
+
+import os
+import secrets
+import tempfile
+import time
+from pathlib import Path
+
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['ROS_DOMAIN_ID'] = str(1 + secrets.randbelow(100))
+
+import numpy as np
+from measure import heading, verdict
+from node_latency import Trips, trajectory_of_an_hour
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.tools.processes import Client, Processes
+
+WARM, COLD = 1.2, 30.0
+ROUNDS = 7
+PERIOD = 0.005
+"""Between two joint states, s."""
+
+
+def first_torque(folder: Path, cache: Path) -> float:
+    """Return the seconds from starting the node's process until its first torque arrives."""
+    os.environ['XDG_CACHE_HOME'] = str(cache)
+    with Processes(folder) as processes, Client('benchmark', processes) as client:
+        trips = Trips(client, 'joint_states', 'feedforward_torque')
+        trajectory = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+        message = trajectory_of_an_hour()
+        began = time.perf_counter()
+        processes.start('feedforward_node')
+        while True:
+            processes.check()
+            trajectory.publish(message)
+            trips.send()
+            if trips.answer(PERIOD) is not None:
+                return time.perf_counter() - began
+
+
+def main():
+    print(heading())
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder) / 'cache'
+        cold = first_torque(Path(folder), cache)
+        warm = [first_torque(Path(folder), cache) for _ in range(ROUNDS)]
+    print(f'cold cache: {verdict(cold, COLD)} s')
+    print(f'warm cache: {verdict(float(np.median(warm)), WARM)} s, median of {ROUNDS}')
+
+
+if __name__ == '__main__':
+    main()
