@@ -244,7 +244,6 @@ def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, st
     culprit = f'joint {NAMES[5]!r}: effort is not finite'
     graph.until(lambda: culprit in graph.log(NODE), 'the refusal in the log')
     graph.silence(NODE, 'no feedforward torque', lambda: send(graph, at(start, 1.0), A))
-    assert commands == []
 
 
 def test_command_is_clamped_to_the_effort_limit(graph, start):

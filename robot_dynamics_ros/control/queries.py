@@ -21,10 +21,12 @@ class Query:
         self.joint_names = list(joint_names) or list(robot.joint_names)
         to_robot = permutation(robot.joint_names, self.joint_names)
         self._from_robot = np.argsort(to_robot)
+        self._permuted = bool((to_robot != np.arange(robot.nv)).any())
         first = next(iter(lists))
         length = len(lists[first])
         if not robot.nv or length % robot.nv:
             raise ArgumentError(f'{first}: {length} numbers are no multiple of {robot.nv} joints')
+        self.count = length // robot.nv
         self.batch = {}
         for name, values in lists.items():
             if len(values) != length:
@@ -36,17 +38,19 @@ class Query:
                 raise ArgumentError(
                     f'{name}: {rows[state, place]} for joint {self.joint_names[place]!r} in state {state} is not finite'
                 )
-            self.batch[name] = rows[:, to_robot]
+            self.batch[name] = rows[:, to_robot] if self._permuted else rows
 
-    def mass_matrix(self) -> np.ndarray:
+    def mass_matrix(self, out=None) -> np.ndarray:
         """Return M (count, n, n) at ``positions``."""
-        M = self._robot.mass_matrix(self.batch['positions'])
-        return M[:, self._from_robot[:, None], self._from_robot]
+        M = self._robot.mass_matrix(self.batch['positions'], out=out)
+        if self._permuted:
+            M[...] = M[:, self._from_robot[:, None], self._from_robot]
+        return M
 
     def forward_dynamics(self) -> np.ndarray:
         """Return the accelerations (count, n) under ``efforts``; friction is not in them."""
         q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
-        return self._robot.forward_dynamics(q, qd, tau)[:, self._from_robot]
+        return self._ordered(self._robot.forward_dynamics(q, qd, tau))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
         """Return each term of the torque (count, n) by its name in ``TERMS``."""
@@ -57,4 +61,8 @@ class Query:
             'inertia': self._robot.inertia_torque(q, qdd),
             'friction': self._robot.friction_torque(qd),
         }
-        return {term: terms[term][:, self._from_robot] for term in TERMS}
+        return {term: self._ordered(terms[term]) for term in TERMS}
+
+    def _ordered(self, rows) -> np.ndarray:
+        """Return rows (count, n) of the robot's order in that of the query."""
+        return rows[:, self._from_robot] if self._permuted else rows

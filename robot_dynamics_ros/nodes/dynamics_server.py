@@ -85,7 +85,9 @@ class DynamicsServer(DynamicsNode):
 
     def _mass_matrix(self, request, response) -> None:
         query = Query(self.robot, request.joint_names, positions=request.positions)
-        response.mass_matrix = _flat(query.mass_matrix())
+        # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
+        response.mass_matrix = array.array('d', bytes(8 * query.count * self.robot.nv**2))
+        query.mass_matrix(out=np.frombuffer(response.mass_matrix).reshape(-1, self.robot.nv, self.robot.nv))
         response.joint_names = query.joint_names
 
     def _forward_dynamics(self, request, response) -> None:

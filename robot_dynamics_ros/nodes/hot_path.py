@@ -5,6 +5,7 @@ a message against 110, measured on 2026-11-20). The node's other entities stay w
 """
 
 import gc
+import sys
 import threading
 
 from rclpy.callback_groups import CallbackGroup
@@ -14,6 +15,8 @@ from rclpy.subscription import Subscription
 from robot_dynamics_ros.nodes import realtime
 
 FOREVER = -1
+PATIENCE = 1e-4
+"""s that a thread waits for the interpreter before it asks the one that has it to let go; Python's own is 5 ms."""
 
 
 class NoExecutor(CallbackGroup):
@@ -38,6 +41,7 @@ class HotPath:
     """
 
     _running = 0  # in this process
+    _patience = 0.0  # of the interpreter before the first of them
 
     def __init__(self, node, group: NoExecutor, subscriptions: list[Subscription]):
         """Serve ``subscriptions`` of ``node``; the thread is made by ``start``."""
@@ -50,12 +54,18 @@ class HotPath:
         self._stopping = False
 
     def start(self, schedule: realtime.Schedule) -> None:
-        """Begin to take messages, what came before is forgotten; the garbage collector leaves what exists alone."""
+        """Begin to take messages, what came before is forgotten.
+
+        While one runs, the garbage collector leaves alone what exists, and no thread keeps the interpreter for long.
+        """
         for subscription in self._subscriptions:
             while subscription.handle.take_message(None, True) is not None:
                 pass
-        gc.collect()
-        gc.freeze()
+        if not HotPath._running:
+            gc.collect()
+            gc.freeze()
+            HotPath._patience = sys.getswitchinterval()
+            sys.setswitchinterval(PATIENCE)
         HotPath._running += 1
         self._stopping = False
         self._thread = threading.Thread(target=self._run, args=(schedule,), name='hot path', daemon=True)
@@ -72,6 +82,7 @@ class HotPath:
         HotPath._running -= 1
         if not HotPath._running:
             gc.unfreeze()
+            sys.setswitchinterval(HotPath._patience)
 
     def destroy(self) -> None:
         """Stop, and give back what ``start`` needs."""

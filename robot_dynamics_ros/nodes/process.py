@@ -1,7 +1,7 @@
 """A process that runs nodes until it is asked to stop."""
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 
 def run(*node_classes) -> None:
@@ -10,7 +10,7 @@ def run(*node_classes) -> None:
     nodes: list = []
     try:
         nodes.extend(node_class() for node_class in node_classes)
-        executor = SingleThreadedExecutor() if len(nodes) == 1 else MultiThreadedExecutor()
+        executor = SingleThreadedExecutor()
         for node in nodes:
             executor.add_node(node)
             if node.value('autostart'):

@@ -18,12 +18,18 @@ class Schedule(NamedTuple):
 
 
 def apply(schedule: Schedule) -> list[str]:
-    """Set the calling thread up; return what was refused, a line each."""
+    """Set the calling thread up; return what was refused, a line each.
+
+    The priority also holds for threads that Python did not make: they are the middleware's and bring the messages.
+    """
     thread = threading.get_native_id()
     refused = []
     if schedule.priority:
+        others = {made.native_id for made in threading.enumerate()} - {thread}
         try:
-            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(schedule.priority))
+            for task in os.listdir('/proc/self/task'):
+                if int(task) not in others:
+                    os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(schedule.priority))
         except (OSError, ValueError) as error:
             refused.append(f'realtime_priority {schedule.priority}: {error}; the thread keeps its usual scheduling')
     if schedule.cores:
