@@ -1,15 +1,55 @@
-"""What does a state cost in a batch, on one core and on all, against one call of Pinocchio from Python?"""
+"""What does a state cost in a batch, on one core and on all, against one call of Pinocchio from Python?
 
+And how near is that to what the machine can compute at all: the share of its measured rate of multiplications and
+additions (not fused, as everywhere here), those of sine and cosine counted.
+"""
+
+import ast
+import inspect
 import os
+import resource
 
+import numba
 import numpy as np
 from measure import heading, interleaved, verdict
 from peers import pinocchio_calls
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.codegen.emit import count
+from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.dynamics.regrouping import regrouped
+from robot_dynamics_ros.dynamics.sincos import sincos
 
 FIGURES = {'inverse_dynamics': 0.03, 'mass_matrix': 0.05, 'forward_dynamics': 0.03}
-ALL_CORES = 0.55
+ALL_CORES, MEMORY = 0.55, 64.0
+COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+REPEATS, STEPS = 10_000, 8
+
+
+@numba.njit(error_model='numpy')
+def multiply_and_add(x):
+    for _ in range(REPEATS):
+        for i in range(x.size):
+            y = x[i]
+            for _ in range(STEPS):
+                y = y * 0.999 + 0.001
+            x[i] = y
+
+
+def peak(seconds: float, size: int) -> float:
+    return 2 * STEPS * REPEATS * size / seconds
+
+
+def operations(robot: Robot, name: str) -> int:
+    """Return the multiplications and additions of one state."""
+    counted = count(trace(regrouped(robot._model.arrays), PROGRAMS[name]))
+    in_sincos = sum(isinstance(node, ast.BinOp) for node in ast.walk(ast.parse(inspect.getsource(sincos.py_func))))
+    return counted.multiplications + counted.additions + counted.sincos * in_sincos
+
+
+def resident() -> float:
+    """Return the largest resident memory of this process so far, MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000.0
 
 
 def main():
@@ -18,31 +58,37 @@ def main():
     one, every = named.with_binding('specialised', threads=1), named.with_binding('specialised')
     peer = pinocchio_calls(named)
     random = np.random.default_rng(0)
+    lanes = np.ones(512)
     for name, at_most in FIGURES.items():
         arguments = 1 if name == 'mass_matrix' else 3
-        for count in (1, 10, 100, 1_000, 10_000, 100_000):
-            rows = random.normal(size=(arguments, count, 6))
-            out = np.empty((count, 6, 6) if name == 'mass_matrix' else (count, 6))
+        for states in COUNTS:
+            rows = random.normal(size=(arguments, states, 6))
+            out = np.zeros((states, 6, 6) if name == 'mass_matrix' else (states, 6))
+            getattr(one, name)(*rows[:, :100])
+            before = resident()
+            getattr(every, name)(*rows, out=out)
+            beyond = resident() - before
             times = interleaved(
                 {
-                    'batch': lambda rows=rows, out=out, name=name: getattr(one, name)(*rows, out=out),
+                    'one': lambda rows=rows, out=out, name=name: getattr(one, name)(*rows, out=out),
+                    'all': lambda rows=rows, out=out, name=name: getattr(every, name)(*rows, out=out),
                     'pin': peer[name],
-                }
+                    'peak': lambda: multiply_and_add(lanes),
+                },
+                rounds=9,
             )
-            a_state = times['batch'] / count
-            said = verdict(a_state / times['pin'], at_most) if count == 100_000 else f'{a_state / times["pin"]:6.3f}'
-            print(f'{name}, {count:7d} states: {1e9 * a_state:7.1f} ns a state, / pin {said}')
-    cores = len(os.sched_getaffinity(0))
-    rows, out = random.normal(size=(3, 1_000_000, 6)), np.empty((1_000_000, 6))
-    times = interleaved(
-        {
-            'one': lambda: one.inverse_dynamics(*rows, out=out),
-            'all': lambda: every.inverse_dynamics(*rows, out=out),
-        },
-        rounds=9,
-    )
-    print(f'inverse_dynamics, 1000000 states: {cores} cores / one {verdict(times["all"] / times["one"], ALL_CORES)}')
-    print(f'  {1_000_000 / times["all"]:.3g} states a second on all cores')
+            a_state = times['one'] / states
+            said = verdict(a_state / times['pin'], at_most) if states == 100_000 else f'{a_state / times["pin"]:6.3f}'
+            share = operations(named, name) / a_state / peak(times['peak'], lanes.size)
+            print(
+                f'{name}, {states:7d} states: {1e9 * a_state:7.1f} ns a state, / pin {said}; '
+                f'{100 * share:.0f} % of the peak; all cores {states / times["all"]:.3g} states a second'
+            )
+        if name == 'inverse_dynamics':
+            cores = len(os.sched_getaffinity(0))
+            print(f'  1000000 states: {cores} cores / one {verdict(times["all"] / times["one"], ALL_CORES)}')
+            print(f'  1000000 states: {beyond:.0f} MB beyond inputs and outputs (at most {MEMORY:.0f})')
+    print(f'peak of one core: {1e-9 * peak(times["peak"], lanes.size):.1f} thousand million operations a second')
 
 
 if __name__ == '__main__':

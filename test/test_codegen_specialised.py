@@ -303,3 +303,22 @@ def test_an_argument_count_that_is_wrong_is_refused(count):
 
 def test_the_number_of_lanes_divides_a_part():
     assert SMALLEST_PART % specialise.emit.LANES == 0
+
+
+FULL_DISK = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))  # as a full disk does, writing more fails
+"""
+
+
+@pytest.mark.parametrize('room', [0, 4000])
+def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
+    program = FULL_DISK.format(room=room) + PROGRAM
+    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
+    command = [sys.executable, '-W', 'ignore', '-c', program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[1] == printed(XDG_CACHE_HOME=str(tmp_path / 'another')).split()[1]
+    left = [path for path in tmp_path.rglob('*') if path.is_file() and 'another' not in path.parts]
+    assert all(path.stat().st_size <= room for path in left)

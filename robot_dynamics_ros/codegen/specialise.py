@@ -4,9 +4,9 @@ import hashlib
 import os
 import sys
 import tempfile
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib.machinery import SourceFileLoader
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -112,10 +112,14 @@ class Specialised:
         """Return the generated module of a program, written first if its file is not there or not what it was."""
         if name not in self._modules:
             path = private_folder(robots_folder() / self._digest) / f'{name}.py'
-            if not _is_sealed(path):
+            text = _sealed(path)
+            where = str(path)
+            if text is None:
                 heading = f'{name} of robot {self._digest}, kernels {source_digest()}.'
-                _write_sealed(path, emit.source(self._arrays, name, PROGRAMS[name], heading))
-            self._modules[name] = _imported(f'robot_{self._digest}_{name}', path)
+                text = emit.source(self._arrays, name, PROGRAMS[name], heading)
+                text = _seal(text) + text
+                where = where if _write(path, text) else f'<{name}>'
+            self._modules[name] = _executed(f'robot_{self._digest}_{name}', where, text)
         return self._modules[name]
 
 
@@ -140,11 +144,11 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix='robot_dynamics_ros')
 
 
-def _imported(name: str, path: Path) -> ModuleType:
-    """Return the module of a generated file, which may be outside of every package."""
+def _executed(name: str, where: str, text: str) -> ModuleType:
+    """Return the module of a generated text; ``where`` is its file, or a name where it has none."""
     module = ModuleType(name)
     sys.modules[name] = module  # where Numba looks for the globals of code that it loads from disk
-    SourceFileLoader(name, str(path)).exec_module(module)
+    exec(compile(text, where, 'exec'), vars(module))
     return module
 
 
@@ -153,17 +157,30 @@ def _seal(text: str) -> str:
     return f'# sha256 {hashlib.sha256(text.encode()).hexdigest()}\n'
 
 
-def _is_sealed(path: Path) -> bool:
-    """Return whether a file is there, whole and unchanged since it was generated."""
+def _sealed(path: Path) -> str | None:
+    """Return the text of a generated file, None where it is not there, not whole, or changed since."""
     try:
-        seal, _, text = path.read_text().partition('\n')
+        text = path.read_text()
     except (OSError, UnicodeDecodeError):
+        return None
+    first, _, rest = text.partition('\n')
+    return text if first + '\n' == _seal(rest) else None
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a generated file at once, so that another process sees all of it or nothing; return whether it could be.
+
+    Where it could not, what is compiled from the text serves this process only.
+    """
+    written = None
+    try:
+        with tempfile.NamedTemporaryFile('w', dir=path.parent, suffix='.py', delete=False) as file:
+            written = Path(file.name)
+            file.write(text)
+        written.replace(path)
+        return True
+    except OSError as error:
+        if written:
+            written.unlink(missing_ok=True)
+        warnings.warn(f'{path}: {error}; compiled code is kept for this process only', stacklevel=2)
         return False
-    return seal + '\n' == _seal(text)
-
-
-def _write_sealed(path: Path, text: str) -> None:
-    """Write a generated file at once: another process sees all of it or nothing."""
-    with tempfile.NamedTemporaryFile('w', dir=path.parent, suffix='.py', delete=False) as file:
-        file.write(_seal(text) + text)
-    os.replace(file.name, path)

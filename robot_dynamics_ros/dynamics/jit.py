@@ -73,14 +73,19 @@ def entry(function, nogil=True):
     settings = vars(numba.config)
     before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
     try:
-        compiled = numba.njit(cache=True, nogil=nogil, error_model='numpy')(function)
+        compiled = numba.njit(cache=_has_file(function), nogil=nogil, error_model='numpy')(function)
     finally:
         settings['CACHE_DIR'] = before
     kept = vars(compiled).get('_cache')  # none where NUMBA_DISABLE_JIT leaves plain Python
-    if kept is not None:
-        numbas_own = kept._cache_file
+    numbas_own = getattr(kept, '_cache_file', None)
+    if kept is not None and numbas_own is not None:
         kept._cache_file = _Store(Path(numbas_own._index_path).with_suffix(''), numbas_own._source_stamp)
     return compiled
+
+
+def _has_file(function) -> bool:
+    """Return whether the source of ``function`` is a file; without one Numba keeps nothing."""
+    return os.path.exists(function.__code__.co_filename)
 
 
 class _Store:

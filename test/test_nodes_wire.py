@@ -1,0 +1,139 @@
+"""Messages on the wire: our reading of the bytes is rclpy's."""
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput
+from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, ArrayBuffer, JointStateBuffer, stamp_of
+
+NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
+STAMP = 1_795_000_000_123_456_789
+
+
+def message(seed=0, names=NAMES, fields=FIELDS, frame='base', stamp=STAMP) -> JointState:
+    random = np.random.default_rng(seed)
+    made = JointState(name=list(names), **{field: random.normal(size=len(names)).tolist() for field in fields})
+    made.header.frame_id = frame
+    made.header.stamp.sec, made.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+    return made
+
+
+@pytest.mark.parametrize('fields', [FIELDS, (), ('position',), ('velocity',), ('effort',), ('position', 'effort')])
+@pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])
+@pytest.mark.parametrize('count', [0, 1, 3, 5])
+def test_every_layout_is_read_as_rclpy_reads_it(fields, frame, count):
+    sent = message(names=NAMES[:count], fields=fields, frame=frame)
+    data = serialize_message(sent)
+    buffer = JointStateBuffer(data)
+    assert buffer.message == sent
+    assert all(getattr(buffer, field).tolist() == list(getattr(sent, field)) for field in FIELDS)
+    assert stamp_of(data) == STAMP
+    assert deserialize_message(buffer.stamped(7), JointState) == message(
+        names=NAMES[:count], fields=fields, frame=frame, stamp=7
+    )
+
+
+def reader(data, fields=('position', 'velocity')):
+    out = np.zeros((len(fields), 3))
+    return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), out), out
+
+
+def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked():
+    read, out = reader(serialize_message(message(0)))
+    following = message(1, stamp=STAMP + 5)
+    assert read(serialize_message(following)) == 0b11
+    assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
+
+
+def test_what_is_not_there_or_not_finite_is_told():
+    read, out = reader(serialize_message(message(fields=('position',))))
+    assert read(serialize_message(message(2, fields=('position',)))) == 0b01
+    assert np.isfinite(out[0]).all() and np.isnan(out[1]).all()
+    read, out = reader(serialize_message(message()))
+    for value in (np.nan, np.inf, -np.inf):
+        for place, found in ((4, 0b10), (1, 0b11)):  # joint 1 is not asked for
+            wrong = message(3)
+            wrong.position[place] = value
+            assert read(serialize_message(wrong)) == found
+            assert np.array_equal(out[0], np.take(wrong.position, [4, 0, 2]), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        message(frame='bass'),
+        message(frame='bas'),
+        message(names=[*NAMES[:4], 'joint_with_a_long_nams']),
+        message(names=NAMES[:4]),
+        message(names=NAMES[::-1]),
+        message(fields=('position', 'effort')),
+        message(fields=('velocity', 'effort')),
+    ],
+    ids=['frame', 'shorter frame', 'name', 'fewer names', 'order', 'no velocities', 'no positions'],
+)
+def test_another_layout_is_told_and_nothing_taken(other):
+    read, out = reader(serialize_message(message()))
+    assert read(serialize_message(message())) == 0b11
+    before = out.copy()
+    assert read(serialize_message(other)) == OTHER_LAYOUT
+    assert np.array_equal(out, before)
+
+
+def test_velocities_that_became_efforts_are_another_layout():
+    """Two messages of the same length."""
+    one, other = (serialize_message(message(fields=('position', field))) for field in ('velocity', 'effort'))
+    assert len(one) == len(other)
+    read, _ = reader(one)
+    assert read(one) == 0b11
+    assert read(other) == OTHER_LAYOUT
+
+
+def test_padding_may_hold_anything():
+    data = bytearray(serialize_message(message(names=['a', 'b', 'c', 'd', 'e'], frame='x')))
+    read, out = reader(bytes(data))
+    assert data[16:18] == b'x\0'
+    data[18:20] = b'\xaa\xbb'  # the four bytes of the frame are full at 20
+    assert read(bytes(data)) == 0b11
+    assert np.isfinite(out).all()
+
+
+def test_numbers_of_an_array_go_out_as_they_are():
+    buffer = ArrayBuffer(6)
+    buffer.data[:] = np.arange(6) / 7.0
+    assert list(deserialize_message(bytes(buffer), Float64MultiArray).data) == (np.arange(6) / 7.0).tolist()
+
+
+def test_big_endian_is_refused():
+    data = bytearray(serialize_message(message()))
+    data[1] = 0
+    with pytest.raises(DynamicsError, match='no JointState'):
+        JointStateInput(NAMES, 'position').receive(bytes(data))
+
+
+@pytest.mark.parametrize('size', [*range(0, 60, 7), 100, 150, 200])
+def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
+    state = StateInput(NAMES)
+    data = serialize_message(message())
+    assert state.read(data) == STAMP
+    with pytest.raises(DynamicsError):
+        state.read(data[:size])
+    assert state.read(data) == STAMP
+    assert state.q.tolist() == list(message().position) and state.has_velocity
+
+
+def test_an_unknown_layout_is_learned_and_wrong_names_are_named():
+    state = StateInput(['a', 'shoulder'])
+    assert state.read(serialize_message(message())) == STAMP
+    assert state.q.tolist() == [message().position[1], message().position[0]]
+    with pytest.raises(DynamicsError, match="'shoulder' is missing"):
+        state.read(serialize_message(message(names=NAMES[1:])))
+    with pytest.raises(DynamicsError, match="'a' is given twice"):
+        state.read(serialize_message(message(names=['shoulder', 'a', 'a'])))
+    assert state.read(serialize_message(message(5, frame='new'))) == STAMP
+    assert state.q.tolist() == [message(5).position[1], message(5).position[0]]
+    state.read(serialize_message(message(6, fields=('position',))))
+    assert not state.has_velocity and np.isnan(state.qd).all()
