@@ -4,6 +4,8 @@ The canonical form of a batch is (count, n), float64, C-contiguous, aligned and 
 of a kernel for arrays that are not), beside the shape that the caller's batch had.
 """
 
+import math
+
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
@@ -113,7 +115,7 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
         array = np.broadcast_to(array, shape)
     if not array.flags.carray:
         array = np.array(array, order='C')
-    return array.reshape(-1, *item)
+    return array.reshape(math.prod(shape[: len(shape) - len(item)]), *item)
 
 
 def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

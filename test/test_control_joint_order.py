@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.joint_order import duplicates, permutation, places_of
+from robot_dynamics_ros.control.joint_order import duplicates, gather, permutation, places_of
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 
 NAMES = ('shoulder', 'elbow', 'wrist')
@@ -53,3 +53,12 @@ def test_a_joint_of_another_robot_is_named():
         permutation(NAMES, ['wrist', 'gripper', 'shoulder', 'elbow'])
     with pytest.raises(UnknownNameError, match=r"^unknown joint 'Elbow'; the robot has shoulder, elbow, wrist$"):
         permutation(NAMES, ['wrist', 'Elbow', 'shoulder'])
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+def test_gathered_numbers_are_looked_at(value):
+    values, out = np.array([1.0, value, 3.0]), np.zeros(2)
+    assert gather(values, np.array([2, 0]), out) is True
+    assert out.tolist() == [3.0, 1.0]
+    assert gather(values, np.array([1, 0]), out) is False
+    assert out[1] == 1.0

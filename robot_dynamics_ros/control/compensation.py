@@ -30,8 +30,8 @@ class Compensation:
         # RNEA is the sum of its three terms: one call without what is not chosen gives the chosen sum
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
-        self._friction = np.array(robot.friction) if 'friction' in terms else None
         self._rest = np.zeros(robot.nv)
+        self._friction = np.array(robot.friction) if 'friction' in terms else None
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ FREE, CLAMPED, NOT_FINITE = range(3)
 
 
 @entry
-def _clamp(torque, lower, upper):
+def _clamp(lower, upper, torque):
     """Clamp torque (n) in place between lower and upper (n each); return what was found.
 
     A torque with an entry that is not finite is left alone.
@@ -30,13 +30,13 @@ class TorqueGate:
     def __init__(self, effort_limit):
         """Clamp to ``effort_limit`` (n, N m); NaN where a joint's limit is unknown, which is never a clamp to 0."""
         limit = np.where(np.asarray(effort_limit) > 0.0, effort_limit, np.inf)
-        self._upper, self._lower = limit, -limit
+        self._lower, self._upper = -limit, limit
         self.saturations = 0
         self.rejections = 0
 
     def admit(self, torque: np.ndarray) -> bool:
         """Return whether ``torque`` (n, N m) may be sent, after clamping it in place."""
-        found = _clamp(torque, self._lower, self._upper)
+        found = _clamp(self._lower, self._upper, torque)
         self.saturations += found == CLAMPED
         self.rejections += found == NOT_FINITE
         return found != NOT_FINITE

@@ -8,7 +8,7 @@ there.
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9
@@ -16,7 +16,7 @@ TIME_RESOLUTION = 1e-9
 
 
 @entry
-def _sample(starts, coefficients, final, t, q, qd, qdd):
+def _sample(starts, coefficients, final, q, qd, qdd, t):
     """Write position, velocity and acceleration (n each) at ``t`` s.
 
     Reads ``starts`` (segments + 1; s), of the segments and of the rest after them, ``coefficients`` (segments, 6, n),
@@ -93,7 +93,11 @@ class Trajectory:
         """Write the desired position, velocity and acceleration (n each) at ``t`` s, not before ``start``."""
         if t < self.start:
             raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
-        _sample(self._starts, self._coefficients, self._final, t, q, qd, qdd)
+        _sample(self._starts, self._coefficients, self._final, q, qd, qdd, t)
+
+    def sampler(self, q, qd, qdd):
+        """Return ``sample`` as a function of time alone, which writes q, qd, qdd and leaves ``start`` to its caller."""
+        return bound(_sample, self._starts, self._coefficients, self._final, q, qd, qdd, then=(0.0,))
 
 
 def _stated_rates(times, positions, velocities, accelerations) -> np.ndarray:

@@ -28,7 +28,7 @@ class GravityCompensationNode(TorqueNode):
     def publish(self, stamp) -> None:
         """Publish named and as commands."""
         self._named.publish(stamp)
-        self._commands.publish(self.torque)
+        self._commands.publish()
 
 
 def main():

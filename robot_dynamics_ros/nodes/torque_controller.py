@@ -96,7 +96,7 @@ class TorqueController(TrajectoryNode):
 
     def publish(self, stamp) -> None:
         """Publish the command."""
-        self._commands.publish(self.torque)
+        self._commands.publish()
 
     def _choose_law(self) -> None:
         """Make the law that the parameters say; DynamicsError where they are wrong."""

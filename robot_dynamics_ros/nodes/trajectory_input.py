@@ -1,5 +1,7 @@
 """From JointTrajectory messages to the desired motion at a stamp."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robot_dynamics_ros.control.joint_order import permutation
@@ -18,7 +20,7 @@ class TrajectoryInput:
     def __init__(self, joint_names):
         """Follow trajectories of the joints ``joint_names``; ``desired`` is q, qd, qdd, (n,) each."""
         self._joint_names = joint_names
-        self._followed: tuple[int, Trajectory] | None = None
+        self._followed: tuple[int, Trajectory, Callable[[float], None] | None] | None = None
         self.desired = tuple(np.zeros((3, len(joint_names))))
 
     def receive(self, message, now: int) -> list[str]:
@@ -33,8 +35,11 @@ class TrajectoryInput:
         times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in message.points]
         columns = [_column(message, field, places) for field in ('positions', 'velocities', 'accelerations')]
         trajectory = Trajectory(times, *columns)
-        self._followed = (nanoseconds(message.header.stamp) or now, trajectory)
-        if trajectory.start > 0.0:
+        start = nanoseconds(message.header.stamp) or now
+        # one that begins later gets its way to the first point when the arm is met at its start
+        sampler = None if trajectory.start > 0.0 else trajectory.sampler(*self.desired)
+        self._followed = (start, trajectory, sampler)
+        if sampler is None:
             trajectory = trajectory.starting_from(columns[0][0], np.zeros(len(places)))
         return trajectory.interpolations
 
@@ -43,14 +48,14 @@ class TrajectoryInput:
         followed = self._followed
         if followed is None:
             return 'no trajectory'
-        start, trajectory = followed
+        start, trajectory, sampler = followed
         if stamp < start:
             return 'the trajectory has not begun'
-        if trajectory.start > 0.0:
-            trajectory = trajectory.starting_from(q, qd)
+        if sampler is None:
+            sampler = trajectory.starting_from(q, qd).sampler(*self.desired)
             if self._followed is followed:
-                self._followed = (start, trajectory)
-        trajectory.sample((stamp - start) * 1e-9, *self.desired)
+                self._followed = (start, trajectory, sampler)
+        sampler((stamp - start) * 1e-9)
         return ''
 
 

@@ -6,14 +6,13 @@ places of all numbers; what a new layout means is rclpy's to say, and its readin
 """
 
 import struct
-from functools import partial
 
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 
 SECOND = 1_000_000_000
 ENCODING = 4
@@ -23,8 +22,6 @@ STAMP, FRAME = 4, 12
 """Where a header's stamp and its frame_id begin."""
 TIME = struct.Struct('<iI')
 FIELDS = ('position', 'velocity', 'effort')
-
-
 OTHER_LAYOUT = -1
 
 
@@ -88,7 +85,7 @@ class JointStateBuffer:
         message has another layout, else a number whose bit f says that field f is there and finite.
         """
         first = np.array([self._first[field] for field in fields])
-        return partial(_take, self._memory, self._fixed, self._numbers, first, places, out)
+        return bound(_take, self._memory, self._fixed, self._numbers, first, places, out, then=(b'',))
 
     def stamped(self, value: int) -> bytes:
         """Return the message as it is sent, with ``value`` (ns) as the header's stamp."""
