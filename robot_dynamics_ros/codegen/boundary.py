@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import NativeValue, models, register_model, unbox
 
@@ -87,11 +87,6 @@ def _address(expected: Array, array, context):
         context.pyapi.err_set_string('PyExc_TypeError', message)
     pointer = builder.inttoptr(builder.load(address), context.context.get_value_type(expected))
     return NativeValue(pointer, is_error=is_refused)
-
-
-def numba_is_disabled() -> bool:
-    """Return whether NUMBA_DISABLE_JIT leaves kernels plain Python."""
-    return bool(vars(config)['DISABLE_JIT'])
 
 
 @cache

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen import boundary, emit
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
-from robot_dynamics_ros.dynamics.jit import FOLDER, kernel, private_folder, source_digest
+from robot_dynamics_ros.dynamics.jit import FOLDER, kernel, numba_is_disabled, private_folder, source_digest
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -35,7 +35,7 @@ def robot_digest(arrays: ModelArrays) -> str:
 
 def is_possible() -> bool:
     """Return whether specialised code can run here: Numba compiles, and arrays look as compiled code expects them."""
-    return not boundary.numba_is_disabled() and boundary.layout_is_known()
+    return not numba_is_disabled() and boundary.layout_is_known()
 
 
 @cache

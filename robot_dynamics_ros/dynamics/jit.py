@@ -56,6 +56,11 @@ FOLDER = private_folder(private_folder(cache_root()) / source_digest())
 """Where this process keeps compiled code."""
 
 
+def numba_is_disabled() -> bool:
+    """Return whether NUMBA_DISABLE_JIT leaves kernels plain Python."""
+    return bool(vars(numba.config)['DISABLE_JIT'])
+
+
 def kernel(function):
     """Compile ``function`` into whatever calls it, for the types it is called with.
 
@@ -90,9 +95,9 @@ def bound(compiled, *arguments, then=()):
     The others have to be of the types of the examples ``then``: nothing looks at them, so this is for callers that make
     them themselves. That look is half of what a small call costs.
     """
-    types = tuple(map(numba.typeof, (*arguments, *then)))
-    if vars(numba.config)['DISABLE_JIT']:
+    if numba_is_disabled():
         return partial(compiled, *arguments)
+    types = tuple(map(numba.typeof, (*arguments, *then)))
     compiled.compile(types)
     return partial(compiled.overloads[types].entry_point, *arguments)
 

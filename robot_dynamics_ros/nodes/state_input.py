@@ -89,9 +89,7 @@ class StateInput(JointStateInput):
         Velocities may be missing or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
         doubled or without a finite position.
         """
-        found = self._read(data)
-        if found == OTHER_LAYOUT:
-            found = self._learn(data)
+        found = self.receive(data)
         if found != self.BOTH:
             if not found & self.POSITION:
                 raise ArgumentError(self.missing('position'))

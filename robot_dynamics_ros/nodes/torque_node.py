@@ -62,8 +62,7 @@ class TorqueNode(DynamicsNode):
         self._gate = TorqueGate(self.robot.limits.effort)
         self.torque = np.zeros(self.robot.nv)
         self.create_outputs()
-        self._clock = self.get_clock()
-        self._simulated_time = self._clock.ros_time_is_active
+        self._simulated_time = self.get_clock().ros_time_is_active
         group = NoExecutor()
         self._inputs = [
             self.create_subscription(
@@ -125,7 +124,7 @@ class TorqueNode(DynamicsNode):
     def report(self) -> dict[str, str]:
         """Return counts of states, answers and rejections, rate, age of the last state."""
         age = time.monotonic() - self._seen
-        self._simulated_time = self._clock.ros_time_is_active
+        self._simulated_time = self.get_clock().ros_time_is_active
         if self._refusal:
             self.get_logger().warning(self._refusal)
             self._refusal = ''
@@ -150,7 +149,7 @@ class TorqueNode(DynamicsNode):
     def _on_state(self, data: bytes) -> None:
         """Take one state through the safety rules in their order; answer it, or remember the reason for silence."""
         # the system's clock, where that is the ROS time, costs a tenth of asking rclpy
-        now = self._clock.now().nanoseconds if self._simulated_time else time.time_ns()
+        now = self.get_clock().now().nanoseconds if self._simulated_time else time.time_ns()
         self._states += 1
         self._seen = time.monotonic()
         try:
