@@ -1,13 +1,15 @@
 """What does a state cost in a batch, on one core and on all, against one call of Pinocchio from Python?
 
 And how near is that to what the machine can compute at all: the share of its measured rate of multiplications and
-additions (not fused, as everywhere here), those of sine and cosine counted.
+additions (fused, two operations each), those of sine and cosine counted. What a second core adds to arithmetic that
+needs no memory, and to a sum of arrays that needs nothing else, stands beside what it adds to a batch.
 """
 
 import ast
 import inspect
 import os
 import resource
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -17,6 +19,7 @@ from peers import pinocchio_calls
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count
 from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.dynamics.fused import fma
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.dynamics.sincos import sincos
 
@@ -26,14 +29,20 @@ COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 REPEATS, STEPS = 10_000, 8
 
 
-@numba.njit(error_model='numpy')
+@numba.njit(error_model='numpy', nogil=True)
 def multiply_and_add(x):
     for _ in range(REPEATS):
         for i in range(x.size):
             y = x[i]
             for _ in range(STEPS):
-                y = y * 0.999 + 0.001
+                y = fma(y, 0.999, 0.001)
             x[i] = y
+
+
+@numba.njit(error_model='numpy', nogil=True)
+def add(a, b):
+    for i in range(a.size):
+        b[i] += a[i]
 
 
 def peak(seconds: float, size: int) -> float:
@@ -50,6 +59,26 @@ def operations(robot: Robot, name: str) -> int:
 def resident() -> float:
     """Return the largest resident memory of this process so far, MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000.0
+
+
+def of_the_machine() -> tuple[float, float]:
+    """Return the time of all cores over that of one for the same work, arithmetic alone and memory alone."""
+    cores = len(os.sched_getaffinity(0))
+    lanes, (a, b) = np.ones((cores, 512)), np.ones((2, cores, 24_000_000 // cores))
+    with ThreadPoolExecutor(cores) as pool:
+        times = interleaved(
+            {
+                'arithmetic, one': lambda: [multiply_and_add(row) for row in lanes],
+                'arithmetic, all': lambda: list(pool.map(multiply_and_add, lanes)),
+                'memory, one': lambda: [add(*rows) for rows in zip(a, b, strict=True)],
+                'memory, all': lambda: list(pool.map(add, a, b)),
+            },
+            rounds=9,
+        )
+    return (
+        times['arithmetic, all'] / times['arithmetic, one'],
+        times['memory, all'] / times['memory, one'],
+    )
 
 
 def main():
@@ -74,7 +103,8 @@ def main():
                     'pin': peer[name],
                     'peak': lambda: multiply_and_add(lanes),
                 },
-                rounds=9,
+                seconds=0.02,
+                rounds=31,
             )
             # apart: what another core has written costs the next that reads or writes it
             cores = interleaved(
@@ -82,7 +112,8 @@ def main():
                     'one': lambda rows=rows, out=out, name=name: getattr(one, name)(*rows, out=out),
                     'all': lambda rows=rows, out=out, name=name: getattr(every, name)(*rows, out=out),
                 },
-                rounds=9,
+                seconds=0.02,
+                rounds=31,
             )
             a_state = times['one'] / states
             said = verdict(a_state / times['pin'], at_most) if states == 100_000 else f'{a_state / times["pin"]:6.3f}'
@@ -93,7 +124,9 @@ def main():
             )
         if name == 'inverse_dynamics':
             ratio = verdict(cores['all'] / cores['one'], ALL_CORES)
+            arithmetic, memory = of_the_machine()
             print(f'  1000000 states: {len(os.sched_getaffinity(0))} cores / one {ratio}')
+            print(f'  the machine itself: {arithmetic:.3f} for arithmetic alone, {memory:.3f} for memory alone')
             print(f'  1000000 states: {beyond:.0f} MB beyond inputs and outputs (at most {MEMORY:.0f})')
     print(f'peak of one core: {1e-9 * peak(times["peak"], lanes.size):.1f} thousand million operations a second')
 

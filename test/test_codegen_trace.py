@@ -18,6 +18,8 @@ PYTHON = {
     '*': lambda a, b: a * b,
     '/': lambda a, b: a / b,
     'neg': lambda a: -a,
+    'fma': lambda a, b, c: a * b + c,
+    'fnma': lambda a, b, c: c - a * b,
     'sin': math.sin,
     'cos': math.cos,
 }
@@ -76,6 +78,45 @@ def test_the_same_value_is_one_symbol(x, rewritten, plain):
     assert rewritten(*x) is plain(*x)
 
 
+@pytest.mark.parametrize(
+    ('rewritten', 'plain'),
+    [
+        ((1.0, 'a', 'b'), 'a + b'),
+        (('a', -1.0, 'b'), 'b - a'),
+        (('a', 0.0, 'b'), 'b'),
+        (('a', 'b', 0.0), 'a * b'),
+        ((0.1, 'a', -0.0), '0.1 * a'),
+        (('a', 'b', 'c'), 'fma(b, a, c)'),
+        ((-0.1, 'a', 'c'), 'fma(a, -0.1, c)'),
+        (('-a', '-b', 'c'), 'fma(a, b, c)'),
+        (('-a', 'b', 'c'), 'fma(a, -b, c)'),
+        (('a', 'b', '-c'), '-fma(-a, b, c)'),
+        (('-a', 'b', '-c'), '-fma(a, b, c)'),
+        ((-0.1, 'b', '-c'), '-fma(0.1, b, c)'),
+        ((0.1, 10.0, 'a'), 'fma(10.0, 0.1, a)'),
+    ],
+)
+def test_the_same_fused_value_is_one_symbol(rewritten, plain):
+    tape = Tape()
+    names = {'fma': tape.fma, **dict(zip('abc', tape.inputs('x', 3), strict=True))}
+    values = [eval(it, names) if isinstance(it, str) else it for it in rewritten]
+    assert tape.fma(*values) is eval(plain, names)
+
+
+def test_a_fused_value_is_neither_its_opposite_nor_its_parts():
+    tape = Tape()
+    a, b, c = tape.inputs('x', 3)
+    assert len({tape.fma(a, b, c), tape.fma(-a, b, c), tape.fma(c, b, a), a * b + c}) == 4
+
+
+def test_a_sum_with_a_product_of_numbers_is_not_rounded_before():
+    tape = Tape()
+    near = 1.0 + 2.0**-30
+    assert tape.fma(near, near - 2.0**-29, -1.0) == -(2.0**-60)  # 0 if the product is rounded
+    (a,) = tape.inputs('x', 1)
+    assert tape.fma(near, near, a).arguments == (near, near, a)
+
+
 def test_products_with_zero_vanish(x):
     assert x[0] * 0.0 == 0.0 and 0.0 * x[0] == 0.0
 
@@ -113,8 +154,10 @@ def test_the_counts_in_the_heading_are_those_of_the_lines():
     text = source(aubo_i5(), 'mass_matrix', PROGRAMS['mass_matrix'], 'heading')
     single = text.split('def mass_matrix(')[1].split('    return ')[0]
     operations = count(trace(aubo_i5(), PROGRAMS['mass_matrix']))
-    assert single.count(' * ') == operations.multiplications
-    assert single.count(' + ') + single.count(' - ') == operations.additions
+    fused = single.count('fma(')
+    assert fused == operations.fused > 0
+    assert single.count(' * ') + fused == operations.multiplications
+    assert single.count(' + ') + single.count(' - ') + fused == operations.additions
     assert single.count('sincos(') == operations.sincos
     assert f'"""heading\n\n{operations}.\n"""' in text
 

@@ -160,7 +160,7 @@ def test_the_kernels_are_found():
     files = {path.name for path in SOURCES if kernels_of(ast.parse(path.read_text()))}
     assert files >= {'spatial.py', 'inertia.py', 'joints.py', 'sincos.py', 'rnea.py', 'crba.py', 'aba.py'}
     assert files >= {'kinematics.py', 'energy.py', 'friction.py', 'batch.py'}
-    assert not files & {'jit.py', 'model.py', 'bodies.py', 'errors.py'}
+    assert not files & {'jit.py', 'fused.py', 'model.py', 'bodies.py', 'errors.py'}
     assert all_kernel_names() >= {'rnea', 'crba', 'aba', 'cross', 'sincos'}
 
 
@@ -279,4 +279,4 @@ def test_only_jit_and_the_boundary_import_numba():
                 named = [str(node.value)]  # import_module('numba')
             if any(re.match(r'numba(\.|$)', name) for name in named):
                 importers.add(path)
-    assert importers == {FOLDER / 'jit.py', FOLDER.parent / 'codegen' / 'boundary.py'}
+    assert importers == {FOLDER / 'jit.py', FOLDER / 'fused.py', FOLDER.parent / 'codegen' / 'boundary.py'}

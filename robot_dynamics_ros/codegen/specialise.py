@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen import boundary, emit
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
-from robot_dynamics_ros.dynamics.jit import FOLDER, kernel, numba_is_disabled, private_folder, source_digest
+from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, private_folder, source_digest
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -81,17 +81,16 @@ class Specialised:
 
     def _inline(self, name: str):
         """Return a program for one state, to be called by compiled code."""
-        return kernel(getattr(self._module(name), name))
+        return inlined(getattr(self._module(name), name))
 
     def _batch(self, name: str):
         """Return a program for states in rows."""
         program = PROGRAMS[name]
         function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
-        sizes = [*[self._joints] * len(program.inputs), self._joints**program.axes, 1]
+        scratch = emit.LANES * (self._joints * len(program.inputs) + self._joints**program.axes + 1)
 
         def part(rows, load, result) -> bool:
-            blocks = (np.empty(emit.LANES * numbers) for numbers in sizes)
-            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), *blocks)
+            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), np.empty(scratch))
 
         def run(*arguments) -> bool:
             *rows, load, result = arguments

@@ -2,14 +2,19 @@
 
 Constants are folded, terms that occur twice are shared, and what no result depends on is never reached. Only such
 rewriting is done as leaves the bits of every result alone: sums with 0, products with 0, 1 and -1, and signs moved out
-of products and sums. (0 x = 0 is wrong for NaN and inf, which the facade refuses.)
+of products and sums, fused ones (``fma``: x y + z, ``fnma``: z - x y) included. (0 x = 0 is wrong for NaN and inf,
+which the facade refuses.)
 """
 
-from types import FunctionType
+from fractions import Fraction
+from types import CellType, FunctionType
 
 import numpy as np
 
 from robot_dynamics_ros.dynamics.sincos import sincos
+
+EXACT_FACTORS = (0.0, 1.0, -1.0)
+"""With these nothing of a product is rounded: fused or not, a sum with it has the same bits."""
 
 
 class Symbol:
@@ -104,7 +109,8 @@ class Tape:
         if kernel not in self._plain:
             python = kernel.py_func
             names = dict(python.__globals__)
-            self._plain[kernel] = FunctionType(python.__code__, names, python.__name__)
+            fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see dynamics.fused
+            self._plain[kernel] = FunctionType(python.__code__, names, python.__name__, None, fma)
             names.update({name: self._undecorated(it) for name, it in names.items() if hasattr(it, 'py_func')})
         return self._plain[kernel]
 
@@ -112,7 +118,30 @@ class Tape:
         """Return sine and cosine of a symbol, operations of their own."""
         return self.value('sin', x), self.value('cos', x)
 
+    def fma(self, x, y, z):
+        """Return x y + z, rounded once."""
+        if not any(isinstance(value, Symbol) for value in (x, y, z)):
+            return float(Fraction(x) * Fraction(y) + Fraction(z))
+        if z == 0.0 or x in EXACT_FACTORS or y in EXACT_FACTORS:
+            return x * y + z
+        (x_minus, x), (y_minus, y) = _signed(x), _signed(y)
+        z_minus, z = _signed(z) if isinstance(z, Symbol) else (False, float(z))
+        # x y - z = -(z - x y)
+        fused = self.value('fma' if (x_minus != y_minus) == z_minus else 'fnma', *_ordered(x, y), z)
+        return -fused if z_minus else fused
 
-def _ordered(a: Symbol, b: Symbol) -> tuple[Symbol, Symbol]:
-    """Return two arguments in the order of their numbers: a + b and b + a are one value."""
-    return (a, b) if a.number <= b.number else (b, a)
+
+def _signed(value) -> tuple[bool, object]:
+    """Return whether a value is the negative of another, and that or the value itself."""
+    if isinstance(value, Symbol):
+        return (True, value.arguments[0]) if value.operation == 'neg' else (False, value)
+    return value < 0.0, abs(float(value))
+
+
+def _ordered(a, b) -> tuple:
+    """Return two values in one order, numbers last: a + b and b + a are one value."""
+    if isinstance(a, Symbol) and isinstance(b, Symbol):
+        return (a, b) if a.number <= b.number else (b, a)
+    if isinstance(a, Symbol) or isinstance(b, Symbol):
+        return (a, b) if isinstance(a, Symbol) else (b, a)
+    return min(a, b), max(a, b)

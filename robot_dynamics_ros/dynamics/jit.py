@@ -19,6 +19,8 @@ from pathlib import Path
 import numba
 from numba.core.serialize import dumps
 
+from robot_dynamics_ros.dynamics.fused import fused
+
 
 def source_digest(folder: Path = Path(__file__).parent) -> str:
     """Return the digest (16 hex digits) of every source file in ``folder``, that of the kernels, names included."""
@@ -62,7 +64,12 @@ def numba_is_disabled() -> bool:
 
 
 def kernel(function):
-    """Compile ``function`` into whatever calls it, for the types it is called with.
+    """Compile ``function``, its sums of products fused, into whatever calls it."""
+    return inlined(fused(function))
+
+
+def inlined(function):
+    """Compile ``function`` as it stands into whatever calls it, for the types it is called with.
 
     It is not kept on disk: code that comes from there can't be inlined into a caller that is compiled anew.
     """
