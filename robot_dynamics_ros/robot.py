@@ -161,11 +161,15 @@ class Robot:
         result (n,) or, for the mass matrix, (n * n,); it returns whether all numbers are finite and checks nothing
         else. ArgumentError for another name or a robot of generic binding.
         """
-        if program not in PROGRAMS:
-            raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {program!r:.80}')
-        if self._specialised is None:
-            raise ArgumentError(f'kernel: {self.name} is answered by generic kernels; see with_binding')
-        return getattr(self._specialised.inline, program)
+        return self._program(program, 'inline')
+
+    def address(self, program: str) -> int:
+        """Return where a program is in memory, for compiled code of any language in this process.
+
+        In C: ``bool f(const double *q, ..., const double *load, double *result)``, arguments and result as those of
+        ``kernel``. It holds as long as the robot lives. Raises ArgumentError as ``kernel`` does.
+        """
+        return self._program(program, 'address')
 
     @property
     def load(self) -> np.ndarray:
@@ -311,6 +315,14 @@ class Robot:
     def _bound_as(self, binding: str, threads: int | None) -> 'Robot':
         """Return this robot in the binding that a robot of as many joints has."""
         return self.with_binding(binding, threads, self.nv)
+
+    def _program(self, name: str, form: str):
+        """Return specialised code of a program in one of its forms."""
+        if name not in PROGRAMS:
+            raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {name!r:.80}')
+        if self._specialised is None:
+            raise ArgumentError(f'{name}: {self.name} is answered by generic kernels; see with_binding')
+        return getattr(getattr(self._specialised, form), name)
 
     def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
         """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""

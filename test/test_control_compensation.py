@@ -7,6 +7,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.0, 0.05, 0.1))).with_gravity((1.0, -3.0, -9.0))
@@ -62,6 +63,24 @@ def test_any_other_choice_is_refused(terms):
         Compensation(ROBOT, terms)
     expected = 'compensation: expected a choice among gravity, coriolis, inertia, friction, each once, got '
     assert str(error.value) == f'{expected}{list(terms)}'
+
+
+@pytest.mark.parametrize('measured', [None, (Q, QD)], ids=['desired', 'measured'])
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
+def test_along_a_trajectory_it_is_the_torque_of_each_time(choice, binding, measured):
+    chosen = Compensation(ROBOT.with_binding(binding), choice)
+    trajectory = Trajectory([0.0, 1.0, 3.0], *np.random.default_rng(1).uniform(-2.0, 2.0, (3, 3, 6)))
+    desired, motion, out, expected = np.empty((3, 6)), np.empty((3, 6)), np.empty(6), np.empty(6)
+    step = chosen.along(trajectory, desired, out, measured)
+    for t in (0.0, 0.7, 1.0, 2.9, 3.5):
+        out[:] = np.nan
+        step(t)
+        trajectory.sample(t, *motion)
+        assert (desired == motion).all()
+        q, qd = measured or motion[:2]
+        chosen.torque(q, qd, motion[2], expected)
+        assert (out == expected).all()
 
 
 def test_a_state_that_is_none_is_refused_by_name():

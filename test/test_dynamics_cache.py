@@ -13,8 +13,8 @@ import random_trees as trees
 
 from robot_dynamics_ros.dynamics import batch, jit
 
-FOLDER = Path(jit.__file__).parent
-SOURCES = sorted(FOLDER.glob('*.py'))
+PACKAGE = Path(jit.__file__).parents[1]
+SOURCES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob('*/*.py'))
 
 
 @pytest.fixture
@@ -27,20 +27,20 @@ def own_cache(tmp_path, monkeypatch):
 
 def jit_of(folder: Path):
     """Return the module jit.py of a copy of the sources."""
-    spec = importlib.util.spec_from_file_location('copied_jit', folder / 'jit.py')
+    spec = importlib.util.spec_from_file_location('copied_jit', folder / 'dynamics' / 'jit.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-@pytest.mark.parametrize('path', SOURCES, ids=lambda path: path.name)
+@pytest.mark.parametrize('path', SOURCES, ids=str)
 def test_an_edit_of_any_source_names_another_cache(own_cache, path):
     """Whatever file changes, compiled kernels of before are not found again."""
     copied = own_cache / 'copied'
-    shutil.copytree(FOLDER, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('__pycache__'))
     before = jit_of(copied).source_digest()
     assert before == jit.source_digest()
-    with open(copied / path.name, 'a') as file:
+    with open(copied / path, 'a') as file:
         file.write('# one more line\n')
     after = jit_of(copied).source_digest()
     # a folder is made when the module is imported
@@ -51,12 +51,12 @@ def test_an_edit_of_any_source_names_another_cache(own_cache, path):
 def test_a_source_more_or_renamed_names_another_cache(own_cache):
     """The names count, not only what the files hold."""
     copied = own_cache / 'copied'
-    shutil.copytree(FOLDER, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('__pycache__'))
     module = jit_of(copied)
     digests = [module.source_digest()]
-    (copied / 'more.py').write_text('')
+    (copied / 'control' / 'more.py').write_text('')
     digests.append(module.source_digest())
-    (copied / 'more.py').rename(copied / 'other.py')
+    (copied / 'control' / 'more.py').rename(copied / 'nodes' / 'more.py')
     digests.append(module.source_digest())
     assert len(set(digests)) == 3
 

@@ -10,13 +10,14 @@ NumPy's C structure has it. That structure (``PyArrayObject_fields``) is part of
 import ctypes
 import sys
 from functools import cache
+from typing import Any
 
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import NativeValue, models, register_model, unbox
+from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
 from robot_dynamics_ros.dynamics.jit import entry
 
@@ -118,11 +119,36 @@ def _field(array: np.ndarray, offset: int, type_) -> int:
 
 
 def compiled(function, arguments):
-    """Return ``function`` compiled for ``arguments`` (types), called with nothing in between; kept on disk.
+    """Return ``function`` compiled for ``arguments`` (types); kept on disk. Its ``entry_point`` is for Python.
 
     It keeps the GIL: giving it back and taking it again costs a quarter of what the function itself does.
     """
     dispatcher = entry(function, nogil=False)
     dispatcher.compile(tuple(arguments))
     (version,) = dispatcher.overloads.values()
-    return version.entry_point
+    return version
+
+
+def address(version) -> int:
+    """Return where a ``compiled`` function is in memory: bool f(double *, ...) in C, for as long as it lives."""
+    return version.library.get_pointer_to_function(version.fndesc.llvm_cfunc_wrapper_name)
+
+
+def _call_emission(typing, function, arrays):
+    """Emit the call of the function at an address with the addresses of a tuple of arrays; a bool."""
+
+    def emitted(context, builder, signature, arguments):
+        pointer, values = arguments
+        data = [
+            context.make_array(kind)(context, builder, builder.extract_value(values, k)).data
+            for k, kind in enumerate(arrays)
+        ]
+        type_ = ir.FunctionType(ir.IntType(8), [start.type for start in data])
+        result = builder.call(builder.inttoptr(pointer, type_.as_pointer()), data)
+        return builder.icmp_unsigned('!=', result, ir.IntType(8)(0))
+
+    return types.boolean(types.intp, arrays), emitted
+
+
+call: Any = intrinsic(_call_emission)
+"""In compiled code, ``call(address, arrays)``: nothing looks at the arrays, a tuple of contiguous float64 ones."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen import boundary, emit
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
-from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, private_folder, source_digest
+from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, private_folder
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -42,10 +42,8 @@ def is_possible() -> bool:
     return not numba_is_disabled() and boundary.layout_is_known()
 
 
-@cache
-def robots_folder() -> Path:
-    """Return where generated files are kept: below the folder of these kernels, apart for each generator."""
-    return FOLDER / f'generator-{source_digest(Path(__file__).parent)}'
+ROBOTS = FOLDER / 'robots'
+"""Where generated files are kept: below the folder of this state of the sources, the generator's included."""
 
 
 class Specialised:
@@ -58,7 +56,8 @@ class Specialised:
     ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), result (count, n) or (count, n, n),
     and runs without the GIL, large batches on several cores.
 
-    ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays.
+    ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays. ``address.<program>`` is
+    where ``single``'s code is in memory: bool f(double *, ...) in C.
 
     All tell if all numbers, arguments and results, are finite.
     """
@@ -70,12 +69,14 @@ class Specialised:
         self._digest = robot_digest(arrays)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._modules: dict[str, ModuleType] = {}
-        self.single = _OnDemand(self._single)
+        self._compiled = _OnDemand(self._compile)
+        self.single = _OnDemand(lambda name: getattr(self._compiled, name).entry_point)
+        self.address = _OnDemand(lambda name: boundary.address(getattr(self._compiled, name)))
         self.batch = _OnDemand(self._batch)
         self.inline = _OnDemand(self._inline)
 
-    def _single(self, name: str):
-        """Return a program for one state."""
+    def _compile(self, name: str):
+        """Return the compiled program for one state."""
         program = PROGRAMS[name]
         vector = boundary.Array((self._joints,), writable=False)
         load = boundary.Array((LOAD_SIZE,), writable=False)
@@ -115,11 +116,11 @@ class Specialised:
     def _module(self, name: str):
         """Return the generated module of a program, written first if its file is not there or not what it was."""
         if name not in self._modules:
-            path = private_folder(robots_folder() / self._digest) / f'{name}.py'
+            path = private_folder(ROBOTS / self._digest) / f'{name}.py'
             text = _sealed(path)
             where = str(path)
             if text is None:
-                heading = f'{name} of robot {self._digest}, kernels {source_digest()}.'
+                heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
                 text = emit.source(self._arrays, name, PROGRAMS[name], heading)
                 text = _seal(text) + text
                 where = where if _write(path, text) else f'<{name}>'

@@ -1,20 +1,36 @@
 """What a published torque holds: a choice among gravity, Coriolis, inertia and friction."""
 
+from functools import partial
+
 import numpy as np
 
+from robot_dynamics_ros.codegen.boundary import call
+from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_of
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 
 
 @entry
-def _add_friction(friction, qd, torque):
+def add_friction(friction, qd, torque):
     """Write torque (n) += friction at qd (n), its parameters the rows of ``friction`` (4, n)."""
     for i in range(torque.shape[0]):
         torque[i] += friction_of(friction[0, i], friction[1, i], friction[2, i], friction[3, i], qd[i])
+
+
+@entry
+def _torque_along(starts, coefficients, final, desired, inverse_dynamics, q, qd, qdd, load, friction, speed, torque, t):
+    """Write torque (n) at ``t`` s of a trajectory: its motion into ``desired``, RNEA, friction.
+
+    ``inverse_dynamics`` is the program's address; it reads q, qd, qdd (n each) and ``load``, friction reads ``speed``
+    (n). Which of them are rows of ``desired`` (3, n), measured, or zero is the caller's to say.
+    """
+    sample(starts, coefficients, final, desired[0], desired[1], desired[2], t)
+    call(inverse_dynamics, (q, qd, qdd, load, torque))
+    add_friction(friction, speed, torque)
 
 
 class Compensation:
@@ -31,7 +47,9 @@ class Compensation:
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._rest = np.zeros(robot.nv)
-        self._friction = np.array(robot.friction) if 'friction' in terms else None
+        self._friction = np.array(robot.friction)
+        if 'friction' not in terms:
+            self._friction[:3] = 0.0
 
     @property
     def label(self) -> str:
@@ -43,5 +61,33 @@ class Compensation:
         self._robot.inverse_dynamics(
             q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
         )
-        if self._friction is not None:
-            _add_friction(self._friction, qd, out)
+        add_friction(self._friction, qd, out)
+
+    def along(self, trajectory: Trajectory, desired, out, measured=None):
+        """Return a function of the time (s, not before the trajectory's start) that writes the torque into ``out``.
+
+        It writes the trajectory's motion into ``desired`` (3, n). Positions and velocities of the torque are those of
+        ``measured`` (q, qd; n each), where given. One compiled call does it all, where the robot is specialised.
+        """
+        q, qd = measured or desired[:2]
+        if self._robot.binding != 'specialised':
+            return partial(self._sampled, trajectory.sampler(*desired), q, qd, desired[2], out)
+        return bound(
+            _torque_along,
+            *trajectory.segments,
+            desired,
+            self._robot.address('inverse_dynamics'),
+            q,
+            qd if self._coriolis else self._rest,
+            desired[2] if self._inertia else self._rest,
+            self._robot.load,
+            self._friction,
+            qd,
+            out,
+            then=(0.0,),
+        )
+
+    def _sampled(self, sampler, q, qd, qdd, out, t: float) -> None:
+        """Write the torque at ``t`` s in single steps."""
+        sampler(t)
+        self.torque(q, qd, qdd, out)

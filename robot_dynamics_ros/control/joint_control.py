@@ -2,10 +2,19 @@
 
 import numpy as np
 
+from robot_dynamics_ros.control.compensation import add_friction
 from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
+
+
+@entry
+def _feedback(Kp, Kd, q, qd, q_desired, qd_desired, term, out):
+    """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each."""
+    for i in range(out.shape[0]):
+        out[i] = Kp[i] * (q_desired[i] - q[i]) + Kd[i] * (qd_desired[i] - qd[i]) + term[i]
 
 
 class JointControl:
@@ -32,8 +41,9 @@ class JointControl:
         self._damping = self._gains('damping', damping)
         if not np.isfinite(bandwidth) or bandwidth <= 0:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
-        self._bandwidth = bandwidth
-        self._error, self._rate_error, self._term = np.zeros((3, robot.nv))
+        self._of_bandwidth = np.full(robot.nv, bandwidth**2), np.full(robot.nv, 2.0 * bandwidth)
+        self._friction = np.array(robot.friction)
+        self._term = np.zeros(robot.nv)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m) into ``out``.
@@ -42,25 +52,17 @@ class JointControl:
         pd_feedforward only.
         """
         q_desired, qd_desired, qdd_desired = desired
-        np.subtract(q_desired, q, out=self._error)
-        np.subtract(qd_desired, qd, out=self._rate_error)
         if self.law == 'computed_torque':
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
-            self._error *= self._bandwidth**2
-            self._rate_error *= 2.0 * self._bandwidth
-            self._error += self._rate_error
-            self._error += qdd_desired
-            self._robot.inverse_dynamics(q, qd, self._error, out=out)
-            out += self._robot.friction_torque(qd_desired, out=self._term)
+            _feedback(*self._of_bandwidth, q, qd, q_desired, qd_desired, qdd_desired, self._term)
+            self._robot.inverse_dynamics(q, qd, self._term, out=out)
+            add_friction(self._friction, qd_desired, out)
             return
-        # tau = Kp e + Kd de
-        np.multiply(self._stiffness, self._error, out=out)
-        self._rate_error *= self._damping
-        out += self._rate_error
+        # tau = Kp e + Kd de + term
         if self.law == 'pd_gravity':
-            out += self._robot.gravity_torque(q, out=self._term)
-        elif self.law == 'pd_feedforward':
-            out += feedforward
+            self._robot.gravity_torque(q, out=self._term)
+        term = feedforward if self.law == 'pd_feedforward' else self._term
+        _feedback(self._stiffness, self._damping, q, qd, q_desired, qd_desired, term, out)
 
     def _gains(self, name: str, values) -> np.ndarray:
         """Return gains as an array (n,)."""

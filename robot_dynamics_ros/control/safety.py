@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 
 FREE, CLAMPED, NOT_FINITE = range(3)
 
@@ -27,16 +27,19 @@ def _clamp(lower, upper, torque):
 class TorqueGate:
     """Finite check and clamp for torques of one robot, with counts of what it stopped."""
 
-    def __init__(self, effort_limit):
-        """Clamp to ``effort_limit`` (n, N m); NaN where a joint's limit is unknown, which is never a clamp to 0."""
+    def __init__(self, effort_limit, torque: np.ndarray):
+        """Guard ``torque`` (n, N m), an array whose numbers come and go.
+
+        It is clamped to ``effort_limit`` (n, N m); NaN where a joint's limit is unknown, which is never a clamp to 0.
+        """
         limit = np.where(np.asarray(effort_limit) > 0.0, effort_limit, np.inf)
-        self._lower, self._upper = -limit, limit
+        self._clamp = bound(_clamp, -limit, limit, torque)
         self.saturations = 0
         self.rejections = 0
 
-    def admit(self, torque: np.ndarray) -> bool:
-        """Return whether ``torque`` (n, N m) may be sent, after clamping it in place."""
-        found = _clamp(self._lower, self._upper, torque)
+    def admit(self) -> bool:
+        """Return whether the torque may be sent, after clamping it in place."""
+        found = self._clamp()
         self.saturations += found == CLAMPED
         self.rejections += found == NOT_FINITE
         return found != NOT_FINITE

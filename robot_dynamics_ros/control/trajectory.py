@@ -16,7 +16,7 @@ TIME_RESOLUTION = 1e-9
 
 
 @entry
-def _sample(starts, coefficients, final, q, qd, qdd, t):
+def sample(starts, coefficients, final, q, qd, qdd, t):
     """Write position, velocity and acceleration (n each) at ``t`` s.
 
     Reads ``starts`` (segments + 1; s), of the segments and of the rest after them, ``coefficients`` (segments, 6, n),
@@ -89,15 +89,20 @@ class Trajectory:
         """The kinds of interpolation that occur between the points, roughest first."""
         return [INTERPOLATIONS[smoothness] for smoothness in np.unique(self._smoothness)]
 
+    @property
+    def segments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the kernel ``sample`` reads: starts (m,), coefficients (m - 1, 6, n), final position (n)."""
+        return self._starts, self._coefficients, self._final
+
     def sample(self, t: float, q, qd, qdd) -> None:
         """Write the desired position, velocity and acceleration (n each) at ``t`` s, not before ``start``."""
         if t < self.start:
             raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
-        _sample(self._starts, self._coefficients, self._final, q, qd, qdd, t)
+        sample(*self.segments, q, qd, qdd, t)
 
     def sampler(self, q, qd, qdd):
         """Return ``sample`` as a function of time alone, which writes q, qd, qdd and leaves ``start`` to its caller."""
-        return bound(_sample, self._starts, self._coefficients, self._final, q, qd, qdd, then=(0.0,))
+        return bound(sample, *self.segments, q, qd, qdd, then=(0.0,))
 
 
 def _stated_rates(times, positions, velocities, accelerations) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The decorators of kernels, and where compiled kernels are kept.
 
 Numba's own cache does not notice an edit in a helper of another file. The cache folder is therefore named after a
-digest of all kernel sources: an edit anywhere means a new folder. Cached code is executed, so the folder belongs to
+digest of all sources: an edit anywhere means a new folder. Cached code is executed, so the folder belongs to
 the user alone; where no such folder can be had, a private temporary one serves this process.
 """
 
@@ -22,11 +22,11 @@ from numba.core.serialize import dumps
 from robot_dynamics_ros.dynamics.fused import fused
 
 
-def source_digest(folder: Path = Path(__file__).parent) -> str:
-    """Return the digest (16 hex digits) of every source file in ``folder``, that of the kernels, names included."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob('*.py')):
-        digest.update(path.name.encode() + b'\0' + path.read_bytes() + b'\0')
+def source_digest() -> str:
+    """Return the digest (16 hex digits) of every source file of the package, names included."""
+    package, digest = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(package.glob('*/*.py')):
+        digest.update(path.relative_to(package).as_posix().encode() + b'\0' + path.read_bytes() + b'\0')
     return digest.hexdigest()[:16]
 
 

@@ -1,11 +1,11 @@
 """Publishes the torques that a desired trajectory takes, one for each joint state."""
 
-import numpy as np
-
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque
+from robot_dynamics_ros.nodes.trajectory_input import Step
 from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
 
 EVALUATE_AT = ('desired', 'measured')
@@ -33,27 +33,20 @@ class FeedforwardNode(TrajectoryNode):
         self._named = NamedTorque(self, 'feedforward_torque', self._compensation.label)
         self._commands = CommandArray(self, 'feedforward_torque/commands')
 
-    def warm_ups(self) -> dict:
-        """Add the torque."""
-        rest = np.zeros((3, self.robot.nv))
-        return {**super().warm_ups(), 'torque': lambda: self._compensation.torque(*rest, out=self.torque)}
-
     def report(self) -> dict[str, str]:
         """Add the terms of the torque."""
         return {**super().report(), 'compensation': self._compensation.label}
 
+    def along(self, trajectory: Trajectory) -> Step:
+        """Return what is done for each time of a trajectory: its torque is written."""
+        measured = (self.state.q, self.state.qd) if self._measured else None
+        return self._compensation.along(trajectory, self.desired, self.torque, measured)
+
     def compute(self, stamp: int) -> str:
         """Write the torque of the desired motion at the state's stamp."""
-        reason = self.trajectory.sample(stamp, self.state.q, self.state.qd)
-        if reason:
-            return reason
-        q, qd, qdd = self.trajectory.desired
-        if self._measured:
-            if not self.state.has_velocity:
-                return 'the joint state has no velocities'
-            q, qd = self.state.q, self.state.qd
-        self._compensation.torque(q, qd, qdd, out=self.torque)
-        return ''
+        if self._measured and not self.state.has_velocity:
+            return 'the joint state has no velocities'
+        return self.trajectory.follow(stamp, self.state.q, self.state.qd)
 
     def publish(self, stamp) -> None:
         """Publish named and as commands."""

@@ -84,14 +84,14 @@ class TorqueController(TrajectoryNode):
             return 'the joint state has no velocities'
         if self._needs_feedforward and abs(stamp - self._feedforward_stamp) > self._feedforward_age_limit:
             return 'no feedforward torque for this state'
-        if not self.trajectory.sample(stamp, self.state.q, self.state.qd):
+        if not self.trajectory.follow(stamp, self.state.q, self.state.qd):
             self._hold = None
         else:
             if self._hold is None:
                 self._hold = self.state.q.copy()
-            for desired, held in zip(self.trajectory.desired, (self._hold, 0.0, 0.0), strict=True):
+            for desired, held in zip(self.desired, (self._hold, 0.0, 0.0), strict=True):
                 desired[:] = held
-        self._control.torque(self.state.q, self.state.qd, self.trajectory.desired, self._feedforward, out=self.torque)
+        self._control.torque(self.state.q, self.state.qd, self.desired, self._feedforward, out=self.torque)
         return ''
 
     def publish(self, stamp) -> None:

@@ -59,9 +59,9 @@ class TorqueNode(DynamicsNode):
         self._clear()
         self.state = StateInput(self.robot.joint_names)
         self._age = AgeLimit(self.value('age_limit'))
-        self._gate = TorqueGate(self.robot.limits.effort)
         self.torque = np.zeros(self.robot.nv)
         self.create_outputs()
+        self._gate = TorqueGate(self.robot.limits.effort, self.torque)
         self._simulated_time = self.get_clock().ros_time_is_active
         group = NoExecutor()
         self._inputs = [
@@ -77,10 +77,6 @@ class TorqueNode(DynamicsNode):
             for topic, handler in {'joint_states': self._on_state, **self.inputs()}.items()
         ]
         self._hot_path = HotPath(self, group, self._inputs)
-
-    def warm_ups(self) -> dict:
-        """Return the safety checks."""
-        return {'safety checks': lambda: self._gate.admit(np.zeros(self.robot.nv))}
 
     def teardown(self) -> None:
         """Destroy input and outputs."""
@@ -159,7 +155,7 @@ class TorqueNode(DynamicsNode):
                 self.silence = 'the joint state is too old'
                 return
             reason = self.compute(stamp)
-            if not reason and not self._gate.admit(self.torque):
+            if not reason and not self._gate.admit():
                 reason = 'the torque is not finite'
             if not reason:
                 self.publish(stamp)

@@ -9,6 +9,8 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 
+Step = Callable[[float], object]
+
 
 class TrajectoryInput:
     """The trajectory being followed: the newest message replaces it, one without points ends it.
@@ -17,11 +19,10 @@ class TrajectoryInput:
     state in which the arm is met then, as joint_trajectory_controller does.
     """
 
-    def __init__(self, joint_names):
-        """Follow trajectories of the joints ``joint_names``; ``desired`` is q, qd, qdd, (n,) each."""
-        self._joint_names = joint_names
-        self._followed: tuple[int, Trajectory, Callable[[float], None] | None] | None = None
-        self.desired = tuple(np.zeros((3, len(joint_names))))
+    def __init__(self, joint_names, along: Callable[[Trajectory], Step]):
+        """Follow trajectories of the joints ``joint_names``: ``along(trajectory)`` is called with each time, s."""
+        self._joint_names, self._along = joint_names, along
+        self._followed: tuple[int, Trajectory, Step | None] | None = None
 
     def receive(self, message, now: int) -> list[str]:
         """Follow ``message`` from ``now`` (ns) or its stamp on; return how it will be interpolated.
@@ -37,25 +38,25 @@ class TrajectoryInput:
         trajectory = Trajectory(times, *columns)
         start = nanoseconds(message.header.stamp) or now
         # one that begins later gets its way to the first point when the arm is met at its start
-        sampler = None if trajectory.start > 0.0 else trajectory.sampler(*self.desired)
-        self._followed = (start, trajectory, sampler)
-        if sampler is None:
+        step = None if trajectory.start > 0.0 else self._along(trajectory)
+        self._followed = (start, trajectory, step)
+        if step is None:
             trajectory = trajectory.starting_from(columns[0][0], np.zeros(len(places)))
         return trajectory.interpolations
 
-    def sample(self, stamp: int, q, qd) -> str:
-        """Write ``desired`` at ``stamp`` (ns), where the arm is at q, qd; return '' or why there is nothing desired."""
+    def follow(self, stamp: int, q, qd) -> str:
+        """Go on to ``stamp`` (ns), where the arm is at q, qd; return '' or why there is nothing to follow."""
         followed = self._followed
         if followed is None:
             return 'no trajectory'
-        start, trajectory, sampler = followed
+        start, trajectory, step = followed
         if stamp < start:
             return 'the trajectory has not begun'
-        if sampler is None:
-            sampler = trajectory.starting_from(q, qd).sampler(*self.desired)
+        if step is None:
+            step = self._along(trajectory.starting_from(q, qd))
             if self._followed is followed:
-                self._followed = (start, trajectory, sampler)
-        sampler((stamp - start) * 1e-9)
+                self._followed = (start, trajectory, step)
+        step((stamp - start) * 1e-9)
         return ''
 
 

@@ -6,11 +6,14 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.torque_node import TorqueNode
-from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
+from robot_dynamics_ros.nodes.trajectory_input import Step, TrajectoryInput
 
 
 class TrajectoryNode(TorqueNode):
-    """Keeps ``trajectory`` on the newest message; a wrong one is refused by name and the old one goes on."""
+    """Keeps ``trajectory`` on the newest message; a wrong one is refused by name and the old one goes on.
+
+    ``desired`` (3, n) is where the motion q, qd, qdd of each message is written.
+    """
 
     def __init__(self, name: str, **options):
         """Declare the parameters."""
@@ -19,11 +22,16 @@ class TrajectoryNode(TorqueNode):
 
     def setup(self) -> None:
         """Create the inputs and the outputs."""
-        self.trajectory = TrajectoryInput(self.robot.joint_names)
+        self.trajectory = TrajectoryInput(self.robot.joint_names, self.along)
+        self.desired = np.zeros((3, self.robot.nv))
         super().setup()
         self._trajectory_subscription = self.create_subscription(
             JointTrajectory, 'joint_trajectory', self._on_trajectory, 10
         )
+
+    def along(self, trajectory: Trajectory) -> Step:
+        """Return what is done for each time of a trajectory, s from its start: its motion is written."""
+        return trajectory.sampler(*self.desired)
 
     def teardown(self) -> None:
         """Destroy inputs and outputs."""
@@ -35,7 +43,7 @@ class TrajectoryNode(TorqueNode):
     def warm_ups(self) -> dict:
         """Add the interpolation."""
         trajectory = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
-        return {**super().warm_ups(), 'trajectory': lambda: trajectory.sample(0.5, *self.trajectory.desired)}
+        return {**super().warm_ups(), 'trajectory': lambda: self.along(trajectory)(0.5)}
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         """Follow a new trajectory."""
