@@ -9,8 +9,11 @@ parent's coordinates to those of link i, its transpose takes force vectors back.
 ``momentum`` and what it calls also take complex q and qd, for derivatives by complex step.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
 
 def cross_matrix(a):
@@ -53,13 +56,74 @@ def parents(joints):
     return [-1] + [number.get(joint.parent, 0) for joint in joints]
 
 
+SIZES = {
+    'revolute': (1, 1), 'prismatic': (1, 1), 'helical': (1, 1), 'cylindrical': (2, 2), 'planar': (3, 3),
+    'spherical': (4, 3), 'free': (7, 6),
+}  # fmt: skip
+"""Coordinates and velocities of each kind of joint."""
+
+
+def places(joints):
+    """Return where each joint's coordinates stand in q, and its velocities in qd: slices."""
+    ends = np.cumsum([[0, 0], *(SIZES[joint.kind] for joint in joints)], axis=0)
+    return [(slice(a[0], b[0]), slice(a[1], b[1])) for a, b in pairwise(ends)]
+
+
+def parts(joints, vector):
+    """Return the part of qd (or qdd, tau) that belongs to each joint."""
+    return [vector[of_v] for _, of_v in places(joints)]
+
+
+def across(axis):
+    """Return the two directions of a planar joint in its plane: x projected into it (y where x is near the axis)."""
+    seed = np.array([1.0, 0.0, 0.0]) if abs(axis[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    first = seed - np.outer(axis, axis) @ seed
+    first = first / np.sqrt(first @ first)
+    return first, cross_matrix(axis) @ first
+
+
 def joint_axes(joints):
-    """Return S (6) of each joint (RBDA table 4.1); None for the base."""
+    """Return S (6, d) of each joint, in the link's coordinates (RBDA table 4.1); None for the base."""
     axes = [None]
     for joint in joints:
-        zero = np.zeros(3)
-        axes.append(np.concatenate([joint.axis, zero] if joint.kind == 'revolute' else [zero, joint.axis]))
+        a, zero = np.asarray(joint.axis), np.zeros(3)
+        x, y = across(a)
+        columns = {
+            'revolute': [[*a, *zero]],
+            'prismatic': [[*zero, *a]],
+            'helical': [[*a, *(joint.pitch * a)]],
+            'cylindrical': [[*a, *zero], [*zero, *a]],
+            'planar': [[*zero, *x], [*zero, *y], [*a, *zero]],
+            'spherical': np.eye(6)[:3],
+            'free': np.eye(6),
+        }[joint.kind]
+        axes.append(np.array(columns).T)
     return axes
+
+
+def joint_pose(joint, q):
+    """Return rotation (3, 3; moved link -> link at rest) and translation (3, at rest) of one joint at its part of q."""
+    axis = np.asarray(joint.axis)
+    x, y = across(axis)
+    turned = {
+        'revolute': lambda: expm(cross_matrix(axis) * q[0]),
+        'prismatic': lambda: np.eye(3),
+        'helical': lambda: expm(cross_matrix(axis) * q[0]),
+        'cylindrical': lambda: expm(cross_matrix(axis) * q[0]),
+        'planar': lambda: expm(cross_matrix(axis) * q[2]),
+        'spherical': lambda: Rotation.from_quat(q).as_matrix(),
+        'free': lambda: Rotation.from_quat(q[3:]).as_matrix(),
+    }[joint.kind]()
+    moved = {
+        'revolute': lambda: np.zeros(3),
+        'prismatic': lambda: axis * q[0],
+        'helical': lambda: axis * (joint.pitch * q[0]),
+        'cylindrical': lambda: axis * q[1],
+        'planar': lambda: x * q[0] + y * q[1],
+        'spherical': lambda: np.zeros(3),
+        'free': lambda: q[:3],
+    }[joint.kind]()
+    return turned, moved
 
 
 def inertias(joints):
@@ -68,20 +132,16 @@ def inertias(joints):
 
 
 def rotors(joints):
-    """Return the rotor inertia of each joint (n)."""
-    return np.array([joint.rotor for joint in joints])
+    """Return the rotor inertia at each velocity (nv)."""
+    return np.array([joint.rotor for joint in joints for _ in range(SIZES[joint.kind][1])])
 
 
 def joint_transforms(joints, q):
     """Return X[i] = X_J X_T of each joint (RBDA section 4.4); the identity for the base."""
     X = [np.eye(6)]
-    for joint, q_i in zip(joints, q, strict=True):
-        X_T = transform(joint.rotation.T, joint.origin)
-        if joint.kind == 'revolute':
-            X_J = transform(expm(-cross_matrix(joint.axis) * q_i), np.zeros(3))
-        else:
-            X_J = transform(np.eye(3), joint.axis * q_i)
-        X.append(X_J @ X_T)
+    for joint, (of_q, _) in zip(joints, places(joints), strict=True):
+        turned, moved = joint_pose(joint, q[of_q])
+        X.append(transform(turned.T, moved) @ transform(joint.rotation.T, joint.origin))
     return X
 
 
@@ -98,13 +158,10 @@ def link_poses(joints, q):
     """Return the homogeneous pose of each link in the base frame (n + 1, 4, 4)."""
     number = parents(joints)
     poses = [np.eye(4)]
-    for i, (joint, q_i) in enumerate(zip(joints, q, strict=True), start=1):
+    for i, (joint, (of_q, _)) in enumerate(zip(joints, places(joints), strict=True), start=1):
         at_rest, moved = np.eye(4), np.eye(4)
         at_rest[:3, :3], at_rest[:3, 3] = joint.rotation, joint.origin
-        if joint.kind == 'revolute':
-            moved[:3, :3] = expm(cross_matrix(joint.axis) * q_i)
-        else:
-            moved[:3, 3] = joint.axis * q_i
+        moved[:3, :3], moved[:3, 3] = joint_pose(joint, q[of_q])
         poses.append(poses[number[i]] @ at_rest @ moved)
     return np.array(poses)
 
@@ -113,13 +170,13 @@ def velocities(joints, q, qd):
     """Return v[i] = X[i] v[p] + S[i] qd[i], each link's velocity in its own coordinates."""
     parent, X, S = parents(joints), joint_transforms(joints, q), joint_axes(joints)
     v = [np.zeros(6)]
-    for i in range(1, len(joints) + 1):
-        v.append(X[i] @ v[parent[i]] + S[i] * qd[i - 1])
+    for i, rates in enumerate(parts(joints, qd), start=1):
+        v.append(X[i] @ v[parent[i]] + S[i] @ rates)
     return v
 
 
 def inverse_dynamics(joints, q, qd, qdd, gravity, f_ext):
-    """Return tau (n), and v, a, f of each link: recursive Newton-Euler (RBDA table 5.1, right column).
+    """Return tau (nv), and v, a, f of each link: recursive Newton-Euler (RBDA table 5.1, right column).
 
     Here f_ext is in each link's own coordinates, so no X* before it; f[0] is what holds the base in place.
     """
@@ -128,31 +185,33 @@ def inverse_dynamics(joints, q, qd, qdd, gravity, f_ext):
     v = velocities(joints, q, qd)
     a = [np.concatenate([np.zeros(3), -gravity])]
     f = [-f_ext[0]]
+    rates, accelerations = parts(joints, qd), parts(joints, qdd)
     for i in range(1, n + 1):
-        a.append(X[i] @ a[parent[i]] + S[i] * qdd[i - 1] + crm(v[i]) @ S[i] * qd[i - 1])
+        a.append(X[i] @ a[parent[i]] + S[i] @ accelerations[i - 1] + crm(v[i]) @ S[i] @ rates[i - 1])
         f.append(inertia[i] @ a[i] + crf(v[i]) @ inertia[i] @ v[i] - f_ext[i])
-    tau = np.zeros(n)
+    tau = [None] * n
     for i in range(n, 0, -1):
-        tau[i - 1] = S[i] @ f[i] + joints[i - 1].rotor * qdd[i - 1]
+        tau[i - 1] = S[i].T @ f[i] + joints[i - 1].rotor * accelerations[i - 1]
         f[parent[i]] = f[parent[i]] + X[i].T @ f[i]
-    return tau, v, a, f
+    return np.concatenate(tau), v, a, f
 
 
 def mass_matrix(joints, q):
-    """Return M (n, n): the composite-rigid-body algorithm (RBDA table 6.2)."""
-    n = len(joints)
+    """Return M (nv, nv): the composite-rigid-body algorithm (RBDA table 6.2)."""
+    n, place = len(joints), [None, *(of_v for _, of_v in places(joints))]
     parent, X, S, I_c = parents(joints), joint_transforms(joints, q), joint_axes(joints), inertias(joints)
-    M = np.zeros((n, n))
+    M = np.diag(rotors(joints))
     for i in range(n, 0, -1):
         if parent[i] != 0:
             I_c[parent[i]] = I_c[parent[i]] + X[i].T @ I_c[i] @ X[i]
         F = I_c[i] @ S[i]
-        M[i - 1, i - 1] = S[i] @ F + joints[i - 1].rotor
+        M[place[i], place[i]] += S[i].T @ F
         j = i
         while parent[j] != 0:
             F = X[j].T @ F
             j = parent[j]
-            M[i - 1, j - 1] = M[j - 1, i - 1] = F @ S[j]
+            M[place[i], place[j]] = F.T @ S[j]
+            M[place[j], place[i]] = M[place[i], place[j]].T
     return M
 
 
@@ -163,49 +222,48 @@ def whole_inertia(joints, q):
 
 
 def jacobians(joints, q):
-    """Return J[i] (6, n), with v[i] = J[i] qd in the coordinates of link i."""
-    n = len(joints)
+    """Return J[i] (6, nv), with v[i] = J[i] qd in the coordinates of link i."""
     parent, X, S = parents(joints), joint_transforms(joints, q), joint_axes(joints)
-    J = [np.zeros((6, n))]
-    for i in range(1, n + 1):
+    J = [np.zeros((6, len(rotors(joints))))]
+    for i, (_, of_v) in enumerate(places(joints), start=1):
         J_i = X[i] @ J[parent[i]]
-        J_i[:, i - 1] = S[i]
+        J_i[:, of_v] = S[i]
         J.append(J_i)
     return J
 
 
 def mass_matrix_from_jacobians(joints, q):
-    """Return M (n, n) as the sum of J' I J over the links, and the rotors."""
+    """Return M (nv, nv) as the sum of J' I J over the links, and the rotors."""
     terms = [J_i.T @ I_i @ J_i for J_i, I_i in zip(jacobians(joints, q), inertias(joints), strict=True)]
     return np.sum(terms, axis=0) + np.diag(rotors(joints))
 
 
 def forward_dynamics(joints, q, qd, tau, gravity, f_ext):
-    """Return qdd (n): the articulated-body algorithm (RBDA table 7.1, right column)."""
-    n = len(joints)
+    """Return qdd (nv): the articulated-body algorithm (RBDA table 7.1, right column)."""
+    n, rates, torques = len(joints), parts(joints, qd), parts(joints, tau)
     parent, X, S, inertia = parents(joints), joint_transforms(joints, q), joint_axes(joints), inertias(joints)
     v, c = velocities(joints, q, qd), [np.zeros(6)]
     I_A, p_A = list(inertia), [np.zeros(6)]
     for i in range(1, n + 1):
-        c.append(crm(v[i]) @ S[i] * qd[i - 1])
+        c.append(crm(v[i]) @ S[i] @ rates[i - 1])
         p_A.append(crf(v[i]) @ inertia[i] @ v[i] - f_ext[i])
     U, d, u = [None] * (n + 1), [None] * (n + 1), [None] * (n + 1)
     for i in range(n, 0, -1):
         U[i] = I_A[i] @ S[i]
-        d[i] = S[i] @ U[i] + joints[i - 1].rotor
-        u[i] = tau[i - 1] - S[i] @ p_A[i]
+        d[i] = np.linalg.inv(S[i].T @ U[i] + joints[i - 1].rotor * np.eye(len(torques[i - 1])))
+        u[i] = torques[i - 1] - S[i].T @ p_A[i]
         if parent[i] != 0:
-            I_a = I_A[i] - np.outer(U[i], U[i]) / d[i]
-            p_a = p_A[i] + I_a @ c[i] + U[i] * u[i] / d[i]
+            I_a = I_A[i] - U[i] @ d[i] @ U[i].T
+            p_a = p_A[i] + I_a @ c[i] + U[i] @ d[i] @ u[i]
             I_A[parent[i]] = I_A[parent[i]] + X[i].T @ I_a @ X[i]
             p_A[parent[i]] = p_A[parent[i]] + X[i].T @ p_a
     a = [np.concatenate([np.zeros(3), -gravity])]
-    qdd = np.zeros(n)
+    qdd = []
     for i in range(1, n + 1):
         a_i = X[i] @ a[parent[i]] + c[i]
-        qdd[i - 1] = (u[i] - U[i] @ a_i) / d[i]
-        a.append(a_i + S[i] * qdd[i - 1])
-    return qdd
+        qdd.append(d[i] @ (u[i] - U[i].T @ a_i))
+        a.append(a_i + S[i] @ qdd[-1])
+    return np.concatenate(qdd)
 
 
 def kinetic_energy(joints, q, qd):

@@ -7,6 +7,7 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
+from naive import SIZES, places, rotors
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.dynamics import aba, crba, energy, kinematics, rnea
@@ -14,24 +15,36 @@ from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameter
 from robot_dynamics_ros.dynamics.model import Joint, Model, Workspace
 
 BASE = 'base'
+GENERAL = ('helical', 'cylindrical', 'planar', 'spherical', 'free')
+REACH = {
+    'revolute': (np.pi,),
+    'prismatic': (0.5,),
+    'helical': (np.pi,),
+    'cylindrical': (np.pi, 0.5),
+    'planar': (0.5, 0.5, np.pi),
+    'spherical': (1.0,) * 4,
+    'free': (0.5,) * 3 + (1.0,) * 4,
+}
+"""How far each coordinate goes; quaternions are made unit ones."""
 
 
 class State(NamedTuple):
     """A random state of a robot with n joints, and what acts on it."""
 
-    q: np.ndarray  # (n,) rad, m
-    qd: np.ndarray  # (n,) rad/s, m/s
-    qdd: np.ndarray  # (n,) rad/s^2, m/s^2
-    tau: np.ndarray  # (n,) N m, N
+    q: np.ndarray  # (nq,) rad, m
+    qd: np.ndarray  # (nv,) rad/s, m/s
+    qdd: np.ndarray  # (nv,) rad/s^2, m/s^2
+    tau: np.ndarray  # (nv,) N m, N
     gravity: np.ndarray  # (3,) m/s^2      base frame
     f_ext: np.ndarray  # (n + 1, 6) N m, N  on each link (base first), link frame
 
 
-def random_joints(seed, count=None, prismatic=0.3, chain=None) -> list[Joint]:
+def random_joints(seed, count=None, prismatic=0.3, chain=None, general=0.0) -> list[Joint]:
     """Return the joints of a random tree, parents first.
 
-    ``count`` is the number of joints (None: drawn from 1 to 40), ``prismatic`` the share of prismatic ones,
-    ``chain`` the chance that a joint continues at the link before it (1: a chain, 0: a bush, None: drawn).
+    ``count`` is the number of joints (None: drawn from 1 to 40), ``general`` the share of those that are neither
+    revolute nor prismatic, ``prismatic`` the share of prismatic ones among the others, ``chain`` the chance that a
+    joint continues at the link before it (1: a chain, 0: a bush, None: drawn).
     """
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 41)) if count is None else count
@@ -51,6 +64,9 @@ def random_joints(seed, count=None, prismatic=0.3, chain=None) -> list[Joint]:
             inertia=random_body(rng),
             rotor=float(rng.uniform(0.05, 0.5)) if rng.random() < 0.5 else 0.0,
         )
+        if general and rng.random() < general:
+            kind = str(rng.choice(GENERAL))
+            joint = dataclasses.replace(joint, kind=kind, pitch=float(rng.uniform(-0.3, 0.3)))
         joints.append(joint)
         links.append(joint.link)
     return joints
@@ -74,13 +90,17 @@ def random_body(rng) -> np.ndarray:
 def random_state(joints, seed) -> State:
     """Return a random state of the robot, with gravity from any side and a wrench on every link."""
     rng = np.random.default_rng([seed, 1])
-    n = len(joints)
-    reach = np.array([np.pi if joint.kind == 'revolute' else 0.5 for joint in joints])
+    n, nv = len(joints), sum(SIZES[joint.kind][1] for joint in joints)
+    reach = np.array([width for joint in joints for width in REACH[joint.kind]])
+    q = reach * rng.uniform(-1.0, 1.0, len(reach))
+    for of_q, _ in places(joints):
+        if of_q.stop - of_q.start >= 4:  # a quaternion is the last of it
+            q[of_q.stop - 4 : of_q.stop] /= np.linalg.norm(q[of_q.stop - 4 : of_q.stop])
     return State(
-        q=reach * rng.uniform(-1.0, 1.0, n),
-        qd=rng.uniform(-2.0, 2.0, n),
-        qdd=rng.uniform(-5.0, 5.0, n),
-        tau=rng.uniform(-20.0, 20.0, n),
+        q=q,
+        qd=rng.uniform(-2.0, 2.0, nv),
+        qdd=rng.uniform(-5.0, 5.0, nv),
+        tau=rng.uniform(-20.0, 20.0, nv),
         gravity=9.81 * random_direction(rng),
         f_ext=rng.normal(scale=10.0, size=(n + 1, 6)),
     )
@@ -108,29 +128,29 @@ def relative_error(actual, expected) -> float:
 
 
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
-    """Return tau (n,) by ``rnea``; and the workspace it leaves, if asked for."""
-    work, tau, q, qd, qdd = _prepare(model, (len(q),), q, qd, qdd)
+    """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
+    work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
     rnea.rnea(model, work, q, qd, qdd, gravity, f_ext, tau)
     return (tau, work) if return_work else tau
 
 
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
-    """Return qdd (n,) by ``aba``."""
-    work, qdd, q, qd, tau = _prepare(model, (len(q),), q, qd, tau)
+    """Return qdd (nv,) by ``aba``."""
+    work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
     aba.aba(model, work, q, qd, tau, gravity, f_ext, qdd)
     return qdd
 
 
 def mass_matrix(model, q, return_work=False):
-    """Return M (n, n) by ``crba``; and the workspace it leaves, if asked for."""
-    work, M, q = _prepare(model, (len(q), len(q)), q)
+    """Return M (nv, nv) by ``crba``; and the workspace it leaves, if asked for."""
+    work, M, q = _prepare(model, (len(model.S) - 1,) * 2, q)
     crba.crba(model, work, q, M)
     return (M, work) if return_work else M
 
 
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
-    work, T, q = _prepare(model, (len(q) + 1, 4, 4), q)
+    work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
     kinematics.link_poses(model, work, q, T)
     return T
 
@@ -159,9 +179,9 @@ def no_wrenches(joints):
     return np.zeros((len(joints) + 1, 6))
 
 
-def nan_workspace(joints: int, dtype=float) -> Workspace:
-    """Return a workspace that holds NaN everywhere."""
-    work = Workspace.of(joints, dtype)
+def nan_workspace(model, dtype=float) -> Workspace:
+    """Return a workspace for the model's arrays that holds NaN everywhere."""
+    work = Workspace.of(model, dtype)
     for array in work:
         array.fill(np.nan)
     return work
@@ -171,16 +191,17 @@ def _prepare(model, shape, *state):
     """Return workspace and result full of NaN, and the state as plain arrays, all of one number type."""
     dtype = np.result_type(float, *state)
     state = [np.ascontiguousarray(part, dtype) for part in state]
-    return nan_workspace(len(model.parent) - 1, dtype), np.full(shape, np.nan, dtype), *state
+    return nan_workspace(model, dtype), np.full(shape, np.nan, dtype), *state
 
 
 # Pinocchio
 
 
 def pinocchio_tree(joints):
-    """Return the robot as a Pinocchio model, and ``order``: joint k + 1 there is ``joints[order[k]]``.
+    """Return the robot as a Pinocchio model, and whose entry stands there at each place: of joints, of qd.
 
-    Pinocchio wants each subtree in one piece (depth first), a list of joints needs parents first only.
+    Joint k + 1 there is ``joints[order[k]]``: Pinocchio wants each subtree in one piece (depth first), a list of joints
+    needs parents first only. A free joint's linear velocity comes first there. Planar joints need the axis z.
     """
     import pinocchio as pin  # noqa: PLC0415  (not everyone who draws a tree has it)
 
@@ -191,12 +212,42 @@ def pinocchio_tree(joints):
     while waiting:
         k = waiting.pop()
         joint = joints[k]
-        moves = getattr(pin, f'JointModel{joint.kind.capitalize()}Unaligned')(joint.axis)
+        moves = _pinocchio_joint(pin, joint)
         placement = pin.SE3(joint.rotation, joint.origin)
         number[joint.link] = model.addJoint(number[joint.parent], moves, placement, joint.name)
         body = pin.Inertia(*central_parameters(joint.inertia))
         model.appendBodyToJoint(number[joint.link], body, pin.SE3.Identity())
         order.append(k)
         waiting.extend(child for child, other in enumerate(joints) if other.parent == joint.link)
-    model.armature = np.array([joints[k].rotor for k in order])
-    return model, np.array(order)
+    velocities = []
+    for k in order:
+        own = np.arange(len(rotors(joints)))[places(joints)[k][1]]
+        velocities.append(np.roll(own, 3) if joints[k].kind == 'free' else own)
+    v_order = np.concatenate(velocities)
+    model.armature = rotors(joints)[v_order]
+    return model, np.array(order), v_order
+
+
+def pinocchio_positions(joints, order, q):
+    """Return q as Pinocchio has it: joints in ``order``, the angle of a planar one as cosine and sine."""
+    parts = []
+    for k in order:
+        own = q[places(joints)[k][0]]
+        parts.append([*own[:2], np.cos(own[2]), np.sin(own[2])] if joints[k].kind == 'planar' else own)
+    return np.concatenate(parts)
+
+
+def _pinocchio_joint(pin, joint):
+    """Return Pinocchio's model of one joint."""
+    if joint.kind == 'cylindrical':
+        composite = pin.JointModelComposite(pin.JointModelRevoluteUnaligned(joint.axis), pin.SE3.Identity())
+        composite.addJoint(pin.JointModelPrismaticUnaligned(joint.axis), pin.SE3.Identity())
+        return composite
+    if joint.kind == 'helical':
+        return pin.JointModelHelicalUnaligned(joint.axis, joint.pitch)
+    if joint.kind == 'planar':
+        assert (joint.axis == [0.0, 0.0, 1.0]).all()
+        return pin.JointModelPlanar()
+    if joint.kind in ('spherical', 'free'):
+        return pin.JointModelSpherical() if joint.kind == 'spherical' else pin.JointModelFreeFlyer()
+    return getattr(pin, f'JointModel{joint.kind.capitalize()}Unaligned')(joint.axis)

@@ -66,7 +66,7 @@ def test_compiled_kernels_are_kept_in_the_private_folder():
     joints = trees.random_joints(7, count=12)
     states, n = 5, len(joints)
     model, q = trees.arrays_of(joints), np.zeros((states, n))
-    batch.crba_batch(model, trees.nan_workspace(n), q, np.empty((states, n, n)))
+    batch.crba_batch(model, trees.nan_workspace(model), q, np.empty((states, n, n)))
     found = jit.FOLDER.lstat()
     assert stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
     assert found.st_uid == os.getuid()

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import random_trees as trees
 
 import robot_dynamics_ros
 from robot_dynamics_ros.dynamics import jit
@@ -24,6 +25,8 @@ STATEMENTS_AND_EXPRESSIONS = (
 PLAIN_CALLS = {'range', 'min', 'max'}
 DECORATORS = ('kernel', 'entry')
 SINCOS = 'sincos.py'
+ARRAYS = trees.arrays_of(trees.random_joints(0))
+INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 
 
 # the rules
@@ -73,14 +76,14 @@ def integers_of(function: ast.FunctionDef) -> set:
 
 
 def is_integer(node, integers: set) -> bool:
-    """Return whether an expression has only integers, ``model.parent[...]``, shapes and integer names."""
+    """Return whether an expression has only integers, those of the model, shapes and integer names."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int)
     if isinstance(node, ast.Name):
         return node.id in integers
     if isinstance(node, ast.Subscript):
         of = ast.unparse(node.value)
-        return (of == 'model.parent' or of.endswith('.shape')) and is_integer(node.slice, integers)
+        return (of in INTEGERS or of.endswith('.shape')) and is_integer(node.slice, integers)
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) in ('min', 'max') and all(is_integer(a, integers) for a in node.args)
     if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare):

@@ -75,5 +75,5 @@ def test_the_printed_torques(sign):
     q = sign * np.array([[0, np.pi / 2, 0, np.pi / 2, 0, 0]])
     qd, qdd, tau = np.zeros((1, 6)), np.array([[0, 2.0, 0, 0, 0, 0]]), np.empty((1, 6))
     gravity = np.array([0, 0, -9.81])
-    rnea_batch(notebook_model().arrays, Workspace.of(6), q, qd, qdd, gravity, np.zeros((1, 7, 6)), tau)
+    rnea_batch((arrays := notebook_model().arrays), Workspace.of(arrays), q, qd, qdd, gravity, np.zeros((1, 7, 6)), tau)
     assert tau[0] == pytest.approx(PRINTED[sign], abs=1e-9)

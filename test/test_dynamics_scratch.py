@@ -56,8 +56,8 @@ def test_a_batch_gives_the_bits_of_single_states(name):
     model, q = case()[:2]
     states = [a[0] if isinstance(a, tuple) else a for a in arguments]
     together = np.full((len(q), *shape), np.nan)
-    kernel(model, trees.nan_workspace(q.shape[1]), *states, together)
-    apart = np.stack([alone(name, b, trees.nan_workspace(q.shape[1])) for b in range(len(q))])
+    kernel(model, trees.nan_workspace(case()[0]), *states, together)
+    apart = np.stack([alone(name, b, trees.nan_workspace(case()[0])) for b in range(len(q))])
     assert np.all(np.isfinite(apart)) and not same_bits(apart[0], apart[1])
     assert same_bits(together, apart)
 
@@ -71,9 +71,9 @@ def test_a_batch_takes_one_row_of_wrenches_for_all_states(name):
     for f_ext in (arguments[-1][0][:1].copy(), np.repeat(arguments[-1][0][:1], len(q), axis=0)):
         state = [a[0] if isinstance(a, tuple) else a for a in arguments[:-1]]
         results.append(np.full((len(q), *shape), np.nan))
-        kernel(model, trees.nan_workspace(q.shape[1]), *state, f_ext, results[-1])
+        kernel(model, trees.nan_workspace(case()[0]), *state, f_ext, results[-1])
     assert same_bits(*results)
-    assert not same_bits(results[0][1], alone(name, 1, trees.nan_workspace(q.shape[1])))
+    assert not same_bits(results[0][1], alone(name, 1, trees.nan_workspace(case()[0])))
 
 
 def test_a_batch_of_friction_gives_the_bits_of_single_states():
@@ -91,23 +91,22 @@ def test_a_batch_of_friction_gives_the_bits_of_single_states():
 @pytest.mark.parametrize('name', calls())
 def test_nothing_in_the_workspace_is_read_before_it_is_written(name):
     """NaN, zeros, or what another algorithm left at another state: the result is the same in every bit."""
-    n = case()[1].shape[1]
-    used = Workspace.of(n)
+    used = Workspace.of(case()[0])
     for other in calls():
         alone(other, 1, used)
-    expected = alone(name, 0, Workspace.of(n))
+    expected = alone(name, 0, Workspace.of(case()[0]))
     assert np.all(np.isfinite(expected))
-    assert same_bits(alone(name, 0, trees.nan_workspace(n)), expected)
+    assert same_bits(alone(name, 0, trees.nan_workspace(case()[0])), expected)
     assert same_bits(alone(name, 0, used), expected)
 
 
 @pytest.mark.parametrize('name', calls())
 def test_docstring_says_which_rows_of_the_workspace_are_written(name):
     """Exactly those named after "rows" change, and no argument but the result does."""
-    model, n = case()[0], case()[1].shape[1]
+    model = case()[0]
     text = ' '.join(calls()[name][0].__doc__.split())
     named = re.search(r'rows? ((?:\w+ )+)of ``work``', text).group(1).split()
-    work = trees.nan_workspace(n)
+    work = trees.nan_workspace(case()[0])
     before = [array.copy() for array in (*model, *case()[1:])]
     alone(name, 0, work)
     assert set(named) == {field for field in Workspace._fields if not np.all(np.isnan(getattr(work, field)))}

@@ -18,7 +18,7 @@ SEEDS = range(1, 41)
 @cache
 def case(seed):
     """Return joints, model arrays and state of the tree with ``seed`` joints."""
-    joints = trees.random_joints(seed, count=seed)
+    joints = trees.random_joints(seed, count=seed, general=0.5 * (seed % 2))
     return joints, trees.arrays_of(joints), trees.random_state(joints, seed)
 
 

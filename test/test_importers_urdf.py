@@ -47,7 +47,7 @@ def torques(model, seed, held=()):
     q, qd, qdd = np.zeros((3, 5, len(model.joint_names)))
     for array in (q, qd, qdd):
         array[:, free] = rng.uniform(-2, 2, (5, len(free)))
-    work, tau, T = Workspace.of(q.shape[1]), np.empty_like(q), np.empty((5, q.shape[1] + 1, 4, 4))
+    work, tau, T = Workspace.of(model.arrays), np.empty_like(q), np.empty((5, q.shape[1] + 1, 4, 4))
     gravity = np.array([1.0, 2.0, -9.0])
     rnea_batch(model.arrays, work, q, qd, qdd, gravity, np.zeros((1, q.shape[1] + 1, 6)), tau)
     link_poses_batch(model.arrays, work, q, T)

@@ -79,7 +79,7 @@ def trace(arrays: ModelArrays, program: Program, load=None) -> np.ndarray:
     f_ext = _zeros((n + 1, 6))
     f_ext[n] = load[13:19]
     result = _zeros(n**program.axes)
-    program.trace(tape, Setting(constants, Workspace.of(n, object), load[:3], f_ext), *inputs, result)
+    program.trace(tape, Setting(constants, Workspace.of(arrays, object), load[:3], f_ext), *inputs, result)
     return result
 
 

@@ -7,9 +7,8 @@ from robot_dynamics_ros.dynamics.inertia import (
     rigid_to_articulated,
 )
 from robot_dynamics_ros.dynamics.jit import kernel
-from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.joints import across_joint, joint_transform
 from robot_dynamics_ros.dynamics.spatial import (
-    angular_velocity_from_parent,
     cross,
     dot,
     force_to_parent,
@@ -21,9 +20,9 @@ from robot_dynamics_ros.dynamics.spatial import (
 
 @kernel
 def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
-    """Write qdd (n, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (n, N m or N).
+    """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
-    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q, qd (n each, rad or m, and
+    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
     per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
     own frame. Rotor inertia is included, friction is not. A joint without any inertia gives inf or NaN.
 
@@ -43,13 +42,15 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
 
     for i in range(1, n + 1):
         p = model.parent[i]
-        E, r, w, B, c, S = work.E, work.r, work.w, work.B, work.c, model.S
+        E, r, w, B, c = work.E, work.r, work.w, work.B, work.c
         # X_i = X_J(q_i) X_T(i)
         joint_transform(model, q, i, E, r)
         # w_i = E_i w_p + S_i qd_i
-        Ew_x, Ew_y, Ew_z, Sx, Sy, Sz = angular_velocity_from_parent(E, w, S, qd, i, p)
-        # c_i = [ w_i x S_i qd_i ; E_i w_p x w_p x r_i + 2 w_i x S_i qd_i ]
-        c[i, 0], c[i, 1], c[i, 2] = cross(Ew_x, Ew_y, Ew_z, Sx, Sy, Sz)
+        Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
+        wx, wy, wz, vx, vy, vz = across_joint(model, qd, i)
+        w[i, 0], w[i, 1], w[i, 2] = Ew_x + wx, Ew_y + wy, Ew_z + wz
+        # c_i = [ E_i w_p x S_i qd_i ; E_i w_p x w_p x r_i + (E_i w_p + w_i) x S_i qd_i ]
+        c[i, 0], c[i, 1], c[i, 2] = cross(Ew_x, Ew_y, Ew_z, wx, wy, wz)
         wwr_x, wwr_y, wwr_z = rotate(
             E,
             i,
@@ -57,8 +58,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
             B[p, 1, 0] * r[i, 0] + B[p, 1, 1] * r[i, 1] + B[p, 1, 2] * r[i, 2],
             B[p, 2, 0] * r[i, 0] + B[p, 2, 1] * r[i, 1] + B[p, 2, 2] * r[i, 2],
         )
-        qd2 = 2.0 * qd[i - 1]
-        wS_x, wS_y, wS_z = cross(Ew_x, Ew_y, Ew_z, S[i, 3] * qd2, S[i, 4] * qd2, S[i, 5] * qd2)
+        wS_x, wS_y, wS_z = cross(Ew_x + w[i, 0], Ew_y + w[i, 1], Ew_z + w[i, 2], vx, vy, vz)
         c[i, 3], c[i, 4], c[i, 5] = wwr_x + wS_x, wwr_y + wS_y, wwr_z + wS_z
         # p_A_i = v_i x* I_i v_i - f_ext_i, the force of a body whose origin does not accelerate (a_i = 0)
         for k in range(6):
@@ -72,21 +72,24 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
 
     for i in range(n, 0, -1):
         I_A, p_A, U, c = work.I_A, work.p_A, work.U, work.c
-        # U_i = I_A_i S_i,  d_i = S_i' U_i + rotor_i,  u_i = tau_i - S_i' p_A_i
-        articulated_times(I_A, i, model.S, i, U, i)
-        work.d[i] = dot(model.S, i, U, i) + model.rotor[i]
-        d_inv = 1.0 / work.d[i]
-        work.u[i] = tau[i - 1] - dot(model.S, i, p_A, i)
-        # I_a = I_A_i - U_i U_i' / d_i
-        for row in range(6):
-            U_d = U[i, row] * d_inv
-            for column in range(row, 6):
-                I_A[i, row, column] -= U_d * U[i, column]
-        # p_a = p_A_i + I_a c_i + U_i u_i / d_i
+        # one degree of freedom after the other, the outermost first: the d_i x d_i solve by elimination
+        for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
+            # U_k = I_A_i S_k,  d_k = S_k' U_k + rotor_k,  u_k = tau_k - S_k' p_A_i
+            articulated_times(I_A, i, model.S, k, U, k)
+            work.d[k] = dot(model.S, k, U, k) + model.rotor[k]
+            d_inv = 1.0 / work.d[k]
+            work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
+            # I_a = I_A_i - U_k U_k' / d_k,  p_A_i += U_k u_k / d_k
+            u_d = work.u[k] * d_inv
+            for row in range(6):
+                U_d = U[k, row] * d_inv
+                for column in range(row, 6):
+                    I_A[i, row, column] -= U_d * U[k, column]
+                p_A[i, row] += U[k, row] * u_d
+        # p_a = p_A_i + I_a c_i
         articulated_times(I_A, i, c, i, work.f, i)
-        u_d = work.u[i] * d_inv
         for k in range(6):
-            p_A[i, k] += work.f[i, k] + U[i, k] * u_d
+            p_A[i, k] += work.f[i, k]
         # I_A_p += X_i' I_a X_i,  p_A_p += X_i' p_a
         articulated_to_parent(work.E, work.r, I_A, i, model.parent[i])
         force_to_parent(work.E, work.r, p_A, i, model.parent[i])
@@ -99,7 +102,8 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
         motion_from_parent(work.E, work.r, work.a, i, model.parent[i])
         for k in range(6):
             work.a[i, k] += work.c[i, k]
-        # qdd_i = (u_i - U_i' a_i) / d_i,  a_i += S_i qdd_i
-        qdd[i - 1] = (work.u[i] - dot(work.U, i, work.a, i)) / work.d[i]
-        for k in range(6):
-            work.a[i, k] += model.S[i, k] * qdd[i - 1]
+        for k in range(model.first[i], model.first[i + 1]):
+            # qdd_k = (u_k - U_k' a_i) / d_k,  a_i += S_k qdd_k
+            qdd[k - 1] = (work.u[k] - dot(work.U, k, work.a, i)) / work.d[k]
+            for row in range(6):
+                work.a[i, row] += model.S[k, row] * qdd[k - 1]

@@ -8,7 +8,7 @@ from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 @kernel
 def crba(model, work, q, M):
-    """Write M (n, n; kg m^2, kg m or kg), the mass matrix at q (n, rad or m), rotor inertia included.
+    """Write M (nv, nv; kg m^2, kg m or kg), the mass matrix at q (nq, rad or m), rotor inertia included.
 
     Writes all of ``M`` and the rows E r I_c f of ``work``; I_c[0] is the inertia of the whole arm at the base.
     Reads ``model``. Featherstone & Orin 2000, eq. 7 (RBDA table 6.2).
@@ -21,21 +21,28 @@ def crba(model, work, q, M):
         joint_transform(model, q, i, work.E, work.r)
         for k in range(10):
             work.I_c[i, k] = model.I[i, k]
-        for j in range(n):
-            M[i - 1, j] = 0.0
+    for k in range(M.shape[0]):
+        for m in range(M.shape[0]):
+            M[k, m] = 0.0
 
     for i in range(n, 0, -1):
         # I_c_p += X_i' I_c_i X_i
         inertia_to_parent(work.E, work.r, work.I_c, i, model.parent[i])
-        # F = I_c_i S_i,  M_ii = S_i' F + rotor_i
-        inertia_times(work.I_c, i, model.S, i, work.f, i)
-        M[i - 1, i - 1] = dot(model.S, i, work.f, i) + model.rotor[i]
-        # for each ancestor j: F = X' F,  M_ij = M_ji = S_j' F
-        j = i
-        while model.parent[j] > 0:
-            for k in range(6):
-                work.f[model.parent[j], k] = 0.0
-            force_to_parent(work.E, work.r, work.f, j, model.parent[j])
-            j = model.parent[j]
-            M[i - 1, j - 1] = dot(model.S, j, work.f, j)
-            M[j - 1, i - 1] = M[i - 1, j - 1]
+        for k in range(model.first[i], model.first[i + 1]):
+            # F = I_c_i S_k,  M_kk = S_k' F + rotor_k
+            inertia_times(work.I_c, i, model.S, k, work.f, i)
+            M[k - 1, k - 1] = dot(model.S, k, work.f, i) + model.rotor[k]
+            # of the same joint: M_km = M_mk = S_m' F
+            for m in range(model.first[i], k):
+                M[k - 1, m - 1] = dot(model.S, m, work.f, i)
+                M[m - 1, k - 1] = M[k - 1, m - 1]
+            # for each ancestor j: F = X' F,  M_km = M_mk = S_m' F
+            j = i
+            while model.parent[j] > 0:
+                for row in range(6):
+                    work.f[model.parent[j], row] = 0.0
+                force_to_parent(work.E, work.r, work.f, j, model.parent[j])
+                j = model.parent[j]
+                for m in range(model.first[j], model.first[j + 1]):
+                    M[k - 1, m - 1] = dot(model.S, m, work.f, j)
+                    M[m - 1, k - 1] = M[k - 1, m - 1]

@@ -8,7 +8,7 @@ from robot_dynamics_ros.dynamics.spatial import dot, motion_from_parent
 
 @kernel
 def kinetic_energy(model, work, q, qd, T):
-    """Write T (1, J), the kinetic energy of the motion q, qd (n each, rad or m, and per s), rotors included.
+    """Write T (1, J), the kinetic energy of the motion q (nq, rad or m), qd (nv, per s), rotors included.
 
     Writes ``T`` and the rows E r v f of ``work``. Reads ``model``. RBDA eq. 2.67, summed over the bodies.
     """
@@ -20,16 +20,19 @@ def kinetic_energy(model, work, q, qd, T):
         # v_i = X_i v_p + S_i qd_i
         joint_transform(model, q, i, work.E, work.r)
         motion_from_parent(work.E, work.r, work.v, i, model.parent[i])
-        for k in range(6):
-            work.v[i, k] += model.S[i, k] * qd[i - 1]
-        # T += (v_i' I_i v_i + rotor_i qd_i^2) / 2
+        for k in range(model.first[i], model.first[i + 1]):
+            for row in range(6):
+                work.v[i, row] += model.S[k, row] * qd[k - 1]
+            # T += rotor_k qd_k^2 / 2
+            T[0] += 0.5 * (model.rotor[k] * qd[k - 1] * qd[k - 1])
+        # T += v_i' I_i v_i / 2
         inertia_times(model.I, i, work.v, i, work.f, i)
-        T[0] += 0.5 * (dot(work.v, i, work.f, i) + model.rotor[i] * qd[i - 1] * qd[i - 1])
+        T[0] += 0.5 * dot(work.v, i, work.f, i)
 
 
 @kernel
 def potential_energy(model, work, q, gravity, V):
-    """Write V (1, J), the potential energy at q (n, rad or m); zero where all mass is at the base frame's origin.
+    """Write V (1, J), the potential energy at q (nq, rad or m); zero where all mass is at the base frame's origin.
 
     Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
     Siciliano et al. 2009, section 7.1.2.

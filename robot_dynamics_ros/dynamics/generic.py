@@ -17,8 +17,8 @@ Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 again
 class _Scratch(threading.local):
     """One workspace a thread: kernels run without the GIL."""
 
-    def __init__(self, joints: int):
-        self.workspace = Workspace.of(joints)
+    def __init__(self, arrays: ModelArrays):
+        self.workspace = Workspace.of(arrays)
 
 
 class Generic:
@@ -32,7 +32,7 @@ class Generic:
         """Take the robot's arrays."""
         self._arrays = arrays
         joints = len(arrays.parent) - 1
-        self._scratch = _Scratch(joints)
+        self._scratch = _Scratch(arrays)
         self._no_wrench = np.zeros((1, joints + 1, 6))
         by_mass_matrix = joints <= MOST_JOINTS_OF_CRBA_FORWARD
         self._forward = batch.crba_forward_batch if by_mass_matrix else batch.aba_batch

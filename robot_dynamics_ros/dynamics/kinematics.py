@@ -6,7 +6,7 @@ from robot_dynamics_ros.dynamics.joints import joint_transform
 
 @kernel
 def link_poses(model, work, q, T):
-    """Write T (n + 1, 4, 4; m), the homogeneous pose of every link's frame in the base frame, at q (n, rad or m).
+    """Write T (n + 1, 4, 4; m), the homogeneous pose of every link's frame in the base frame, at q (nq, rad or m).
 
     Writes all of ``T`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """

@@ -5,42 +5,40 @@ from robot_dynamics_ros.dynamics.jit import kernel
 
 @kernel
 def ltdl(model, M, d):
-    """Write M = L' D L over the lower triangle of M (n, n): L below the diagonal (its own is 1); 1 / D into d (n + 1).
+    """Write M = L' D L over the lower triangle of M (nv, nv): L below its diagonal (all 1), 1 / D into d (nv + 1).
 
-    Reads ``model``. Only entries between a joint and its ancestors are touched (RBDA table 6.3).
+    Reads ``model``. Only entries between a joint and its ancestors are touched (RBDA table 6.3, the expanded tree).
     """
-    n = model.parent.shape[0] - 1
-    for k in range(n, 0, -1):
+    for k in range(M.shape[0], 0, -1):
         d[k] = 1.0 / M[k - 1, k - 1]
-        i = model.parent[k]
+        i = model.before[k]
         while i > 0:
             # L_ki = M_ki / D_k,  M_ij -= L_ki M_kj for each ancestor j of i
             L = M[k - 1, i - 1] * d[k]
             j = i
             while j > 0:
                 M[i - 1, j - 1] -= L * M[k - 1, j - 1]
-                j = model.parent[j]
+                j = model.before[j]
             M[k - 1, i - 1] = L
-            i = model.parent[i]
+            i = model.before[i]
 
 
 @kernel
 def ltdl_solve(model, L, d, x):
-    """Write x (n) = (L' D L)^-1 x, with L and d from ``ltdl``.
+    """Write x (nv) = (L' D L)^-1 x, with L and d from ``ltdl``.
 
     Reads ``model``, ``L`` and ``d``. RBDA section 6.5, table 6.4.
     """
-    n = model.parent.shape[0] - 1
     # x = L'^-1 x
-    for i in range(n, 0, -1):
-        j = model.parent[i]
+    for i in range(x.shape[0], 0, -1):
+        j = model.before[i]
         while j > 0:
             x[j - 1] -= L[i - 1, j - 1] * x[i - 1]
-            j = model.parent[j]
+            j = model.before[j]
     # x = L^-1 D^-1 x
-    for i in range(1, n + 1):
+    for i in range(1, x.shape[0] + 1):
         x[i - 1] *= d[i]
-        j = model.parent[i]
+        j = model.before[i]
         while j > 0:
             x[i - 1] -= L[i - 1, j - 1] * x[j - 1]
-            j = model.parent[j]
+            j = model.before[j]

@@ -1,7 +1,8 @@
 """What a robot is to the kernels: a frozen model of arrays, and the workspace that a caller lends them.
 
 Joint ``i`` (1..n) moves link ``i`` on link ``parent[i]`` < i; row 0 of every array is the base (regular numbering,
-RBDA section 4.1.2). Joint vectors (q, qd, tau, ...) have n entries, entry i - 1 for joint i.
+RBDA section 4.1.2). A joint has coordinates in q (nq) and velocities in qd (nv); qdd, tau and the like are as long as
+qd. For joints of one degree of freedom nq = nv = n.
 """
 
 from dataclasses import dataclass, fields
@@ -13,17 +14,25 @@ from robot_dynamics_ros.dynamics.errors import ModelError
 
 
 class ModelArrays(NamedTuple):
-    """The arrays that kernels read."""
+    """The arrays that kernels read. Velocity k (1..nv) is ``qd[k - 1]``; its row in an array is k."""
 
     parent: np.ndarray  # (n + 1,) int64       number of the parent link; parent[0] = -1, never read
+    first: np.ndarray  # (n + 2,) int64        joint i has the velocities first[i] .. first[i + 1] - 1
+    before: (
+        np.ndarray
+    )  # (nv + 1,) int64      velocity before k on the way from the base: of the joint, its ancestors; 0
+    angle: np.ndarray  # (n + 1,) int64        place of the joint's angle in q, -1 if it has none
+    quaternion: np.ndarray  # (n + 1,) int64   place of the first of its four numbers x, y, z, w in q, -1 if it has none
+    slide: np.ndarray  # (n + 1,) int64        place of its first slide in q
+    slides: np.ndarray  # (n + 1,) int64       number of its slides
     E0: np.ndarray  # (n + 1, 3, 3)            rotation parent -> link, E = E0 + Ec cos(q) + Es sin(q)
     Ec: np.ndarray  # (n + 1, 3, 3)
     Es: np.ndarray  # (n + 1, 3, 3)
-    r0: np.ndarray  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + r1 q
-    r1: np.ndarray  # (n + 1, 3) m/m
-    S: np.ndarray  # (n + 1, 6)                joint axis as a motion vector, link frame
+    r0: np.ndarray  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + sum of r1 q
+    r1: np.ndarray  # (n + 1, 3, 3) m/m, m/rad of each slide
+    S: np.ndarray  # (nv + 1, 6)               what a unit of each velocity is, a motion vector in the link's frame
     I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
-    rotor: np.ndarray  # (n + 1,) kg m^2, kg   rotor inertia, reflected to the joint
+    rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
 
 
 class Workspace(NamedTuple):
@@ -40,34 +49,34 @@ class Workspace(NamedTuple):
     I_A: np.ndarray  # (n + 1, 6, 6)           articulated-body inertia, upper triangle, link frame; then I_a
     p_A: np.ndarray  # (n + 1, 6) N m, N       articulated-body bias force, link frame; then p_a
     c: np.ndarray  # (n + 1, 6)                velocity-product acceleration, link frame
-    U: np.ndarray  # (n + 1, 6)                I_A S
-    d: np.ndarray  # (n + 1,)                  S' I_A S + rotor
-    u: np.ndarray  # (n + 1,) N m, N           tau - S' p_A
-    M: np.ndarray  # (n, n)                    mass matrix, then its factor L
-    h: np.ndarray  # (n,) N m, N               torques at zero acceleration
-    rest: np.ndarray  # (n,)                   zeros
+    U: np.ndarray  # (nv + 1, 6)               I_A S
+    d: np.ndarray  # (nv + 1,)                 S' I_A S + rotor
+    u: np.ndarray  # (nv + 1,) N m, N          tau - S' p_A
+    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L
+    h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
+    rest: np.ndarray  # (nv,)                  zeros
 
     @classmethod
-    def of(cls, joints: int, dtype=float) -> 'Workspace':
-        """Return a workspace for a model of so many joints; ``dtype=complex`` serves complex-step derivatives."""
-        rows = joints + 1
-        shapes = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,), (6,), (), ()]
-        of_links = [np.zeros((rows, *shape), dtype) for shape in shapes]
-        of_joints = [np.zeros(shape, dtype) for shape in ((joints, joints), (joints,), (joints,))]
-        return cls(*of_links, *of_joints)
+    def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
+        """Return a workspace for a model; ``dtype=complex`` serves complex-step derivatives."""
+        n, nv = len(model.parent) - 1, len(model.S) - 1
+        of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
+        shapes = [(n + 1, *shape) for shape in of_links]
+        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,)]
+        return cls(*(np.zeros(shape, dtype) for shape in shapes))
 
 
 class JointLimits(NamedTuple):
-    """Limits in joint order, (n,) each; NaN where the description states none."""
+    """Limits in joint order; NaN where the description states none."""
 
-    lower: np.ndarray  # rad, m      -inf where the joint turns without end
-    upper: np.ndarray  # rad, m      +inf likewise
-    velocity: np.ndarray  # rad/s, m/s
-    effort: np.ndarray  # N m, N
+    lower: np.ndarray  # (nq,) rad, m      -inf where the joint turns without end
+    upper: np.ndarray  # (nq,) rad, m      +inf likewise
+    velocity: np.ndarray  # (nv,) rad/s, m/s
+    effort: np.ndarray  # (nv,) N m, N
 
 
 class Friction(NamedTuple):
-    """Friction in joint order, (n,) each: viscous qd + coulomb sign(qd) + offset (see ``friction``)."""
+    """Friction in joint order, (nv,) each: viscous qd + coulomb sign(qd) + offset (see ``friction``)."""
 
     viscous: np.ndarray  # N m s/rad, N s/m
     coulomb: np.ndarray  # N m, N
@@ -95,6 +104,36 @@ class Finding(NamedTuple):
         return f'{self.severity}: {self.where}: {self.message}'
 
 
+class Kind(NamedTuple):
+    """What a kind of joint is made of. Places are those among the joint's own coordinates, -1 for none.
+
+    Directions are 0 along the axis, 1 and 2 across it; the link's own x, y, z where there is a quaternion. A velocity
+    turns about a direction (0, 1, 2) or moves along it (3, 4, 5).
+    """
+
+    coordinates: int
+    angle: int
+    quaternion: int
+    slide: int
+    slides: tuple[int, ...]
+    velocities: tuple[int, ...]
+
+
+KINDS = {
+    'revolute': Kind(1, angle=0, quaternion=-1, slide=0, slides=(), velocities=(0,)),
+    'prismatic': Kind(1, angle=-1, quaternion=-1, slide=0, slides=(0,), velocities=(3,)),
+    # a screw: it moves by its pitch for each radian
+    'helical': Kind(1, angle=0, quaternion=-1, slide=0, slides=(0,), velocities=(0,)),
+    'cylindrical': Kind(2, angle=0, quaternion=-1, slide=1, slides=(0,), velocities=(0, 3)),
+    # x and y in the parent's frame, angle; the velocities along x and y are those in the link's frame
+    'planar': Kind(3, angle=2, quaternion=-1, slide=0, slides=(1, 2), velocities=(4, 5, 0)),
+    'spherical': Kind(4, angle=-1, quaternion=0, slide=0, slides=(), velocities=(0, 1, 2)),
+    # position in the parent's frame, quaternion; angular and linear velocity in the link's frame
+    'free': Kind(7, angle=-1, quaternion=3, slide=0, slides=(0, 1, 2), velocities=(0, 1, 2, 3, 4, 5)),
+}
+"""RBDA table 4.1; the coordinates of a quaternion are x, y, z, w."""
+
+
 @dataclass(frozen=True)
 class Joint:
     """One joint and the link it moves, as every importer states it; ``Model.of`` makes arrays of them."""
@@ -102,12 +141,13 @@ class Joint:
     name: str
     link: str
     parent: str  # name of the parent link
-    kind: str  # 'revolute' or 'prismatic'
+    kind: str  # one of KINDS
     axis: np.ndarray  # (3,) unit vector, link frame
     rotation: np.ndarray  # (3, 3)   link -> parent at q = 0
     origin: np.ndarray  # (3,) m     link's origin in the parent's frame at q = 0
     inertia: np.ndarray  # (10,)     ten parameters, link frame
     rotor: float = 0.0
+    pitch: float = 0.0  # m/rad, of a helical joint
     lower: float = -np.inf
     upper: float = np.inf
     velocity: float = np.nan
@@ -147,34 +187,60 @@ class Model:
         ``frames`` names further frames, ``findings`` is what the importer's audit has to say.
         Raises ModelError for a joint before its parent or a name that occurs twice.
         """
-        rows = len(joints) + 1
-        number = {base: 0}
-        parent = np.full(rows, -1, np.int64)
-        E0, Ec, Es = np.zeros((3, rows, 3, 3))
-        r0, r1 = np.zeros((2, rows, 3))
-        S, inertia, rotor = np.zeros((rows, 6)), np.zeros((rows, 10)), np.zeros(rows)
+        rows, number = len(joints) + 1, {base: 0}
+        parent, first = np.full(rows, -1, np.int64), np.ones(rows + 1, np.int64)
+        angle, quaternion = np.full((2, rows), -1, np.int64)
+        slide, slides = np.zeros((2, rows), np.int64)
+        before, coordinates = [0], 0
+        E0, Ec, Es, r1 = np.zeros((4, rows, 3, 3))
+        r0, inertia, S = np.zeros((rows, 3)), np.zeros((rows, 10)), [np.zeros(6)]
         for i, joint in enumerate(joints, start=1):
             if joint.link in number or joint.name in [other.name for other in joints[: i - 1]]:
                 raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
             if joint.parent not in number:
                 raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} comes after it or nowhere')
+            if joint.kind not in KINDS:
+                raise ModelError(f'joint {joint.name!r}: kind {joint.kind!r} is none of {", ".join(KINDS)}')
+            kind, directions = KINDS[joint.kind], _directions(joint)
             number[joint.link], parent[i] = i, number[joint.parent]
-            axis, to_link = np.asarray(joint.axis, float), np.asarray(joint.rotation, float).T
-            r0[i], inertia[i], rotor[i] = joint.origin, joint.inertia, joint.rotor
-            if joint.kind == 'revolute':
-                # Rodrigues: J(q) = a a' + (1 - a a') cos(q) - (a x) sin(q), link <- joint at rest
-                along = np.outer(axis, axis)
-                E0[i], Ec[i] = along @ to_link, (np.eye(3) - along) @ to_link
+            r0[i], inertia[i], to_link = joint.origin, joint.inertia, np.asarray(joint.rotation, float).T
+            # places in q
+            angle[i] = coordinates + kind.angle if kind.angle >= 0 else -1
+            quaternion[i] = coordinates + kind.quaternion if kind.quaternion >= 0 else -1
+            slide[i], slides[i] = coordinates + kind.slide, len(kind.slides)
+            coordinates += kind.coordinates
+            # Rodrigues: J(q) = a a' + (1 - a a') cos(q) - (a x) sin(q), link <- joint at rest
+            axis = directions[0]
+            along = np.outer(axis, axis) if kind.angle >= 0 else np.eye(3)
+            E0[i], Ec[i] = along @ to_link, (np.eye(3) - along) @ to_link
+            if kind.angle >= 0:
                 Es[i] = -np.cross(np.eye(3), axis) @ to_link
-                S[i, :3] = axis
-            elif joint.kind == 'prismatic':
-                E0[i], r1[i] = to_link, to_link.T @ axis
-                S[i, 3:] = axis
-            else:
-                raise ModelError(f'joint {joint.name!r}: kind {joint.kind!r} is neither revolute nor prismatic')
-        arrays = ModelArrays(parent, E0, Ec, Es, r0, r1, S, inertia, rotor)
-        limits = JointLimits(*(_column(joints, field) for field in JointLimits._fields))
-        friction = Friction(*(_column(joints, field) for field in Friction._fields))
+            # a screw's slide and turn go together
+            reach = joint.pitch if joint.kind == 'helical' else 1.0
+            for k, direction in enumerate(kind.slides):
+                r1[i, k] = reach * to_link.T @ directions[direction]
+            # velocities in qd
+            motions = np.kron(np.eye(2), directions)[list(kind.velocities)]
+            if joint.kind == 'helical':
+                motions[0, 3:] = joint.pitch * axis
+            last = first[parent[i] + 1] - 1 if parent[i] else 0
+            for motion in motions:
+                before.append(last)
+                S.append(motion)
+                last = len(before) - 1
+            first[i + 1] = len(before)
+        # base's own entry: first[0] = first[1] = 1
+        arrays = ModelArrays(
+            parent, first, np.array(before, np.int64), angle, quaternion, slide, slides,
+            E0, Ec, Es, r0, r1, np.array(S), inertia, np.concatenate([[0.0], _of_velocities(joints, 'rotor')]),
+        )  # fmt: skip
+        limits = JointLimits(
+            _of_coordinates(joints, 'lower', -np.inf),
+            _of_coordinates(joints, 'upper', np.inf),
+            _of_velocities(joints, 'velocity'),
+            _of_velocities(joints, 'effort'),
+        )
+        friction = Friction(*(_of_velocities(joints, field) for field in Friction._fields))
         link_frames = {link: Frame(i, np.eye(3), np.zeros(3)) for link, i in number.items()}
         return cls(
             name=name,
@@ -188,6 +254,25 @@ class Model:
         )
 
 
-def _column(joints, field: str) -> np.ndarray:
-    """Return one field of every joint as an array (n,)."""
-    return np.array([getattr(joint, field) for joint in joints], float)
+def _directions(joint: Joint) -> np.ndarray:
+    """Return the directions of a joint as rows (3, 3): its axis and two across, or the link's own."""
+    if KINDS[joint.kind].quaternion >= 0:
+        return np.eye(3)
+    axis = np.asarray(joint.axis, float)
+    # the first across is as near to x as it can be, or to y
+    nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
+    across = nearest - (nearest @ axis) * axis
+    across /= np.linalg.norm(across)
+    return np.array([axis, across, np.cross(axis, across)])
+
+
+def _of_velocities(joints, field: str) -> np.ndarray:
+    """Return one field of every joint as an array (nv,), the same for all velocities of a joint."""
+    return np.array([getattr(joint, field) for joint in joints for _ in KINDS[joint.kind].velocities], float)
+
+
+def _of_coordinates(joints, field: str, none: float) -> np.ndarray:
+    """Return a limit of every joint as an array (nq,); a joint of several coordinates has none."""
+    counts = [(joint, KINDS[joint.kind].coordinates) for joint in joints]
+    limits = [getattr(joint, field) if count == 1 else none for joint, count in counts for _ in range(count)]
+    return np.array(limits, float)

@@ -16,13 +16,16 @@ def regrouped(arrays: ModelArrays) -> ModelArrays:
 
     A revolute joint's link keeps no mass, no first moment and no second moment along its axis, a prismatic joint's link
     no second moments (Gautier & Khalil 1990, section III, written with second moments P about the link's origin).
+    Links on other joints keep what they have.
     """
     m, h = arrays.I[:, 0].copy(), arrays.I[:, 1:4].copy()
     P = np.array([second_moments(row) for row in arrays.I])
     for i in range(len(arrays.parent) - 2, 0, -1):
-        p, r, axis = arrays.parent[i], arrays.r0[i], arrays.S[i, :3]
-        E = arrays.E0[i] + arrays.Ec[i]
-        if axis.any():
+        p, r, turns = arrays.parent[i], arrays.r0[i], arrays.angle[i] >= 0
+        if arrays.first[i + 1] - arrays.first[i] != 1 or (turns and arrays.slides[i]):
+            continue
+        axis, E = arrays.S[arrays.first[i], :3], arrays.E0[i] + arrays.Ec[i]
+        if turns:
             # on the axis: mass m_i, first moment s along it, second moment t
             s, t = axis @ h[i], axis @ P[i] @ axis
             in_parent = E.T @ axis

@@ -44,15 +44,6 @@ def rotate_back(E, i, x, y, z):
 
 
 @kernel
-def angular_velocity_from_parent(E, w, S, qd, i, p):
-    """Write w[i] = E_i w[p] + S_i qd_i; return its two parts, E_i w[p] and the angular S_i qd_i, six components."""
-    Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
-    Sx, Sy, Sz = S[i, 0] * qd[i - 1], S[i, 1] * qd[i - 1], S[i, 2] * qd[i - 1]
-    w[i, 0], w[i, 1], w[i, 2] = Ew_x + Sx, Ew_y + Sy, Ew_z + Sz
-    return Ew_x, Ew_y, Ew_z, Sx, Sy, Sz
-
-
-@kernel
 def motion_from_parent(E, r, v, i, p):
     """Write v[i] = X_i v[p]."""
     rw_x, rw_y, rw_z = cross(r[i, 0], r[i, 1], r[i, 2], v[p, 0], v[p, 1], v[p, 2])
