@@ -83,7 +83,7 @@ def is_integer(node, integers: set) -> bool:
         return node.id in integers
     if isinstance(node, ast.Subscript):
         of = ast.unparse(node.value)
-        return (of in INTEGERS or of.endswith('.shape')) and is_integer(node.slice, integers)
+        return of in INTEGERS or (of.endswith('.shape') and is_integer(node.slice, integers))
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) in ('min', 'max') and all(is_integer(a, integers) for a in node.args)
     if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare):
