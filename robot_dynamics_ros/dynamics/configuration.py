@@ -1,0 +1,205 @@
+"""Positions as points of a manifold: from one to another along velocities (NumPy, not compiled).
+
+A step is a velocity times a time, as long as qd: moving for one second with it, constant in the link's frame where the
+joint is planar, spherical or free. For all other joints the step is the difference of the coordinates.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.model import JointLimits, ModelArrays
+
+SMALL = 1e-3
+"""rad, below which quotients of an angle's sine and cosine are taken from their series: its next term is 1e-19."""
+
+
+def neutral(arrays: ModelArrays) -> np.ndarray:
+    """Return the position (nq,) in which no joint turns or moves anything: zeros, and quaternions with w = 1."""
+    q = np.zeros(_coordinates(arrays))
+    q[arrays.quaternion[arrays.quaternion >= 0] + 3] = 1.0
+    return q
+
+
+def random(arrays: ModelArrays, limits: JointLimits, generator: np.random.Generator) -> np.ndarray:
+    """Return a random position (nq,): uniform within the limits, all rotations of a quaternion alike.
+
+    A coordinate without limits gets one of -pi to pi (rad, m).
+    """
+    lower, upper = (
+        np.where(np.isfinite(limit), limit, without)
+        for limit, without in ((limits.lower, -np.pi), (limits.upper, np.pi))
+    )
+    q = generator.uniform(np.minimum(lower, upper), upper)
+    for k in arrays.quaternion[arrays.quaternion >= 0]:
+        quaternion = generator.normal(size=4)
+        q[k : k + 4] = quaternion / np.linalg.norm(quaternion)
+    return q
+
+
+def integrate(arrays: ModelArrays, q, step) -> np.ndarray:
+    """Return the position (..., nq) after ``step`` (..., nv) from q (..., nq)."""
+    q, step = _broadcast(q, step)
+    result = q.copy()
+    for i in range(1, len(arrays.parent)):
+        v, slides = _velocities(arrays, i), _slides(arrays, i)
+        if arrays.quaternion[i] >= 0:
+            turn = _quaternion(arrays, i)
+            w = step[..., v][..., :3]
+            result[..., turn] = _unit(_product(q[..., turn], _exponential(w)))
+            if arrays.slides[i]:
+                moved = _twisted(w, step[..., v][..., 3:])
+                result[..., slides] += _rotated(q[..., turn], moved)
+        elif arrays.slides[i] == 2:
+            x, y, w = np.moveaxis(step[..., v], -1, 0)
+            angle = q[..., arrays.angle[i]]
+            moved = _twisted(_about_z(w), np.stack([x, y, np.zeros_like(x)], -1))
+            result[..., slides] += _turned(angle, moved[..., :2])
+            result[..., arrays.angle[i]] += w
+        else:
+            result[..., _first(arrays, i) + np.arange(v.stop - v.start)] += step[..., v]
+    return result
+
+
+def difference(arrays: ModelArrays, start, end) -> np.ndarray:
+    """Return the step (..., nv) that leads from ``start`` to ``end`` (..., nq each).
+
+    Planar, spherical and free joints turn the shorter way round.
+    """
+    start, end = _broadcast(start, end)
+    step = np.zeros((*start.shape[:-1], len(arrays.S) - 1))
+    for i in range(1, len(arrays.parent)):
+        v, slides = _velocities(arrays, i), _slides(arrays, i)
+        if arrays.quaternion[i] >= 0:
+            turn = _quaternion(arrays, i)
+            w = _logarithm(_product(_conjugate(start[..., turn]), end[..., turn]))
+            parts = [w]
+            if arrays.slides[i]:
+                moved = _rotated(_conjugate(start[..., turn]), end[..., slides] - start[..., slides])
+                parts.append(_untwisted(w, moved))
+            step[..., v] = np.concatenate(parts, -1)
+        elif arrays.slides[i] == 2:
+            angle = start[..., arrays.angle[i]]
+            w = end[..., arrays.angle[i]] - angle
+            w = w - 2.0 * np.pi * np.round(w / (2.0 * np.pi))
+            across = _turned(-angle, end[..., slides] - start[..., slides])
+            moved = np.concatenate([across, np.zeros_like(w)[..., None]], -1)
+            step[..., v] = np.concatenate([_untwisted(_about_z(w), moved)[..., :2], w[..., None]], -1)
+        else:
+            own = _first(arrays, i) + np.arange(v.stop - v.start)
+            step[..., v] = end[..., own] - start[..., own]
+    return step
+
+
+# places
+
+
+def _coordinates(arrays: ModelArrays) -> int:
+    """Return nq."""
+    ends = np.concatenate(
+        [arrays.angle + 1, arrays.slide + arrays.slides, np.where(arrays.quaternion >= 0, arrays.quaternion + 4, 0)]
+    )
+    return int(ends.max(initial=0))
+
+
+def _first(arrays: ModelArrays, i: int) -> int:
+    """Return the place of the first coordinate of a joint whose steps are differences of coordinates."""
+    return min(place for place in (arrays.angle[i], arrays.slide[i] if arrays.slides[i] else -1) if place >= 0)
+
+
+def _velocities(arrays: ModelArrays, i: int) -> slice:
+    """Return where joint i's velocities stand in qd."""
+    return slice(arrays.first[i] - 1, arrays.first[i + 1] - 1)
+
+
+def _slides(arrays: ModelArrays, i: int) -> slice:
+    """Return where joint i's slides stand in q."""
+    return slice(arrays.slide[i], arrays.slide[i] + arrays.slides[i])
+
+
+def _quaternion(arrays: ModelArrays, i: int) -> slice:
+    """Return where joint i's quaternion stands in q."""
+    return slice(arrays.quaternion[i], arrays.quaternion[i] + 4)
+
+
+def _broadcast(q, other) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays of rows with the same leading shape."""
+    q, other = np.asarray(q, float), np.asarray(other, float)
+    shape = np.broadcast_shapes(q.shape[:-1], other.shape[:-1])
+    return np.broadcast_to(q, (*shape, q.shape[-1])), np.broadcast_to(other, (*shape, other.shape[-1]))
+
+
+# rotations; quaternions are (..., 4), x, y, z, w
+
+
+def _about_z(w) -> np.ndarray:
+    """Return angular velocities (..., 3) about z."""
+    return np.stack([np.zeros_like(w), np.zeros_like(w), w], -1)
+
+
+def _turned(angle, v) -> np.ndarray:
+    """Return vectors (..., 2) turned by an angle."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * v[..., 0] - s * v[..., 1], s * v[..., 0] + c * v[..., 1]], -1)
+
+
+def _product(a, b) -> np.ndarray:
+    """Return the product of quaternions: first b, then a."""
+    u, s, v, t = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    vector = s * v + t * u + np.cross(u, v)
+    return np.concatenate([vector, s * t - (u * v).sum(-1, keepdims=True)], -1)
+
+
+def _conjugate(a) -> np.ndarray:
+    """Return the inverse of unit quaternions."""
+    return a * np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def _unit(a) -> np.ndarray:
+    """Return quaternions of length 1."""
+    return a / np.linalg.norm(a, axis=-1, keepdims=True)
+
+
+def _rotated(a, v) -> np.ndarray:
+    """Return vectors (..., 3) turned by unit quaternions."""
+    u, s = a[..., :3], a[..., 3:]
+    t = 2.0 * np.cross(u, v)
+    return v + s * t + np.cross(u, t)
+
+
+def _exponential(w) -> np.ndarray:
+    """Return the quaternion of a rotation vector (..., 3): |w| rad about w."""
+    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    # sinc(x) = sin(pi x) / (pi x)
+    return np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], -1)
+
+
+def _logarithm(a) -> np.ndarray:
+    """Return the rotation vector (..., 3) of a unit quaternion, of at most half a turn."""
+    a = np.where(a[..., 3:] < 0.0, -a, a)
+    sine = np.linalg.norm(a[..., :3], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, a[..., 3:])
+    with np.errstate(invalid='ignore', divide='ignore'):
+        return np.where(sine > 0.0, angle / sine, 2.0) * a[..., :3]
+
+
+def _twisted(w, v) -> np.ndarray:
+    """Return V(w) v, the way (..., 3) of a body that moves with w and v, both constant in its own frame, for a second.
+
+    V = 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2 with t = |w| (Lynch & Park 2017, eq. 3.88).
+    """
+    t = np.linalg.norm(w, axis=-1, keepdims=True)
+    small = t < SMALL
+    safe = np.where(small, 1.0, t)
+    first = np.where(small, 0.5 - t**2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
+    second = np.where(small, 1.0 / 6.0 - t**2 / 120.0, (safe - np.sin(safe)) / safe**3)
+    wv = np.cross(w, v)
+    return v + first * wv + second * np.cross(w, wv)
+
+
+def _untwisted(w, moved) -> np.ndarray:
+    """Return v of ``_twisted`` from the way that it leads, |w| below a whole turn (Lynch & Park 2017, eq. 3.92)."""
+    t = np.linalg.norm(w, axis=-1, keepdims=True)
+    small = t < SMALL
+    safe = np.where(small, 1.0, t)
+    second = np.where(small, 1.0 / 12.0 + t**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
+    wv = np.cross(w, moved)
+    return moved - 0.5 * wv + second * np.cross(w, wv)
