@@ -10,7 +10,7 @@ import numpy as np
 from naive import SIZES, places, rotors
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.dynamics import aba, crba, energy, kinematics, rnea
+from robot_dynamics_ros.dynamics import aba, centroidal, crba, energy, kinematics, rnea
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.model import Joint, Model, Workspace
 
@@ -153,6 +153,41 @@ def link_poses(model, q):
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
     kinematics.link_poses(model, work, q, T)
     return T
+
+
+def point_velocity(model, q, qd, i, origin):
+    """Return v (6,) by ``point_velocity``."""
+    work, v, q, qd = _prepare(model, (6,), q, qd)
+    kinematics.point_velocity(model, work, q, qd, i, origin, v)
+    return v
+
+
+def point_acceleration(model, q, qd, qdd, i, origin):
+    """Return a (6,) by ``point_acceleration_of``."""
+    work, a, q, qd, qdd = _prepare(model, (6,), q, qd, qdd)
+    kinematics.point_acceleration_of(model, work, q, qd, qdd, i, origin, a)
+    return a
+
+
+def jacobian(model, q, i, origin):
+    """Return J (6, nv) by ``jacobian``."""
+    work, J, q = _prepare(model, (6, len(model.S) - 1), q)
+    kinematics.jacobian(model, work, q, i, origin, J)
+    return J
+
+
+def center_of_mass(model, q):
+    """Return c (3,) by ``center_of_mass``."""
+    work, c, q = _prepare(model, (3,), q)
+    centroidal.center_of_mass(model, work, q, c)
+    return c
+
+
+def centroidal_momentum_matrix(model, q):
+    """Return A (6, nv) by ``centroidal_momentum_matrix``."""
+    work, A, q = _prepare(model, (6, len(model.S) - 1), q)
+    centroidal.centroidal_momentum_matrix(model, work, q, A)
+    return A
 
 
 def kinetic_energy(model, q, qd):

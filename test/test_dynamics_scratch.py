@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics import aba, batch, crba, energy, friction, jit, kinematics, rnea
+from robot_dynamics_ros.dynamics import aba, batch, centroidal, crba, energy, friction, jit, kinematics, rnea
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
+
+POINT = np.array([0.1, -0.2, 0.3])
 
 
 @cache
@@ -31,6 +33,21 @@ def calls():
         'aba': (aba.aba, batch.aba_batch, [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'crba': (crba.crba, batch.crba_batch, [(q,)], (n, n)),
         'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
+        'point_velocity': (kinematics.point_velocity, batch.point_velocity_batch, [(q,), (qd,), 9, POINT], (6,)),
+        'point_acceleration_of': (
+            kinematics.point_acceleration_of,
+            batch.point_acceleration_batch,
+            [(q,), (qd,), (qdd,), 9, POINT],
+            (6,),
+        ),
+        'jacobian': (kinematics.jacobian, batch.jacobian_batch, [(q,), 9, POINT], (6, n)),
+        'center_of_mass': (centroidal.center_of_mass, batch.center_of_mass_batch, [(q,)], (3,)),
+        'centroidal_momentum_matrix': (
+            centroidal.centroidal_momentum_matrix,
+            batch.centroidal_momentum_matrix_batch,
+            [(q,)],
+            (6, n),
+        ),
         'kinetic_energy': (energy.kinetic_energy, batch.kinetic_energy_batch, [(q,), (qd,)], (1,)),
         'potential_energy': (energy.potential_energy, batch.potential_energy_batch, [(q,), gravity], (1,)),
     }

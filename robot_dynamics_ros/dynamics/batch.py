@@ -4,12 +4,18 @@ The loops reuse one workspace. ``f_ext`` has one row for all states or one for e
 """
 
 from robot_dynamics_ros.dynamics.aba import aba
+from robot_dynamics_ros.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.dynamics.friction import friction_torque
 from robot_dynamics_ros.dynamics.jit import entry
-from robot_dynamics_ros.dynamics.kinematics import link_poses
+from robot_dynamics_ros.dynamics.kinematics import (
+    jacobian,
+    link_poses,
+    point_acceleration_of,
+    point_velocity,
+)
 from robot_dynamics_ros.dynamics.rnea import rnea
 
 
@@ -46,6 +52,41 @@ def link_poses_batch(model, work, q, T):
     """Write T (count, n + 1, 4, 4) by ``link_poses`` for q (count, n)."""
     for b in range(q.shape[0]):
         link_poses(model, work, q[b], T[b])
+
+
+@entry
+def point_velocity_batch(model, work, q, qd, i, origin, v):
+    """Write v (count, 6) by ``point_velocity`` for q (count, nq), qd (count, nv)."""
+    for b in range(q.shape[0]):
+        point_velocity(model, work, q[b], qd[b], i, origin, v[b])
+
+
+@entry
+def point_acceleration_batch(model, work, q, qd, qdd, i, origin, a):
+    """Write a (count, 6) by ``point_acceleration_of`` for q (count, nq), qd, qdd (count, nv)."""
+    for b in range(q.shape[0]):
+        point_acceleration_of(model, work, q[b], qd[b], qdd[b], i, origin, a[b])
+
+
+@entry
+def jacobian_batch(model, work, q, i, origin, J):
+    """Write J (count, 6, nv) by ``jacobian`` for q (count, nq)."""
+    for b in range(q.shape[0]):
+        jacobian(model, work, q[b], i, origin, J[b])
+
+
+@entry
+def center_of_mass_batch(model, work, q, c):
+    """Write c (count, 3) by ``center_of_mass`` for q (count, nq)."""
+    for b in range(q.shape[0]):
+        center_of_mass(model, work, q[b], c[b])
+
+
+@entry
+def centroidal_momentum_matrix_batch(model, work, q, A):
+    """Write A (count, 6, nv) by ``centroidal_momentum_matrix`` for q (count, nq)."""
+    for b in range(q.shape[0]):
+        centroidal_momentum_matrix(model, work, q[b], A[b])
 
 
 @entry

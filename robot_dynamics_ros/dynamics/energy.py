@@ -1,6 +1,7 @@
 """Kinetic and potential energy of the whole arm."""
 
-from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.dynamics.centroidal import composite_inertias
+from robot_dynamics_ros.dynamics.inertia import inertia_times
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.spatial import dot, motion_from_parent
@@ -37,15 +38,6 @@ def potential_energy(model, work, q, gravity, V):
     Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
     Siciliano et al. 2009, section 7.1.2.
     """
-    n = model.parent.shape[0] - 1
-    for k in range(10):
-        work.I_c[0, k] = 0.0
-    for i in range(1, n + 1):
-        joint_transform(model, q, i, work.E, work.r)
-        for k in range(10):
-            work.I_c[i, k] = model.I[i, k]
-    # I_c_p += X_i' I_c_i X_i: the base row ends as mass and first moment of the whole arm
-    for i in range(n, 0, -1):
-        inertia_to_parent(work.E, work.r, work.I_c, i, model.parent[i])
+    composite_inertias(model, work, q)
     # V = -gravity . sum of m c
     V[0] = -(gravity[0] * work.I_c[0, 1] + gravity[1] * work.I_c[0, 2] + gravity[2] * work.I_c[0, 3])

@@ -55,6 +55,7 @@ class Workspace(NamedTuple):
     M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
     rest: np.ndarray  # (nv,)                  zeros
+    T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
@@ -62,7 +63,7 @@ class Workspace(NamedTuple):
         n, nv = len(model.parent) - 1, len(model.S) - 1
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
-        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,)]
+        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 4, 4)]
         return cls(*(np.zeros(shape, dtype) for shape in shapes))
 
 
