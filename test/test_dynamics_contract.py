@@ -26,6 +26,7 @@ PLAIN_CALLS = {'range', 'min', 'max'}
 DECORATORS = ('kernel', 'entry')
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
+LINK_NUMBERS = {'i', 'j', 'k', 'p'}  # as arguments of kernels
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 
 
@@ -67,9 +68,9 @@ def integers_of(function: ast.FunctionDef) -> set:
                         value = node.value if target is name else ast.Constant(None)
                         assigned.setdefault(name.id, []).append(value)
     arguments = {argument.arg for argument in function.args.args}
-    integers = set(assigned) - arguments
+    integers = (set(assigned) - arguments) | (arguments & LINK_NUMBERS - set(assigned))
     while True:
-        kept = {name for name in integers if all(is_integer(value, integers) for value in assigned[name])}
+        kept = {name for name in integers if all(is_integer(value, integers) for value in assigned.get(name, ()))}
         if kept == integers:
             return integers
         integers = kept

@@ -29,6 +29,7 @@ def center_of_mass(model, work, q, c):
     """Write c (3, m), the centre of mass in the base frame at q (nq, rad or m).
 
     Writes ``c`` and the rows E r I_c of ``work``. Reads ``model``. A robot without mass gives NaN.
+    Siciliano et al. 2009, section 7.1.2.
     """
     composite_inertias(model, work, q)
     for k in range(3):

@@ -82,6 +82,7 @@ def point_acceleration_of(model, work, q, qd, qdd, i, origin, a):
     """Write a (6; rad/s^2, m/s^2), the classical acceleration of a point of link ``i`` under the motion q, qd, qdd.
 
     Writes ``a`` and the rows E r w a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s, s^2).
+    RBDA eq. 2.48, link by link; classical, see ``spatial``.
     """
     link_poses(model, work, q, work.T)
     for k in range(3):
