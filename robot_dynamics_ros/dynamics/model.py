@@ -141,10 +141,11 @@ class Model:
         return Model, tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
-    def of(cls, name: str, base: str, joints, frames=None, findings=()) -> 'Model':
+    def of(cls, name: str, base: str, joints, frames=None, findings=(), base_inertia=0.0) -> 'Model':
         """Return the model of ``joints`` (parents before children) on the link ``base``.
 
-        ``frames`` names further frames, ``findings`` is what the importer's audit has to say.
+        ``frames`` names further frames, ``findings`` is what the importer's audit has to say. ``base_inertia`` (10,
+        base frame) moves nothing here: it counts where the base becomes part of another robot.
         Raises ModelError for a joint before its parent or a name that occurs twice.
         """
         rows = len(joints) + 1
@@ -153,6 +154,7 @@ class Model:
         E0, Ec, Es = np.zeros((3, rows, 3, 3))
         r0, r1 = np.zeros((2, rows, 3))
         S, inertia, rotor = np.zeros((rows, 6)), np.zeros((rows, 10)), np.zeros(rows)
+        inertia[0] = base_inertia
         for i, joint in enumerate(joints, start=1):
             if joint.link in number or joint.name in [other.name for other in joints[: i - 1]]:
                 raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
@@ -176,6 +178,9 @@ class Model:
         limits = JointLimits(*(_column(joints, field) for field in JointLimits._fields))
         friction = Friction(*(_column(joints, field) for field in Friction._fields))
         link_frames = {link: Frame(i, np.eye(3), np.zeros(3)) for link, i in number.items()}
+        for frame in frames or {}:
+            if frame in number:
+                raise ModelError(f'frame {frame!r}: a link has this name')
         return cls(
             name=name,
             joint_names=tuple(joint.name for joint in joints),
@@ -186,6 +191,29 @@ class Model:
             frames={**(frames or {}), **link_frames},
             findings=tuple(findings),
         )
+
+    @property
+    def joints(self) -> list[Joint]:
+        """The joints that ``Model.of`` makes this model of, up to rounding."""
+        arrays = self.arrays
+        joints = []
+        for i, name in enumerate(self.joint_names, start=1):
+            kind, axis = ('revolute', arrays.S[i, :3]) if arrays.S[i, :3].any() else ('prismatic', arrays.S[i, 3:])
+            joint = Joint(
+                name=name,
+                link=self.link_names[i],
+                parent=self.link_names[arrays.parent[i]],
+                kind=kind,
+                axis=axis,
+                rotation=(arrays.E0[i] + arrays.Ec[i]).T,
+                origin=arrays.r0[i],
+                inertia=arrays.I[i],
+                rotor=float(arrays.rotor[i]),
+                **{field: float(column[i - 1]) for field, column in self.limits._asdict().items()},
+                **{field: float(column[i - 1]) for field, column in self.friction._asdict().items()},
+            )
+            joints.append(joint)
+        return joints
 
 
 def _column(joints, field: str) -> np.ndarray:

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import Model
-from robot_dynamics_ros.importers.reading import read_text
+from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 
 Source = str | Path | Mapping[str, Mapping[str, float]]
 
@@ -98,9 +97,6 @@ def _number(where: str, figure: str, joint: str, value) -> float:
 def _loaded(path: str | Path):
     """Return what a YAML file holds; ModelError if it can't be read."""
     try:
-        return yaml.safe_load(read_text(path))
+        return parsed_yaml(read_text(path))
     except ModelError as error:
         raise ModelError(f'{path}: {error}') from error
-    # ValueError: a date that is none; RecursionError: deep nesting
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ModelError(f'{path}: not YAML: {error}') from error
