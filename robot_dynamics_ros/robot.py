@@ -19,6 +19,7 @@ from robot_dynamics_ros.dynamics.generic import Generic
 from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.importers.actuators import with_actuators
+from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
@@ -102,6 +103,11 @@ class Robot:
     def from_urdf(cls, source: str | Path) -> 'Robot':
         """Return the robot of a URDF, given as path or as text; ModelError names what can't be represented."""
         return cls(model_from_urdf(source)).with_binding('specialised')
+
+    @classmethod
+    def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
+        """Return the robot of a Denavit-Hartenberg table, ``'standard'`` or ``'modified'``; see ``model_from_dh``."""
+        return cls(model_from_dh(rows, convention, **more)).with_binding('specialised')
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
