@@ -21,6 +21,7 @@ from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model
+from robot_dynamics_ros.importers.mjcf import model_from_mjcf
 from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
@@ -112,6 +113,11 @@ class Robot:
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
         """Return the robot of a Denavit-Hartenberg table, ``'standard'`` or ``'modified'``; see ``model_from_dh``."""
         return cls(model_from_dh(rows, convention, **more)).with_binding('specialised')
+
+    @classmethod
+    def from_mjcf(cls, source: str | Path) -> 'Robot':
+        """Return the robot of an MJCF under its gravity, given as path or as text; needs MuJoCo."""
+        return cls(*model_from_mjcf(source)).with_binding('specialised')
 
     def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
         """Return what moves on ``base_link``: the chain to ``tip_link``, or all where that is left out.
