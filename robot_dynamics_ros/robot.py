@@ -22,8 +22,10 @@ from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.mjcf import model_from_mjcf
+from robot_dynamics_ros.importers.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.importers.urdf_text import urdf_of
 
 BINDINGS = ('generic', 'specialised')
 
@@ -118,6 +120,19 @@ class Robot:
     def from_mjcf(cls, source: str | Path) -> 'Robot':
         """Return the robot of an MJCF under its gravity, given as path or as text; needs MuJoCo."""
         return cls(*model_from_mjcf(source)).with_binding('specialised')
+
+    @classmethod
+    def from_yaml(cls, source: str | Path) -> 'Robot':
+        """Return the robot that ``to_yaml`` wrote, given as path or as text."""
+        return cls(*model_from_yaml(source)).with_binding('specialised')
+
+    def to_urdf(self) -> str:
+        """Return this robot as URDF text; ``urdf_of`` says what is lost."""
+        return urdf_of(self._model)
+
+    def to_yaml(self) -> str:
+        """Return this robot as YAML text, gravity included; nothing is lost but what the audit found."""
+        return yaml_of(self._model, self._gravity)
 
     def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
         """Return what moves on ``base_link``: the chain to ``tip_link``, or all where that is left out.

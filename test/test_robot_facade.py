@@ -37,6 +37,8 @@ def test_every_method_that_takes_out_is_tested_here():
     assert {key for key in public if key not in computing} == {
         'chain',
         'kernel',
+        'to_urdf',
+        'to_yaml',
         'with_actuators',
         'with_attached',
         'with_binding',
