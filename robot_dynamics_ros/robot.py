@@ -148,6 +148,8 @@ class Robot:
 
     def with_attached(self, other: 'Robot', link: str, pose=None, prefix: str = '') -> 'Robot':
         """Return this robot with another's base fixed to ``link`` at ``pose`` (4, 4), its names after ``prefix``."""
+        if not isinstance(other, Robot):
+            raise ArgumentError(f'other: expected a Robot, got {other!r:.80}')
         model = with_attached(self._model, other._model, link, pose, prefix)
         return Robot(model, self._gravity).with_binding(self.binding, self._threads)
 

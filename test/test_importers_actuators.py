@@ -79,6 +79,10 @@ REFUSED = {
         f'rotor_inertia: {{a: 1{"0" * 400}, b: 1}}',
         'rotor_inertia: a: expected a finite number >= 0',
     ),
+    'beyond printing': (
+        f'rotor_inertia: {{a: 0x{"f" * 5000}, b: 1}}',
+        'rotor_inertia: a: expected a finite number >= 0, got int beyond printing',
+    ),
     'negative': (
         'rotor_inertia: {a: 1, b: -0.05}',
         'rotor_inertia: b: expected a finite number >= 0, got -0.05',

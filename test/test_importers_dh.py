@@ -237,6 +237,8 @@ REFUSED = {
     'text': ("row 1: a: expected a finite number up to 1e+30, got '1'", lambda: model_from_dh([{'a': '1'}])),
     'a truth value': ('row 1: theta: expected', lambda: model_from_dh([{'theta': True}])),
     'beyond floats': ('row 1: mass: expected', lambda: model_from_dh([{'mass': 10**400}])),
+    'limit beyond floats': ('row 1: lower: expected', lambda: model_from_dh([{'lower': 10**400, 'upper': 1.0}])),
+    'beyond printing': ('row 1: d: expected a finite', lambda: model_from_dh([{'d': 10**5000}])),
     'kind': ('row 1: kind: expected one of revolute, prismatic', lambda: model_from_dh([{'kind': 'fixed'}])),
     'sign': ('row 1: sign: expected 1 or -1, got 2', lambda: model_from_dh([DHRow(sign=2)])),
     'name': ('row 1: joint: expected a name', lambda: model_from_dh([{'joint': ' '}])),

@@ -266,6 +266,11 @@ def test_changes_are_kept_and_the_robot_itself_stays():
     assert Robot.named('aubo_i5').with_locked_joints({'wrist3_joint': 0.1}).binding == 'specialised'
 
 
+def test_only_a_robot_can_be_attached():
+    with pytest.raises(ArgumentError, match=r'^other: expected a Robot, got None'):
+        Robot.from_urdf(TREE).with_attached(None, 'flag')
+
+
 FLAWED = TREE.replace('ixx="0.02"', 'ixx="-0.02"')  # the sledge's
 
 
@@ -293,6 +298,7 @@ REFUSED = {
     'across': (ArgumentError, "tip_link: 'tool' does not move on 'flag'", lambda m: cut(m, 'flag', 'tool')),
     'link': (UnknownNameError, "no link 'x'", lambda m: with_attached(m, m, 'x')),
     'pose': (ArgumentError, 'pose: expected finite', lambda m: with_attached(m, m, 'flag', np.eye(3))),
+    'prefix': (ArgumentError, 'prefix: expected text, got 7', lambda m: with_attached(m, m, 'flag', prefix=7)),
     'joint twice': (ModelError, "joint 'z_turn': both", lambda m: with_attached(m, m, 'flag')),
     'link twice': (ModelError, "link 'mast': both", lambda m: with_attached(m, renamed(m), 'flag')),
 }  # fmt: skip

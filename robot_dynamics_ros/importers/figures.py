@@ -16,7 +16,10 @@ ROTATION_TOLERANCE = 1e-6  # six printed decimals; what is further off is no rot
 
 def shown(value) -> str:
     """Return a value for an error's text: short, however much it holds."""
-    return reprlib.repr(value)[:80]
+    try:
+        return reprlib.repr(value)[:80]
+    except ValueError:  # an integer of more digits than Python prints
+        return f'{type(value).__name__} beyond printing'
 
 
 def table(where: str, value, known: Collection[str] | None = None, needed: Collection[str] = ()) -> Mapping:

@@ -83,7 +83,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
     robot = plant.names.split(b'\0')[0].decode() or 'mjcf'
     model = merged(robot, _name('body', plant.body(0)), parts)
-    off = plant.opt.disableflags & _mujoco().mjtDisableBit.mjDSBL_GRAVITY
+    off = plant.opt.disableflags & int(_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
     return replace(model, findings=(*findings, *audit_model(model))), np.zeros(3) if off else plant.opt.gravity.copy()
 
 

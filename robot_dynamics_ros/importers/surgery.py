@@ -67,9 +67,12 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     """Return the model with another robot's base fixed to ``link``, at ``pose`` (4, 4) in its frame.
 
     ``prefix`` comes before every name of the other robot, whose joints follow those of this one; its base counts to
-    the link. Raises UnknownNameError, ArgumentError for what is no pose, and ModelError for a name that both have.
+    the link. Raises UnknownNameError, ArgumentError for what is no pose or prefix, and ModelError for a name that
+    both have.
     """
     _frame(model, link)
+    if not isinstance(prefix, str):
+        raise ArgumentError(f'prefix: expected text, got {figures.shown(prefix)}')
     try:
         place = np.eye(4) if pose is None else figures.pose('pose', pose)
     except ModelError as error:
