@@ -19,8 +19,13 @@ from robot_dynamics_ros.dynamics.generic import Generic
 from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.importers.actuators import with_actuators
+from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model
+from robot_dynamics_ros.importers.mjcf import model_from_mjcf
+from robot_dynamics_ros.importers.model_yaml import model_from_yaml, yaml_of
+from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.importers.urdf_text import urdf_of
 
 BINDINGS = ('generic', 'specialised')
 
@@ -99,9 +104,54 @@ class Robot:
         return cls(named_model(name)).with_binding('specialised')
 
     @classmethod
-    def from_urdf(cls, source: str | Path) -> 'Robot':
-        """Return the robot of a URDF, given as path or as text; ModelError names what can't be represented."""
-        return cls(model_from_urdf(source)).with_binding('specialised')
+    def from_urdf(cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
+        """Return the robot of a URDF, given as path or as text; ModelError names what can't be represented.
+
+        ``base_link`` and ``tip_link`` cut a chain or a subtree out of it, as ``chain`` does.
+        """
+        return cls(cut(model_from_urdf(source), base_link, tip_link)).with_binding('specialised')
+
+    @classmethod
+    def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
+        """Return the robot of a Denavit-Hartenberg table, ``'standard'`` or ``'modified'``; see ``model_from_dh``."""
+        return cls(model_from_dh(rows, convention, **more)).with_binding('specialised')
+
+    @classmethod
+    def from_mjcf(cls, source: str | Path) -> 'Robot':
+        """Return the robot of an MJCF under its gravity, given as path or as text; needs MuJoCo."""
+        return cls(*model_from_mjcf(source)).with_binding('specialised')
+
+    @classmethod
+    def from_yaml(cls, source: str | Path) -> 'Robot':
+        """Return the robot that ``to_yaml`` wrote, given as path or as text."""
+        return cls(*model_from_yaml(source)).with_binding('specialised')
+
+    def to_urdf(self) -> str:
+        """Return this robot as URDF text; ``urdf_of`` says what is lost."""
+        return urdf_of(self._model)
+
+    def to_yaml(self) -> str:
+        """Return this robot as YAML text, gravity included; nothing is lost but what the audit found."""
+        return yaml_of(self._model, self._gravity)
+
+    def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
+        """Return what moves on ``base_link``: the chain to ``tip_link``, or all where that is left out.
+
+        What is beside the chain or beyond its tip is dropped with its mass. Gravity is in the new base's frame.
+        """
+        return Robot(cut(self._model, base_link, tip_link), self._gravity)._bound_as(self.binding, self._threads)
+
+    def with_locked_joints(self, positions) -> 'Robot':
+        """Return this robot with joints held at positions: a mapping from names to rad or m."""
+        model = with_locked_joints(self._model, positions)
+        return Robot(model, self._gravity)._bound_as(self.binding, self._threads)
+
+    def with_attached(self, other: 'Robot', link: str, pose=None, prefix: str = '') -> 'Robot':
+        """Return this robot with another's base fixed to ``link`` at ``pose`` (4, 4), its names after ``prefix``."""
+        if not isinstance(other, Robot):
+            raise ArgumentError(f'other: expected a Robot, got {other!r:.80}')
+        model = with_attached(self._model, other._model, link, pose, prefix)
+        return Robot(model, self._gravity).with_binding(self.binding, self._threads)
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""

@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.dynamics import aba, centroidal, crba, energy, kinematics, rnea
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
-from robot_dynamics_ros.dynamics.model import Joint, Model, Workspace
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Model, Workspace
 
 BASE = 'base'
 GENERAL = ('helical', 'cylindrical', 'planar', 'spherical', 'free')

@@ -85,6 +85,7 @@ def test_02_joint_order():
     assert abs(arm.mass_matrix([0.3, 0.4, 0.5, 0.6])[2, 3]) > 1e-3
     pushed = arm.inverse_dynamics(*np.zeros((3, 4)), {'c': [0, 0, 0, 1.0, 0, 0]})
     assert pushed - arm.gravity_torque(np.zeros(4)) == pytest.approx([0, -1, 0, 0], abs=1e-12)
+    assert arm.with_attached(one(), 'b', prefix='b_').joint_names == ('a', 'm', 'z', 'k', 'b_a')
 
 
 def test_03_links_are_the_base_and_what_each_joint_moves():

@@ -13,7 +13,7 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.model import Joint
+from robot_dynamics_ros.dynamics.kinds import Joint
 
 TOLERANCE = 1e-9
 STEP = 1e-30

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics.model import KINDS
+from robot_dynamics_ros.dynamics.kinds import KINDS
 
 pin = pytest.importorskip(
     'pinocchio',

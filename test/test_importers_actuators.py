@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.dynamics.model import Joint, Model
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.importers.actuators import torque_constants, with_actuators
 from robot_dynamics_ros.importers.reading import MAX_BYTES
 
@@ -78,6 +79,10 @@ REFUSED = {
     'beyond floats': (
         f'rotor_inertia: {{a: 1{"0" * 400}, b: 1}}',
         'rotor_inertia: a: expected a finite number >= 0',
+    ),
+    'beyond printing': (
+        f'rotor_inertia: {{a: 0x{"f" * 5000}, b: 1}}',
+        'rotor_inertia: a: expected a finite number >= 0, got int beyond printing',
     ),
     'negative': (
         'rotor_inertia: {a: 1, b: -0.05}',

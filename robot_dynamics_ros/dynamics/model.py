@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, axis_and_pitch, directions_of
 
 
 class ModelArrays(NamedTuple):
@@ -105,66 +106,13 @@ class Finding(NamedTuple):
         return f'{self.severity}: {self.where}: {self.message}'
 
 
-class Kind(NamedTuple):
-    """What a kind of joint is made of. Places are those among the joint's own coordinates, -1 for none.
-
-    Directions are 0 along the axis, 1 and 2 across it; the link's own x, y, z where there is a quaternion. A velocity
-    turns about a direction (0, 1, 2) or moves along it (3, 4, 5).
-    """
-
-    coordinates: int
-    angle: int
-    quaternion: int
-    slide: int
-    slides: tuple[int, ...]
-    velocities: tuple[int, ...]
-
-
-KINDS = {
-    'revolute': Kind(1, angle=0, quaternion=-1, slide=0, slides=(), velocities=(0,)),
-    'prismatic': Kind(1, angle=-1, quaternion=-1, slide=0, slides=(0,), velocities=(3,)),
-    # a screw: it moves by its pitch for each radian
-    'helical': Kind(1, angle=0, quaternion=-1, slide=0, slides=(0,), velocities=(0,)),
-    'cylindrical': Kind(2, angle=0, quaternion=-1, slide=1, slides=(0,), velocities=(0, 3)),
-    # x and y in the parent's frame, angle; the velocities along x and y are those in the link's frame
-    'planar': Kind(3, angle=2, quaternion=-1, slide=0, slides=(1, 2), velocities=(4, 5, 0)),
-    'spherical': Kind(4, angle=-1, quaternion=0, slide=0, slides=(), velocities=(0, 1, 2)),
-    # position in the parent's frame, quaternion; angular and linear velocity in the link's frame
-    'free': Kind(7, angle=-1, quaternion=3, slide=0, slides=(0, 1, 2), velocities=(0, 1, 2, 3, 4, 5)),
-}
-"""RBDA table 4.1; the coordinates of a quaternion are x, y, z, w."""
-
-
-@dataclass(frozen=True)
-class Joint:
-    """One joint and the link it moves, as every importer states it; ``Model.of`` makes arrays of them."""
-
-    name: str
-    link: str
-    parent: str  # name of the parent link
-    kind: str  # one of KINDS
-    axis: np.ndarray  # (3,) unit vector, link frame
-    rotation: np.ndarray  # (3, 3)   link -> parent at q = 0
-    origin: np.ndarray  # (3,) m     link's origin in the parent's frame at q = 0
-    inertia: np.ndarray  # (10,)     ten parameters, link frame
-    rotor: float = 0.0
-    pitch: float = 0.0  # m/rad, of a helical joint
-    lower: float = -np.inf
-    upper: float = np.inf
-    velocity: float = np.nan
-    effort: float = np.nan
-    viscous: float = 0.0
-    coulomb: float = 0.0
-    offset: float = 0.0
-    transition: float = 0.01
-
-
 @dataclass(frozen=True, eq=False)
 class Model:
     """A robot: names beside the arrays. Nothing in it ever changes; ``dataclasses.replace`` makes another."""
 
     name: str
     joint_names: tuple[str, ...]
+    joint_kinds: tuple[str, ...]  # of KINDS
     link_names: tuple[str, ...]  # base first, then the link that each joint moves
     arrays: ModelArrays
     limits: JointLimits
@@ -182,10 +130,11 @@ class Model:
         return Model, tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
-    def of(cls, name: str, base: str, joints, frames=None, findings=()) -> 'Model':
+    def of(cls, name: str, base: str, joints, frames=None, findings=(), base_inertia=0.0) -> 'Model':
         """Return the model of ``joints`` (parents before children) on the link ``base``.
 
-        ``frames`` names further frames, ``findings`` is what the importer's audit has to say.
+        ``frames`` names further frames, ``findings`` is what the importer's audit has to say. ``base_inertia`` (10,
+        base frame) moves nothing here: it counts where the base becomes part of another robot.
         Raises ModelError for a joint before its parent or a name that occurs twice.
         """
         rows, number = len(joints) + 1, {base: 0}
@@ -195,6 +144,7 @@ class Model:
         before, coordinates = [0], 0
         E0, Ec, Es, r1 = np.zeros((4, rows, 3, 3))
         r0, inertia, S = np.zeros((rows, 3)), np.zeros((rows, 10)), [np.zeros(6)]
+        inertia[0] = base_inertia
         for i, joint in enumerate(joints, start=1):
             if joint.link in number or joint.name in [other.name for other in joints[: i - 1]]:
                 raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
@@ -202,7 +152,7 @@ class Model:
                 raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} comes after it or nowhere')
             if joint.kind not in KINDS:
                 raise ModelError(f'joint {joint.name!r}: kind {joint.kind!r} is none of {", ".join(KINDS)}')
-            kind, directions = KINDS[joint.kind], _directions(joint)
+            kind, directions = KINDS[joint.kind], directions_of(joint)
             number[joint.link], parent[i] = i, number[joint.parent]
             r0[i], inertia[i], to_link = joint.origin, joint.inertia, np.asarray(joint.rotation, float).T
             # places in q
@@ -230,7 +180,6 @@ class Model:
                 S.append(motion)
                 last = len(before) - 1
             first[i + 1] = len(before)
-        # base's own entry: first[0] = first[1] = 1
         arrays = ModelArrays(
             parent, first, np.array(before, np.int64), angle, quaternion, slide, slides,
             E0, Ec, Es, r0, r1, np.array(S), inertia, np.concatenate([[0.0], _of_velocities(joints, 'rotor')]),
@@ -243,9 +192,13 @@ class Model:
         )
         friction = Friction(*(_of_velocities(joints, field) for field in Friction._fields))
         link_frames = {link: Frame(i, np.eye(3), np.zeros(3)) for link, i in number.items()}
+        for frame in frames or {}:
+            if frame in number:
+                raise ModelError(f'frame {frame!r}: a link has this name')
         return cls(
             name=name,
             joint_names=tuple(joint.name for joint in joints),
+            joint_kinds=tuple(joint.kind for joint in joints),
             link_names=tuple(number),
             arrays=arrays,
             limits=limits,
@@ -254,17 +207,41 @@ class Model:
             findings=tuple(findings),
         )
 
+    def coordinates(self, i: int) -> slice:
+        """Return where the coordinates of joint ``i`` (1..n) stand in q."""
+        counts = [KINDS[kind].coordinates for kind in self.joint_kinds]
+        return slice(sum(counts[: i - 1]), sum(counts[:i]))
 
-def _directions(joint: Joint) -> np.ndarray:
-    """Return the directions of a joint as rows (3, 3): its axis and two across, or the link's own."""
-    if KINDS[joint.kind].quaternion >= 0:
-        return np.eye(3)
-    axis = np.asarray(joint.axis, float)
-    # the first across is as near to x as it can be, or to y
-    nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
-    across = nearest - (nearest @ axis) * axis
-    across /= np.linalg.norm(across)
-    return np.array([axis, across, np.cross(axis, across)])
+    def velocities(self, i: int) -> slice:
+        """Return where the velocities of joint ``i`` (1..n) stand in qd."""
+        return slice(self.arrays.first[i] - 1, self.arrays.first[i + 1] - 1)
+
+    @property
+    def joints(self) -> list[Joint]:
+        """The joints that ``Model.of`` makes this model of, up to rounding."""
+        arrays, joints = self.arrays, []
+        for i, (name, kind) in enumerate(zip(self.joint_names, self.joint_kinds, strict=True), start=1):
+            k, place = arrays.first[i], self.coordinates(i).start
+            axis, pitch = axis_and_pitch(kind, arrays.S[k : arrays.first[i + 1]])
+            joint = Joint(
+                name=name,
+                link=self.link_names[i],
+                parent=self.link_names[arrays.parent[i]],
+                kind=kind,
+                axis=axis,
+                rotation=(arrays.E0[i] + arrays.Ec[i]).T,
+                origin=arrays.r0[i],
+                inertia=arrays.I[i],
+                rotor=float(arrays.rotor[k]),
+                pitch=pitch,
+                lower=float(self.limits.lower[place]),
+                upper=float(self.limits.upper[place]),
+                velocity=float(self.limits.velocity[k - 1]),
+                effort=float(self.limits.effort[k - 1]),
+                **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
+            )
+            joints.append(joint)
+        return joints
 
 
 def _of_velocities(joints, field: str) -> np.ndarray:

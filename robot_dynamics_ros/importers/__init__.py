@@ -1,1 +1,1 @@
-"""Robot descriptions from outside: text or table in, model out."""
+"""Robot descriptions from outside: text or table in, model out; and models cut, joined and written."""

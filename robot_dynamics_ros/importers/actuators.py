@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import Model
-from robot_dynamics_ros.importers.reading import read_text
+from robot_dynamics_ros.importers.figures import shown
+from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 
 Source = str | Path | Mapping[str, Mapping[str, float]]
 
@@ -78,7 +78,7 @@ def _figures(source: Source) -> tuple[str, dict[str, dict[str, float]]]:
         if figure not in _FIGURES:
             raise ModelError(f'{where}: {figure}: unknown; expected some of {", ".join(_FIGURES)}')
         if not isinstance(table, Mapping):
-            raise ModelError(f'{where}: {figure}: expected a table joint: number, got {table!r:.80}')
+            raise ModelError(f'{where}: {figure}: expected a table joint: number, got {shown(table)}')
         figures[figure] = {joint: _number(where, figure, joint, value) for joint, value in table.items()}
     return where, figures
 
@@ -92,15 +92,12 @@ def _number(where: str, figure: str, joint: str, value) -> float:
                 return float(value)
         except OverflowError:  # an integer beyond every float
             pass
-    raise ModelError(f'{where}: {figure}: {joint}: expected {expected}, got {value!r:.80}')
+    raise ModelError(f'{where}: {figure}: {joint}: expected {expected}, got {shown(value)}')
 
 
 def _loaded(path: str | Path):
     """Return what a YAML file holds; ModelError if it can't be read."""
     try:
-        return yaml.safe_load(read_text(path))
+        return parsed_yaml(read_text(path))
     except ModelError as error:
         raise ModelError(f'{path}: {error}') from error
-    # ValueError: a date that is none; RecursionError: deep nesting
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ModelError(f'{path}: not YAML: {error}') from error

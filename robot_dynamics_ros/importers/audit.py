@@ -5,11 +5,12 @@ robot can be simulated at all (moving bodies without inertia) is judged on the b
 included.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.model import Finding, Joint
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Finding, Model
 
 # Vendor files print six decimals. That moves each entry of a 3 x 3 inertia by at most 5e-7 kg m^2, and its
 # principal moments by at most three times as much (Weyl's inequality); a smaller violation may be that.
@@ -79,10 +80,17 @@ def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
             yield Finding('warning', where, 'it moves, but neither it nor a link fixed to it has a mass')
 
 
-def audit_base(base: str, masses: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield what the model leaves out: ``masses`` (kg) of the base and of the links fixed to it."""
-    dropped = {link: mass for link, mass in masses.items() if mass != 0}
-    if dropped:
-        links = ', '.join(repr(link) for link in dropped)
-        message = f'{sum(dropped.values()):g} kg of {links} dropped from the model: the base does not move'
+def audit_base(base: str, mass: float) -> Iterator[Finding]:
+    """Yield what no torque depends on: the ``mass`` (kg) of the base and of the links fixed to it together."""
+    if mass != 0:
+        message = f'its {mass:g} kg, fixed links included, count for nothing: the base does not move'
         yield Finding('warning', f'link {base!r}', message)
+
+
+def audit_model(model: Model) -> Iterator[Finding]:
+    """Yield what is wrong with a model but for its inertials, which are judged link by link as written."""
+    joints = model.joints
+    for joint in joints:
+        yield from audit_joint(joint)
+    yield from audit_bodies(joints)
+    yield from audit_base(model.link_names[0], float(model.arrays.I[0, 0]))

@@ -1,10 +1,11 @@
-"""Text of unknown origin in, XML elements and numbers out: sizes are capped, errors name the attribute."""
+"""Text of unknown origin in, XML elements, numbers and YAML out: sizes are capped, errors name the attribute."""
 
 import math
 import re
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 
+import yaml
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, XMLParser
 
@@ -72,6 +73,17 @@ def parsed(text: str) -> Element:
         raise ModelError(f'not well-formed XML: {error}{hint}') from error
     except UnicodeEncodeError as error:
         raise ModelError(f'not UTF-8 text: {error.reason} at character {error.start}') from error
+
+
+def parsed_yaml(text: str):
+    """Return what YAML text holds, plain values only; ModelError if it is none or too long."""
+    if len(text) > MAX_BYTES:
+        raise ModelError(f'longer than {MAX_BYTES} bytes')
+    try:
+        return yaml.safe_load(text)
+    # ValueError: a date that is none; RecursionError: deep nesting
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ModelError(f'not YAML: {error}') from error
 
 
 def only_child(owner: str, element: Element, tag: str) -> Element | None:

@@ -6,6 +6,7 @@ fixed joint holds are merged into the link that carries them. Whatever goes in, 
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -14,13 +15,13 @@ import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Joint, Model
-from robot_dynamics_ros.importers.audit import audit_base, audit_bodies, audit_inertial, audit_joint
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
+from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
+from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact, from_rpy
 
 KINDS = {'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic', 'fixed': 'fixed'}
-SHORTEST_AXIS = 1e-9  # shorter is a mistake, not a direction
-ROTATION_ROUNDING = 1e-15  # pi in 16 digits leaves 1e-16 where a rotation has 0
 
 
 class _Inertial(NamedTuple):
@@ -92,11 +93,8 @@ def _model(robot: Element) -> Model:
     findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
-    for joint in joints:
-        findings += audit_joint(joint)
-    findings += audit_bodies(joints)
-    findings += audit_base(base, {place.link: links[place.link].mass for place in members if place.body == 0})
-    return Model.of(name, base, joints, frames=frames, findings=findings)
+    model = Model.of(name, base, joints, frames, base_inertia=rows[0])
+    return replace(model, findings=(*findings, *audit_model(model)))
 
 
 def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[_Place]]:
@@ -130,7 +128,7 @@ def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[
             place = _Place(place.link, place.joint, len(bodies) - 1, np.eye(3), np.zeros(3))
         members.append(place)
         for joint in reversed(below[place.link]):
-            rotation = _exact(place.rotation @ joint.rotation)
+            rotation = exact(place.rotation @ joint.rotation)
             origin = place.rotation @ joint.origin + place.origin
             waiting.append(_Place(joint.child, joint, place.body, rotation, origin))
     reached = {place.link for place in members}
@@ -230,21 +228,4 @@ def _pose(owner: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (3, 3) and translation (3, m) of an element's <origin>; where it has none, none."""
     origin = only_child(owner, element, 'origin')
     roll, pitch, yaw = numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])
-    sr, cr, sp, cp, sy, cy = (f(angle) for angle in (roll, pitch, yaw) for f in (math.sin, math.cos))
-    # fixed axes: Rz(yaw) Ry(pitch) Rx(roll)
-    rotation = np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ])  # fmt: skip
-    return _exact(rotation), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))
-
-
-def _exact(rotation: np.ndarray) -> np.ndarray:
-    """Return a rotation (3, 3) with entries that are 0, 1 or -1 up to rounding set to these.
-
-    Quarter turns are everywhere in robots; a structural zero that stays exactly zero is what code specialised
-    for one robot leaves out.
-    """
-    nearest = np.round(rotation)
-    return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest, rotation)
+    return from_rpy(roll, pitch, yaw), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))

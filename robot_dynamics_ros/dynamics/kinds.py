@@ -1,0 +1,83 @@
+"""What kinds of joints there are, and a joint as every importer states it."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Kind(NamedTuple):
+    """What a kind of joint is made of. Places are those among the joint's own coordinates, -1 for none.
+
+    Directions are 0 along the axis, 1 and 2 across it; the link's own x, y, z where there is a quaternion. A velocity
+    turns about a direction (0, 1, 2) or moves along it (3, 4, 5).
+    """
+
+    coordinates: int
+    angle: int
+    quaternion: int
+    slide: int
+    slides: tuple[int, ...]
+    velocities: tuple[int, ...]
+
+
+KINDS = {
+    'revolute': Kind(1, angle=0, quaternion=-1, slide=0, slides=(), velocities=(0,)),
+    'prismatic': Kind(1, angle=-1, quaternion=-1, slide=0, slides=(0,), velocities=(3,)),
+    # a screw: it moves by its pitch for each radian
+    'helical': Kind(1, angle=0, quaternion=-1, slide=0, slides=(0,), velocities=(0,)),
+    'cylindrical': Kind(2, angle=0, quaternion=-1, slide=1, slides=(0,), velocities=(0, 3)),
+    # x and y in the parent's frame, angle; the velocities along x and y are those in the link's frame
+    'planar': Kind(3, angle=2, quaternion=-1, slide=0, slides=(1, 2), velocities=(4, 5, 0)),
+    'spherical': Kind(4, angle=-1, quaternion=0, slide=0, slides=(), velocities=(0, 1, 2)),
+    # position in the parent's frame, quaternion; angular and linear velocity in the link's frame
+    'free': Kind(7, angle=-1, quaternion=3, slide=0, slides=(0, 1, 2), velocities=(0, 1, 2, 3, 4, 5)),
+}
+"""RBDA table 4.1; the coordinates of a quaternion are x, y, z, w."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint and the link it moves, as every importer states it; ``model.Model.of`` makes arrays of them."""
+
+    name: str
+    link: str
+    parent: str  # name of the parent link
+    kind: str  # one of KINDS
+    axis: np.ndarray  # (3,) unit vector, link frame
+    rotation: np.ndarray  # (3, 3)   link -> parent at q = 0
+    origin: np.ndarray  # (3,) m     link's origin in the parent's frame at q = 0
+    inertia: np.ndarray  # (10,)     ten parameters, link frame
+    rotor: float = 0.0
+    pitch: float = 0.0  # m/rad, of a helical joint
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.nan
+    effort: float = np.nan
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    offset: float = 0.0
+    transition: float = 0.01
+
+
+def directions_of(joint: Joint) -> np.ndarray:
+    """Return the directions of a joint as rows (3, 3): its axis and two across, or the link's own."""
+    if KINDS[joint.kind].quaternion >= 0:
+        return np.eye(3)
+    axis = np.asarray(joint.axis, float)
+    # the first across is as near to x as it can be, or to y
+    nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
+    across = nearest - (nearest @ axis) * axis
+    across /= np.linalg.norm(across)
+    return np.array([axis, across, np.cross(axis, across)])
+
+
+def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:
+    """Return a joint's axis (3; z where it has none) and pitch (m/rad) from its rows of S (d, 6)."""
+    velocities = KINDS[kind].velocities
+    if kind == 'prismatic':
+        return S[0, 3:], 0.0
+    if KINDS[kind].quaternion >= 0:
+        return np.array([0.0, 0.0, 1.0]), 0.0
+    turning = S[velocities.index(0)]
+    return turning[:3], float(turning[:3] @ turning[3:])

@@ -1,0 +1,184 @@
+"""A whole model as YAML, in both directions: all that a URDF holds of the dynamics, and what it can't hold.
+
+    robot: lift
+    gravity: [0.0, 0.0, -9.81]               # m/s^2, base frame; may be left out
+    base: {link: floor}                      # and inertial, as below
+    joints:                                  # in the order of joint vectors, parents first
+    - name: column
+      link: carriage
+      parent: floor
+      kind: prismatic                        # or revolute
+      axis: [0.0, 0.0, 1.0]                  # link frame
+      rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; left out: none
+      origin: [0.0, 0.0, 0.5]                # m, parent's frame; left out: 0
+      inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1, 0.0, 0.0, 0.1, 0.0, 0.1]}
+      rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; this and the rest may be left out
+      limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
+      friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}
+    frames:                                  # fixed to a link
+      tool: {link: carriage, rotation: ..., origin: ...}
+
+An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about the centre (kg m^2), link frame.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
+from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Finding, Frame, Friction, JointLimits, Model
+from robot_dynamics_ros.importers import figures
+from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
+from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+
+GRAVITY = (0.0, 0.0, -9.81)
+KINDS = ('revolute', 'prismatic')
+_PLACE = ('rotation', 'origin')
+_NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
+_OPTIONAL = (*_PLACE, 'inertial', 'rotor_inertia', 'limits', 'friction')
+
+
+def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
+    """Return model and gravity (3, m/s^2) of YAML: a path, or the text itself if it has more than one line.
+
+    Raises ModelError naming joint and key. What the audit has to say is in ``Model.findings``.
+    """
+    is_text = isinstance(source, str) and '\n' in source
+    try:
+        return _model(parsed_yaml(str(source) if is_text else read_text(source)))
+    except ModelError as error:
+        raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
+
+
+def yaml_of(model: Model, gravity=GRAVITY) -> str:
+    """Return the YAML of a model under ``gravity`` (3, m/s^2) as text."""
+    base = {'link': model.link_names[0], **_inertial_written(model.arrays.I[0])}
+    frames = {
+        name: {'link': model.link_names[frame.link], **_place_written(frame.rotation, frame.origin)}
+        for name, frame in model.frames.items()
+        if name not in model.link_names
+    }
+    content = {
+        'robot': model.name,
+        'gravity': _plain(gravity),
+        'base': base,
+        'joints': [_joint_written(joint) for joint in model.joints],
+        'frames': frames,
+    }
+    # numbers on one line, tables on several
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=math.inf)
+
+
+def _model(content) -> tuple[Model, np.ndarray]:
+    """Return model and gravity of what the YAML holds."""
+    known = ('robot', 'gravity', 'base', 'joints', 'frames')
+    content = figures.table('the file', content, known, needed=('robot', 'base', 'joints'))
+    name = figures.name('robot', content['robot'])
+    gravity = figures.array('gravity', content.get('gravity', GRAVITY), (3,))
+    base = figures.table('base', content['base'], ('link', 'inertial'), needed=('link',))
+    base_link = figures.name('base: link', base['link'])
+    findings: list[Finding] = []
+    base_inertia = _inertia(f'link {base_link!r}', base, base_link, findings)
+    if not isinstance(content['joints'], list):
+        raise ModelError(f'joints: expected a list, got {figures.shown(content["joints"])}')
+    joints = [_joint(f'joint number {i}', row, findings) for i, row in enumerate(content['joints'], start=1)]
+    number = {link: i for i, link in enumerate([base_link, *(joint.link for joint in joints)])}
+    frames = {}
+    for frame, row in figures.table('frames', content.get('frames', {})).items():
+        where = f'frame {figures.name("frames", frame)!r}'
+        link = figures.name(f'{where}: link', figures.table(where, row, ('link', *_PLACE), ('link',))['link'])
+        if link not in number:
+            raise ModelError(f'{where}: no link {link!r}')
+        frames[frame] = Frame(number[link], *_place(where, row))
+    model = Model.of(name, base_link, joints, frames, base_inertia=base_inertia)
+    return replace(model, findings=(*findings, *audit_model(model))), gravity
+
+
+def _joint(where: str, row, findings: list[Finding]) -> Joint:
+    """Return the joint of one row; what is wrong with its inertial goes to ``findings``."""
+    figures.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
+    name = figures.name(f'{where}: name', row['name'])
+    where = f'joint {name!r}'
+    link = figures.name(f'{where}: link', row['link'])
+    rotation, origin = _place(where, row)
+    friction = figures.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
+    friction = {field: figures.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
+    if friction.get('transition', 1.0) <= 0.0:
+        raise ModelError(f'{where}: friction: transition: expected a number > 0, got {friction["transition"]:g}')
+    limits = figures.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
+    return Joint(
+        name=name,
+        link=link,
+        parent=figures.name(f'{where}: parent', row['parent']),
+        kind=figures.choice(f'{where}: kind', row['kind'], KINDS),
+        axis=figures.direction(f'{where}: axis', row['axis']),
+        rotation=rotation,
+        origin=origin,
+        inertia=_inertia(where, row, link, findings),
+        rotor=figures.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
+        **figures.limits(f'{where}: limits', limits),
+        **friction,
+    )
+
+
+def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np.ndarray:
+    """Return the ten parameters (10,) of a row's inertial, zeros where it has none; flaws go to ``findings``."""
+    where = f'{where}: inertial'
+    keys = ('mass', 'com', 'inertia')
+    if 'inertial' not in row:
+        return np.zeros(10)
+    inertial = figures.table(where, row['inertial'], keys, keys)
+    mass = figures.number(f'{where}: mass', inertial['mass'])
+    com = figures.array(f'{where}: com', inertial['com'], (3,))
+    xx, xy, xz, yy, yz, zz = figures.array(f'{where}: inertia', inertial['inertia'], (6,))
+    about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    findings += audit_inertial(link, mass, about_com)
+    return ten_parameters(mass, com, about_com)
+
+
+def _place(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and origin (3, m) of a row; the identity where it has none."""
+    rotation = figures.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
+    return rotation, figures.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
+
+
+def _joint_written(joint: Joint) -> dict:
+    """Return the row of a joint."""
+    limits = {field: _plain(getattr(joint, field)) for field in JointLimits._fields}
+    return {
+        'name': joint.name,
+        'link': joint.link,
+        'parent': joint.parent,
+        'kind': joint.kind,
+        'axis': _plain(joint.axis),
+        **_place_written(joint.rotation, joint.origin),
+        **_inertial_written(joint.inertia),
+        'rotor_inertia': joint.rotor,
+        'limits': {field: value for field, value in limits.items() if not math.isnan(value)},
+        'friction': {field: _plain(getattr(joint, field)) for field in Friction._fields},
+    }
+
+
+def _inertial_written(inertia: np.ndarray) -> dict:
+    """Return the entry 'inertial' of ten parameters (10,); none where all are zero."""
+    if not inertia.any():
+        return {}
+    mass, com, about_com = central_parameters(inertia)
+    upper = about_com[np.triu_indices(3)]
+    return {'inertial': {'mass': mass, 'com': _plain(com), 'inertia': _plain(upper)}}
+
+
+def _place_written(rotation: np.ndarray, origin: np.ndarray) -> dict:
+    """Return the entries of a place."""
+    return {'rotation': _plain(rotation), 'origin': _plain(origin)}
+
+
+def _plain(numbers):
+    """Return numbers as lists of floats, which YAML knows."""
+    return np.asarray(numbers, float).tolist()

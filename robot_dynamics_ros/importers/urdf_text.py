@@ -1,0 +1,94 @@
+"""Model in, URDF out: what ``urdf.model_from_urdf`` reads back as the same model, as far as a URDF can hold it."""
+
+import math
+import re
+import sys
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.bodies import central_parameters
+from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.importers.rotations import to_rpy
+
+# XML 1.0, section 2.2: all other characters have no place in a document, not even escaped.
+_CHARACTERS = re.compile('[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+')
+
+
+def urdf_of(model: Model) -> str:
+    """Return the URDF of a model as text.
+
+    It holds names, tree, inertials, limits, viscous and Coulomb friction; each further frame is a link on a fixed
+    joint <frame>_mount. It can't hold rotor inertia, friction offset and transition, nor an order of joints other
+    than depth first. An infinite position limit of a joint that is limited on the other side, or slides, is written
+    as the largest float. Raises ModelError for a name that XML or a reader of xacro does not take.
+    """
+    robot = Element('robot', name=_name(model.name))
+    base, *links = model.link_names
+    joints = model.joints
+    _add_link(robot, base, model.arrays.I[0])
+    for joint in joints:
+        _add_link(robot, joint.link, joint.inertia)
+    taken = set(model.joint_names)
+    for name, frame in model.frames.items():
+        if name not in (base, *links):
+            _add_link(robot, name, np.zeros(10))
+            mount = f'{name}_mount'
+            while mount in taken:
+                mount += '_'
+            taken.add(mount)
+            _add_joint(robot, mount, 'fixed', model.link_names[frame.link], name, frame.rotation, frame.origin)
+    for joint in joints:
+        _add_moving(robot, joint)
+    indent(robot)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(robot, encoding='unicode') + '\n'
+
+
+def _add_link(robot: Element, name: str, inertia: np.ndarray) -> None:
+    """Add a link with ten inertial parameters (10,), without <inertial> where all are zero."""
+    link = SubElement(robot, 'link', name=_name(name))
+    if inertia.any():
+        mass, com, about_com = central_parameters(inertia)
+        inertial = SubElement(link, 'inertial')
+        SubElement(inertial, 'origin', xyz=_numbers(*com))
+        SubElement(inertial, 'mass', value=_numbers(mass))
+        entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        values = map(_numbers, about_com[np.triu_indices(3)])
+        SubElement(inertial, 'inertia', dict(zip(entries, values, strict=True)))
+
+
+def _add_moving(robot: Element, joint: Joint) -> None:
+    """Add a joint that moves, with what is known of its limits."""
+    endless = joint.kind == 'revolute' and (joint.lower, joint.upper) == (-math.inf, math.inf)
+    kind = 'continuous' if endless else joint.kind
+    element = _add_joint(robot, joint.name, kind, joint.parent, joint.link, joint.rotation, joint.origin)
+    SubElement(element, 'axis', xyz=_numbers(*joint.axis))
+    fields = ('velocity', 'effort') if endless else ('lower', 'upper', 'velocity', 'effort')
+    known = {field: getattr(joint, field) for field in fields if not math.isnan(getattr(joint, field))}
+    if known:
+        SubElement(element, 'limit', {field: _numbers(value) for field, value in known.items()})
+    SubElement(element, 'dynamics', damping=_numbers(joint.viscous), friction=_numbers(joint.coulomb))
+
+
+def _add_joint(robot: Element, name: str, kind: str, parent: str, child: str, rotation, origin) -> Element:
+    """Add and return a joint of ``kind`` with its child's place: rotation (3, 3) and origin (3, m) in the parent."""
+    joint = SubElement(robot, 'joint', name=_name(name), type=kind)
+    SubElement(joint, 'parent', link=_name(parent))
+    SubElement(joint, 'child', link=_name(child))
+    SubElement(joint, 'origin', xyz=_numbers(*origin), rpy=_numbers(*to_rpy(rotation)))
+    return joint
+
+
+def _name(name: str) -> str:
+    """Return a name; ModelError where it would not come back."""
+    if not _CHARACTERS.fullmatch(name) or name.isspace() or '${' in name or '$(' in name:
+        raise ModelError(f'{name!r}: a URDF cannot hold this name')
+    return name
+
+
+def _numbers(*values: float) -> str:
+    """Return numbers in as many digits as make them come back the same."""
+    largest = sys.float_info.max
+    return ' '.join(repr(min(max(float(value), -largest), largest)) for value in values)
