@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Frame, Model
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.library import named_model
@@ -28,14 +28,16 @@ ROUNDING = 1e-14  # of the largest magnitude in the quantity
 
 
 @cache
-def random_model(seed, chain=None) -> Model:
+def random_model(seed, chain=None, general=0.0) -> Model:
     """Return a random tree with limits, friction and frames on some of its links."""
     rng = np.random.default_rng(seed)
     joints = []
-    for joint in trees.random_joints(seed, chain=chain):
+    for joint in trees.random_joints(seed, chain=chain, general=general):
         offset, viscous, coulomb, transition, velocity, effort = rng.uniform(0.01, 5.0, 6)
         lower, upper = sorted(rng.uniform(-3.0, 3.0, 2))
-        if rng.random() < 0.3:
+        if KINDS[joint.kind].coordinates > 1:
+            lower, upper = -np.inf, np.inf
+        elif rng.random() < 0.3:
             lower, upper = (-np.inf, np.inf) if joint.kind == 'revolute' else (np.nan, np.nan)
         figures = {'viscous': viscous, 'coulomb': coulomb, 'offset': offset, 'transition': transition,
                    'lower': lower, 'upper': upper, 'velocity': velocity}  # fmt: skip
@@ -51,6 +53,7 @@ def random_model(seed, chain=None) -> Model:
 MODELS = {name: named_model(name) for name in ('aubo_i5', 'aubo_i5_lecture')}
 MODELS['tree'] = with_actuators(model_from_urdf(TREE), ACTUATORS)
 MODELS |= {f'random {seed}': random_model(seed) for seed in range(4000, 4020)}
+GENERAL = {f'general {seed}': random_model(seed, general=0.6) for seed in range(4020, 4030)}
 MODELS['nothing moves'] = Model.of('still', 'rock', [], {'top': Frame(0, np.eye(3), np.ones(3))})
 MODEL = pytest.mark.parametrize('model', MODELS.values(), ids=MODELS.keys())
 
@@ -67,11 +70,16 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
     links = [0, *(i + 1 for i in row)]
     assert [actual.link_names[i] for i in links] == list(expected.link_names)
     assert [links.index(p) for p in actual.arrays.parent[links][1:]] == expected.arrays.parent[1:].tolist()
-    for field in set(actual.arrays._fields) - {'parent', *lost}:
-        assert_same(getattr(actual.arrays, field)[links], getattr(expected.arrays, field), field)
-    for part in ('limits', 'friction'):
-        for field in set(getattr(actual, part)._fields) - set(lost):
-            assert_same(getattr(getattr(actual, part), field)[row], getattr(getattr(expected, part), field), field)
+    assert_same(actual.arrays.I[0], expected.arrays.I[0], 'base')
+    fields = {field.name for field in dataclasses.fields(Joint)} - {'name', 'link', 'parent', 'kind', *lost}
+    for i, joint in zip(row, expected.joints, strict=True):
+        assert actual.joint_kinds[i] == joint.kind
+        for field in fields:
+            assert_same(np.asarray(getattr(actual.joints[i], field)), np.asarray(getattr(joint, field)), field)
+    if row == list(range(len(row))):
+        for part in ('arrays', 'limits', 'friction'):
+            for field in set(getattr(actual, part)._fields) - set(lost):
+                assert_same(getattr(getattr(actual, part), field), getattr(getattr(expected, part), field), field)
     assert set(actual.frames) == set(expected.frames)
     for name, (link, rotation, origin) in expected.frames.items():
         assert actual.frames[name].link == links[link], name
@@ -79,7 +87,7 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
         assert_same(actual.frames[name].origin, origin, name)
 
 
-@MODEL
+@pytest.mark.parametrize('model', [*MODELS.values(), *GENERAL.values()], ids=[*MODELS, *GENERAL])
 def test_yaml_brings_back_the_whole_model(model):
     gravity = (1.0, -2.5, 9.0)
     back, its_gravity = model_from_yaml(yaml_of(model, gravity))
@@ -93,6 +101,22 @@ def test_urdf_brings_back_all_that_it_can_hold(model):
     row = [back.joint_names.index(name) for name in model.joint_names]
     assert_same_model(back, model, row, lost=('rotor', 'offset', 'transition'))
     assert not back.arrays.rotor.any()
+
+
+@pytest.mark.parametrize('kind', ['planar', 'free'])
+def test_urdf_brings_back_planar_and_floating_joints(kind):
+    joint = dataclasses.replace(trees.random_joints(1, count=1)[0], kind=kind, lower=-np.inf, upper=np.inf)
+    if kind == 'free':
+        joint = dataclasses.replace(joint, axis=np.array([0.0, 0.0, 1.0]))
+    model = Model.of('r', trees.BASE, [joint])
+    assert_same_model(model_from_urdf(urdf_of(model)), model, [0], lost=('rotor',))
+
+
+@pytest.mark.parametrize('kind', ['helical', 'cylindrical', 'spherical'])
+def test_a_joint_that_a_urdf_cannot_hold_is_refused_by_name(kind):
+    joint = dataclasses.replace(trees.random_joints(1, count=1)[0], kind=kind)
+    with pytest.raises(ModelError, match=f"^joint 'joint_1': a URDF cannot hold a {kind} joint$"):
+        urdf_of(Model.of('r', trees.BASE, [joint]))
 
 
 def test_some_trees_come_back_from_a_urdf_in_another_order():

@@ -99,7 +99,7 @@ def test_the_rotor_of_a_locked_joint_goes_and_those_of_the_others_stay():
 def test_pinocchio_reduces_to_the_same_robot(seed):
     pin = pinocchio()
     full, reduced, free, (q, qd, qdd) = locked(seed)
-    pin_full, order = trees.pinocchio_tree(full._model.joints)
+    pin_full, order, _ = trees.pinocchio_tree(full._model.joints)
     for i in range(1, pin_full.njoints):
         pin_full.addJointFrame(i)
     held = [pin_full.getJointId(name) for name in full.joint_names if name not in reduced.joint_names]
@@ -239,7 +239,7 @@ def test_pinocchio_appends_to_the_same_robot(seed):
     pin = pinocchio()
     one, two = tree(seed), tree(seed + 100)
     robot = Robot(with_attached(one, two, 'link_4', POSE, prefix='b_'), GRAVITY)
-    (pin_one, _), (pin_two, _) = trees.pinocchio_tree(one.joints), trees.pinocchio_tree(two.joints)
+    pin_one, pin_two = (trees.pinocchio_tree(robot.joints)[0] for robot in (one, two))
     for i in range(1, pin_two.njoints):
         pin_two.names[i] = 'b_' + pin_two.names[i]
     frame = pin_one.addFrame(pin.Frame('link_4', pin_one.getJointId('joint_4'), pin.SE3.Identity(), pin.OP_FRAME))

@@ -81,6 +81,14 @@ def test_moving_joint_types(kind, column, lower, upper):
     assert (model.limits.velocity[0], model.limits.effort[0]) == (3, 4)
 
 
+@pytest.mark.parametrize(('kind', 'ours', 'nq'), [('floating', 'free', 7), ('planar', 'planar', 3)])
+def test_joint_types_of_several_degrees_of_freedom(kind, ours, nq):
+    model = model_from_urdf(one_joint('<axis xyz="0 0 2"/>', kind))
+    assert model.joint_kinds == (ours,)
+    assert model.limits.lower.tolist() == [-np.inf] * nq and model.limits.upper.tolist() == [np.inf] * nq
+    assert not [finding for finding in model.findings if finding.where == "joint 'elbow'"]
+
+
 def test_the_axis_is_x_where_none_is_given():
     assert model_from_urdf(one_joint()).arrays.S[1].tolist() == [1, 0, 0, 0, 0, 0]
 
@@ -243,8 +251,7 @@ REFUSED = {
     'two origins': (one_joint('<origin/><origin/>'), "joint 'elbow': <origin> occurs 2 times"),
     # joints that can't be represented
     'no type': (one_joint().replace(' type="revolute"', ''), "joint 'elbow': <joint>: attribute 'type'"),
-    'floating': (one_joint(kind='floating'), "joint 'elbow': type 'floating' is not supported"),
-    'planar': (one_joint(kind='planar'), "joint 'elbow': type 'planar' is not supported"),
+    'spherical': (one_joint(kind='spherical'), "joint 'elbow': type 'spherical' is not supported"),
     'unknown type': (one_joint(kind='screw'), "joint 'elbow': type 'screw' is not supported"),
     'mimic': (one_joint(LIMIT + '<mimic joint="other"/>'), "joint 'elbow': <mimic> is not supported"),
     # inertials

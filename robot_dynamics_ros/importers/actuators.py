@@ -46,7 +46,8 @@ def with_actuators(model: Model, source: Source) -> Model:
         if missing:
             expected = f'expected {len(model.joint_names)} joints, got {len(table)}'
             raise ModelError(f'{where}: {figure}: {expected}: {missing[0]!r} is missing')
-        columns[figure] = np.array([table[joint] for joint in model.joint_names])
+        counts = np.diff(model.arrays.first[1:])  # the same for all velocities of a joint
+        columns[figure] = np.repeat([table[joint] for joint in model.joint_names], counts)
         columns[figure].flags.writeable = False
     arrays, friction = model.arrays, model.friction
     if 'rotor_inertia' in columns:

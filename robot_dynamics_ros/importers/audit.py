@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, directions_of
 from robot_dynamics_ros.dynamics.model import Finding, Model
 
 # Vendor files print six decimals. That moves each entry of a 3 x 3 inertia by at most 5e-7 kg m^2, and its
@@ -51,6 +51,8 @@ def audit_inertial(link: str, mass: float, inertia: np.ndarray) -> Iterator[Find
 
 def audit_joint(joint: Joint) -> Iterator[Finding]:
     """Yield what is wrong with a joint's limits and friction."""
+    if KINDS[joint.kind].coordinates > 1:
+        return  # nothing states limits of a joint of several degrees of freedom
     where = f'joint {joint.name!r}'
     unknown = [field for field in ('effort', 'velocity') if np.isnan(getattr(joint, field))]
     if np.isnan(joint.lower) or np.isnan(joint.upper):
@@ -69,15 +71,21 @@ def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
     """Yield the moving bodies (fixed links included) whose lack of mass or inertia matters."""
     parents = {joint.parent for joint in joints}
     for joint in joints:
-        xx, xy, xz, yy, yz, zz = joint.inertia[4:]
-        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        along_axis = joint.inertia[0] if joint.kind == 'prismatic' else joint.axis @ about_origin @ joint.axis
         where = f'link {joint.link!r}'
-        if joint.link not in parents and abs(along_axis) + joint.rotor < SMALLEST_AXIS_INERTIA:
+        if joint.link not in parents and _least_moved(joint) + joint.rotor < SMALLEST_AXIS_INERTIA:
             message = f'joint {joint.name!r} moves no inertia and ends its chain: forward dynamics is singular'
             yield Finding('error', where, message)
         elif joint.inertia[0] == 0:
             yield Finding('warning', where, 'it moves, but neither it nor a link fixed to it has a mass')
+
+
+def _least_moved(joint: Joint) -> float:
+    """Return the least inertia (kg m^2, kg) that a joint's link puts in the way of one of the joint's velocities."""
+    mass, (xx, xy, xz, yy, yz, zz) = joint.inertia[0], joint.inertia[4:]
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    turning = np.abs(np.einsum('ki,ij,kj->k', directions_of(joint), about_origin, directions_of(joint)))
+    turning += abs(mass) * joint.pitch**2
+    return min(turning[k] if k < 3 else abs(mass) for k in KINDS[joint.kind].velocities)
 
 
 def audit_base(base: str, mass: float) -> Iterator[Finding]:

@@ -7,7 +7,7 @@
     - name: column
       link: carriage
       parent: floor
-      kind: prismatic                        # or revolute
+      kind: prismatic                        # or another of dynamics.kinds; a helical one has a pitch, m/rad
       axis: [0.0, 0.0, 1.0]                  # link frame
       rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; left out: none
       origin: [0.0, 0.0, 0.5]                # m, parent's frame; left out: 0
@@ -31,17 +31,16 @@ import yaml
 
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Finding, Frame, Friction, JointLimits, Model
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 
 GRAVITY = (0.0, 0.0, -9.81)
-KINDS = ('revolute', 'prismatic')
 _PLACE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
-_OPTIONAL = (*_PLACE, 'inertial', 'rotor_inertia', 'limits', 'friction')
+_OPTIONAL = (*_PLACE, 'pitch', 'inertial', 'rotor_inertia', 'limits', 'friction')
 
 
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
@@ -116,8 +115,9 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         name=name,
         link=link,
         parent=figures.name(f'{where}: parent', row['parent']),
-        kind=figures.choice(f'{where}: kind', row['kind'], KINDS),
+        kind=figures.choice(f'{where}: kind', row['kind'], tuple(KINDS)),
         axis=figures.direction(f'{where}: axis', row['axis']),
+        pitch=figures.number(f'{where}: pitch', row.get('pitch', 0.0)),
         rotation=rotation,
         origin=origin,
         inertia=_inertia(where, row, link, findings),
@@ -157,6 +157,7 @@ def _joint_written(joint: Joint) -> dict:
         'parent': joint.parent,
         'kind': joint.kind,
         'axis': _plain(joint.axis),
+        **({'pitch': joint.pitch} if joint.kind == 'helical' else {}),
         **_place_written(joint.rotation, joint.origin),
         **_inertial_written(joint.inertia),
         'rotor_inertia': joint.rotor,

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_dynamics_ros.dynamics.batch import link_poses_batch
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
+from robot_dynamics_ros.dynamics.model import Finding, Frame, Model, Workspace
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged
-from robot_dynamics_ros.importers.rotations import about
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
@@ -46,8 +46,10 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     return _audited(reduced, _inherited(model))
 
 
-def with_locked_joints(model: Model, positions: Mapping[str, float]) -> Model:
+def with_locked_joints(model: Model, positions: Mapping) -> Model:
     """Return the model with joints held at positions (rad, m), each link merged into the one that carries it.
+
+    A position is a number, or the coordinates of a joint that has several.
 
     The links' names go on as frames. The reflected rotor inertia of a held joint goes: it belongs to that joint's own
     motion, and the motor's mass is in the links. Raises UnknownNameError, and ArgumentError for what is no position.
@@ -106,16 +108,20 @@ def _parts(model: Model) -> list[Joint]:
     return [*model.joints, *frames]
 
 
-def _held(joint: Joint, position: float) -> Joint:
-    """Return the fixed joint that a joint is at a position; ArgumentError unless that is a finite number."""
+def _held(joint: Joint, position) -> Joint:
+    """Return the fixed joint that a joint is at a position; ArgumentError unless that is finite numbers that fit."""
+    where, count = f'positions: {joint.name}', KINDS[joint.kind].coordinates
     try:
-        q = figures.number(f'positions: {joint.name}', position)
+        q = np.array([[figures.number(where, position)]] if count == 1 else [figures.array(where, position, (count,))])
     except ModelError as error:
         raise ArgumentError(str(error)) from None
-    if joint.kind == 'revolute':
-        return fixed(joint.link, joint.parent, joint.rotation @ about(joint.axis, q), joint.origin, joint.inertia)
-    origin = joint.origin + joint.rotation @ joint.axis * q
-    return fixed(joint.link, joint.parent, joint.rotation, origin, joint.inertia)
+    turn = KINDS[joint.kind].quaternion
+    if turn >= 0 and abs(np.linalg.norm(q[0, turn : turn + 4]) - 1.0) > 1e-6:
+        raise ArgumentError(f'{where}: its quaternion is not of length 1')
+    alone = Model.of(joint.name, joint.parent, [joint]).arrays
+    pose = np.empty((1, 2, 4, 4))
+    link_poses_batch(alone, Workspace.of(alone), q, pose)
+    return fixed(joint.link, joint.parent, pose[0, 1, :3, :3], pose[0, 1, :3, 3], joint.inertia)
 
 
 def _carriers(model: Model, link: int) -> set[int]:

@@ -21,7 +21,14 @@ from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
 from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact, from_rpy
 
-KINDS = {'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic', 'fixed': 'fixed'}
+KINDS = {
+    'revolute': 'revolute',
+    'continuous': 'revolute',
+    'prismatic': 'prismatic',
+    'planar': 'planar',
+    'floating': 'free',
+    'fixed': 'fixed',
+}
 
 
 class _Inertial(NamedTuple):
@@ -59,7 +66,7 @@ def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model
 
     Joints are ordered depth first, children in document order. ``source_name`` says in errors what was read;
     left out, it is the path. What the audit has to say is in ``Model.findings``. Raises ModelError for
-    anything that is not one tree of revolute, continuous, prismatic and fixed joints.
+    anything that is not one tree of the joints that a URDF may have.
     """
     is_text = isinstance(source, str) and '<' in source
     try:
@@ -201,7 +208,7 @@ def _moving(place: _Place, parent: str, inertia: np.ndarray) -> Joint:
         numbers(owner, limit, attribute, [0.0], largest=math.inf)[0]
         for attribute in ('lower', 'upper', 'velocity', 'effort')
     )
-    if element.get('type') == 'continuous':
+    if element.get('type') in ('continuous', 'planar', 'floating'):
         lower, upper = -math.inf, math.inf
     elif lower == upper == 0.0:
         lower, upper = math.nan, math.nan  # a placeholder of exporters, and URDF's default: nothing is known

@@ -13,6 +13,7 @@ from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.importers.rotations import to_rpy
 
+TYPES = {'revolute': 'revolute', 'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}
 # XML 1.0, section 2.2: all other characters have no place in a document, not even escaped.
 _CHARACTERS = re.compile('[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+')
 
@@ -23,7 +24,8 @@ def urdf_of(model: Model) -> str:
     It holds names, tree, inertials, limits, viscous and Coulomb friction; each further frame is a link on a fixed
     joint <frame>_mount. It can't hold rotor inertia, friction offset and transition, nor an order of joints other
     than depth first. An infinite position limit of a joint that is limited on the other side, or slides, is written
-    as the largest float. Raises ModelError for a name that XML or a reader of xacro does not take.
+    as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name that XML or a
+    reader of xacro does not take.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names
@@ -62,10 +64,16 @@ def _add_link(robot: Element, name: str, inertia: np.ndarray) -> None:
 def _add_moving(robot: Element, joint: Joint) -> None:
     """Add a joint that moves, with what is known of its limits."""
     endless = joint.kind == 'revolute' and (joint.lower, joint.upper) == (-math.inf, math.inf)
-    kind = 'continuous' if endless else joint.kind
+    if joint.kind not in TYPES:
+        raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a {joint.kind} joint')
+    kind = 'continuous' if endless else TYPES[joint.kind]
     element = _add_joint(robot, joint.name, kind, joint.parent, joint.link, joint.rotation, joint.origin)
     SubElement(element, 'axis', xyz=_numbers(*joint.axis))
-    fields = ('velocity', 'effort') if endless else ('lower', 'upper', 'velocity', 'effort')
+    fields = (
+        ('velocity', 'effort')
+        if endless or kind in ('planar', 'floating')
+        else ('lower', 'upper', 'velocity', 'effort')
+    )
     known = {field: getattr(joint, field) for field in fields if not math.isnan(getattr(joint, field))}
     if known:
         SubElement(element, 'limit', {field: _numbers(value) for field, value in known.items()})
