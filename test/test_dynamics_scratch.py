@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics import aba, batch, crba, energy, friction, jit, kinematics, rnea
+from robot_dynamics_ros.dynamics import (
+    aba,
+    batch,
+    crba,
+    energy,
+    energy_regressors,
+    friction,
+    jit,
+    kinematics,
+    regressor,
+    rnea,
+)
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
 
 
@@ -33,6 +44,24 @@ def calls():
         'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
         'kinetic_energy': (energy.kinetic_energy, batch.kinetic_energy_batch, [(q,), (qd,)], (1,)),
         'potential_energy': (energy.potential_energy, batch.potential_energy_batch, [(q,), gravity], (1,)),
+        'torque_regressor': (
+            regressor.torque_regressor,
+            batch.torque_regressor_batch,
+            [(q,), (qd,), (qdd,), gravity],
+            (n, 10 * n),
+        ),
+        'kinetic_energy_regressor': (
+            energy_regressors.kinetic_energy_regressor,
+            batch.kinetic_energy_regressor_batch,
+            [(q,), (qd,)],
+            (10 * n,),
+        ),
+        'potential_energy_regressor': (
+            energy_regressors.potential_energy_regressor,
+            batch.potential_energy_regressor_batch,
+            [(q,), gravity],
+            (10 * n,),
+        ),
     }
 
 
