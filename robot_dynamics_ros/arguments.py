@@ -11,6 +11,8 @@ import numpy as np
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 
+ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
+
 
 def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
     """Return ``value`` as a finite float64 array of this shape; ArgumentError naming it otherwise."""
@@ -19,6 +21,25 @@ def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
         raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
     check_finite(name, array)
     return array
+
+
+def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndarray:
+    """Return ``value`` as ``finite`` does; ArgumentError with the ``unit`` where a number is below 0."""
+    array = finite(name, value, shape)
+    if (array < 0.0).any():
+        raise ArgumentError(f'{name}: expected at least 0 {unit}, got {value}')
+    return array
+
+
+def rotation(name: str, value) -> np.ndarray:
+    """Return ``value`` as a rotation matrix (3, 3); ArgumentError where R' R is not 1 to 1e-6, or R reflects."""
+    matrix = finite(name, value, (3, 3))
+    error = np.abs(matrix.T @ matrix - np.eye(3)).max()
+    if error > ROTATION_ROUNDING:
+        raise ArgumentError(f"{name}: expected a rotation matrix, got one with R'R off the identity by {error:.3g}")
+    if np.linalg.det(matrix) < 0.0:
+        raise ArgumentError(f'{name}: expected a rotation matrix, got a reflection: its determinant is -1')
+    return matrix
 
 
 def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:

@@ -4,7 +4,8 @@ It checks input once, picks the kernels and handles batches, payload and mountin
 ``with_gravity`` and ``with_actuators`` return another robot.
 """
 
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,41 +14,18 @@ from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.programs import PROGRAMS
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
 from robot_dynamics_ros.dynamics import batch
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.base_parameters import BaseParameters, base_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.dynamics.generic import Generic
-from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model
+from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
+from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.payload import Payload, loaded
 
 BINDINGS = ('generic', 'specialised')
-
-
-@dataclass(frozen=True, eq=False)
-class Payload:
-    """A body that the arm carries: mass (kg), centre (3, m) in the link's frame, inertia about the centre.
-
-    The axes of the inertia (3, 3; kg m^2) are parallel to the link's frame; left out, the payload is a point mass.
-    """
-
-    mass: float
-    com: tuple[float, float, float]
-    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
-
-    def __post_init__(self):
-        """Refuse what no body can be."""
-        if arguments.finite('mass', self.mass, ()) < 0.0:
-            raise ArgumentError(f'mass: expected at least 0 kg, got {self.mass}')
-        arguments.finite('com', self.com, (3,))
-        inertia = arguments.finite('inertia', self.inertia, (3, 3))
-        rounding = 1e-12 * np.abs(inertia).max()  # R J R' is symmetric and semidefinite up to rounding only
-        if np.abs(inertia - inertia.T).max() > rounding or np.linalg.eigvalsh(inertia)[0] < -rounding:
-            raise ArgumentError('inertia: expected a symmetric positive semidefinite matrix (3, 3)')
-        inertia = 0.5 * (inertia + inertia.T)  # a copy: what was checked stays
-        inertia.flags.writeable = False
-        object.__setattr__(self, 'inertia', inertia)
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
 
 
 class Robot:
@@ -61,33 +39,41 @@ class Robot:
     def __init__(
         self,
         model: Model,
-        gravity=(0.0, 0.0, -9.81),
+        gravity=GRAVITY,
         specialised: Specialised | None = None,
         threads: int | None = None,
+        payloads: Mapping[str, Payload] | tuple[()] = (),
     ):
-        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame.
+        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame and ``payloads`` on its frames.
 
-        ``specialised`` is code for this robot, whatever its last link weighs; without it the generic kernels answer.
+        ``specialised`` is code for this robot, whatever its last link weighs; the generic kernels answer without it and
+        while a payload elsewhere makes another robot of this one.
         ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
         """
-        self._model = model
+        self._bare = model
+        self._payloads = dict(payloads)
+        self._model = model = loaded(model, self._payloads)
         self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
         self._arrays = regrouped(model.arrays)
         self._generic = Generic(self._arrays)
+        self._code = specialised
+        if specialised is not None and not specialised.fits(self._arrays):
+            specialised = None
         self._specialised = specialised
         self._threads = threads
-        self._single = specialised.single if specialised else _NoSingle()
+        self._single = specialised.single if specialised else NoSingle()
         self._batch = specialised.batch if specialised else self._generic
         n = self.nv
         self._rest = np.zeros(n)
-        self._shapes = {name: (n,) * program.axes for name, program in PROGRAMS.items()}
+        self._shapes = {name: program.shape(n) for name, program in PROGRAMS.items()}
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self._load = np.concatenate([self._gravity, last_link, no_wrench])
         self._weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
 
     def __reduce__(self):
         """Pickle what the robot is made of; compiled code and workspaces belong to a process."""
-        return _unpickled, (self._model, self._gravity, self.binding, self._threads)
+        coded = self._code.arrays if self._code else None
+        return _unpickled, (self._bare, self._gravity, coded, self._threads, self._payloads)
 
     def __repr__(self):
         """Return name, joints and gravity."""
@@ -105,48 +91,63 @@ class Robot:
 
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
-        return Robot(with_actuators(self._model, source), self._gravity)._bound_as(self.binding, self._threads)
+        model = with_actuators(self._bare, source)
+        robot = Robot(model, self._gravity, payloads=self._payloads)
+        return robot.with_binding(self.binding, self._threads, most_joints=self.nv)
 
     def with_gravity(self, gravity) -> 'Robot':
         """Return this robot under ``gravity`` (3, m/s^2) in the base frame: wall and ceiling mounting."""
-        return Robot(self._model, gravity, self._specialised, self._threads)
+        return Robot(self._bare, gravity, self._code, self._threads, self._payloads)
+
+    def with_base_orientation(self, rotation) -> 'Robot':
+        """Return this robot with its base turned by ``rotation`` R (3, 3; base to a world whose z is up).
+
+        That is ``with_gravity`` R' (0, 0, -9.81). ArgumentError where R'R is not the identity to 1e-6, or R reflects.
+        """
+        return self.with_gravity(arguments.rotation('rotation', rotation).T @ GRAVITY)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
-        """Return this robot with ``payload`` added to ``link``, whose frame the payload's figures are in.
+        """Return this robot with ``payload`` added to what ``link`` carries, in whose frame the payload's figures are.
 
-        The last link is the default where the robot has one tip. Raises ArgumentError and UnknownNameError.
+        ``link`` is any of ``frame_names``; the last link is the default where the robot has one tip. Nothing is
+        compiled: specialised code takes a payload of the last link as it comes, and while another link carries one
+        the generic kernels answer. Raises ArgumentError and UnknownNameError.
         """
         if not isinstance(payload, Payload):
             raise ArgumentError(f'payload: expected a Payload, got {payload!r:.80}')
-        parents = self._model.arrays.parent[1:]
         if link is None:
+            parents = self._model.arrays.parent[1:]
             tips = [name for i, name in enumerate(self.link_names) if i not in parents]
             if len(tips) > 1:
                 raise ArgumentError(f'link: needed, for {self.name} has several tips: {", ".join(tips)}')
             link = self.link_names[-1]
-        frame = self._frame(link)
-        com = frame.rotation @ np.asarray(payload.com, float) + frame.origin
-        inertia = np.array(self._model.arrays.I)
-        turned = frame.rotation @ np.asarray(payload.inertia, float) @ frame.rotation.T
-        inertia[frame.link] += ten_parameters(payload.mass, com, turned)
-        model = replace(self._model, arrays=self._model.arrays._replace(I=inertia))
-        # specialised code takes the last link's parameters as they come; a payload elsewhere is another robot to it
-        specialised = self._specialised if frame.link == self.nv else None
-        return Robot(model, self._gravity, specialised, self._threads)
+        self._frame(link)
+        carried = self._payloads.get(link)
+        return self._carrying({**self._payloads, link: carried + payload if carried else payload})
+
+    def without_payload(self, link: str | None = None) -> 'Robot':
+        """Return this robot without what ``link`` carries, or without any payload: bit by bit as it was before.
+
+        UnknownNameError for a link that carries none.
+        """
+        if link is not None and link not in self._payloads:
+            raise UnknownNameError(f'no payload on {link!r}; there are some on: {", ".join(self._payloads) or "none"}')
+        return self._carrying({name: it for name, it in self._payloads.items() if link not in (None, name)})
 
     def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
         """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
 
         Specialised code is compiled when it is first needed and kept on disk; gravity and a payload on the last link
         change without compiling. Robots of more than ``most_joints`` joints stay generic, for compiling them takes
-        minutes; ``binding`` tells. ``threads`` is how many cores a large batch may take (None: all).
+        minutes; ``binding`` tells. Payloads on other links become part of the code; it serves as long as they stay.
+        ``threads`` is how many cores a large batch may take (None: all).
         """
         if binding not in BINDINGS:
             raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
         specialised = Specialised(self._arrays, threads) if wanted else None
-        return Robot(self._model, self._gravity, specialised, threads)
+        return Robot(self._bare, self._gravity, specialised, threads, self._payloads)
 
     @property
     def binding(self) -> str:
@@ -156,10 +157,10 @@ class Robot:
     def kernel(self, program: str):
         """Return a program as a function for your own Numba code, compiled into whatever calls it.
 
-        ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'`` and
-        ``'bias_torque'``. The function takes joint vectors (n,) in the order of that method, ``robot.load`` and the
-        result (n,) or, for the mass matrix, (n * n,); it returns whether all numbers are finite and checks nothing
-        else. ArgumentError for another name or a robot of generic binding.
+        ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
+        ``'bias_torque'`` and ``'torque_regressor'``. The function takes joint vectors (n,) in the order of that
+        method, ``robot.load`` and the result, a matrix flat; it returns whether all numbers are finite and checks
+        nothing else. ArgumentError for another name or a robot of generic binding.
         """
         if program not in PROGRAMS:
             raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {program!r:.80}')
@@ -212,6 +213,11 @@ class Robot:
         return self._gravity.copy()
 
     @property
+    def payloads(self) -> dict[str, Payload]:
+        """What the robot carries, by the name of the link or frame that ``with_payload`` was given."""
+        return dict(self._payloads)
+
+    @property
     def limits(self) -> JointLimits:
         """Limits in joint order; NaN where the description states none."""
         return self._model.limits
@@ -220,6 +226,14 @@ class Robot:
     def rotor_inertia(self) -> np.ndarray:
         """Rotor inertia reflected to the joints, (n,) kg m^2 or kg."""
         return self._model.arrays.rotor[1:]
+
+    @property
+    def inertial_parameters(self) -> np.ndarray:
+        """What the regressors are multiplied with, (10 n,): the ten parameters of every moving link, payload included.
+
+        Of each link m, m c, J about its frame's origin (see ``inertia``), in the order of ``link_names``.
+        """
+        return self._model.arrays.I[1:].ravel()
 
     @property
     def friction(self) -> Friction:
@@ -294,23 +308,34 @@ class Robot:
 
     def kinetic_energy(self, q, qd, out=None) -> np.ndarray:
         """Return the kinetic energy (...) in J, rotors included."""
-        (q, qd), shape = self._states(q=q, qd=qd)
-        given, T = arguments.result(out, shape)
-        batch.kinetic_energy_batch(self._model.arrays, self._generic.workspace, q, qd, T.reshape(len(q), 1))
-        return _filled(given, T)
+        return self._looped(batch.kinetic_energy_batch, (), out, q=q, qd=qd)
 
     def potential_energy(self, q, out=None) -> np.ndarray:
         """Return the potential energy (...) in J; zero where all mass is at the base frame's origin."""
-        (q,), shape = self._states(q=q)
-        given, V = arguments.result(out, shape)
-        batch.potential_energy_batch(
-            self._model.arrays, self._generic.workspace, q, self._gravity, V.reshape(len(q), 1)
-        )
-        return _filled(given, V)
+        return self._looped(batch.potential_energy_batch, (), out, self._gravity, q=q)
 
-    def _bound_as(self, binding: str, threads: int | None) -> 'Robot':
-        """Return this robot in the binding that a robot of as many joints has."""
-        return self.with_binding(binding, threads, self.nv)
+    def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Return Y (..., n, 10 n): ``inverse_dynamics`` less ``rotor_inertia`` qdd is Y ``inertial_parameters``.
+
+        It depends on geometry and gravity only. Siciliano et al. 2009, section 7.2.2.
+        """
+        return self._answer(self._single.torque_regressor, 'torque_regressor', self._load, out, q, qd, qdd)
+
+    def kinetic_energy_regressor(self, q, qd, out=None) -> np.ndarray:
+        """Return y (..., 10 n): the kinetic energy less the rotors' is y ``inertial_parameters`` (J)."""
+        return self._looped(batch.kinetic_energy_regressor_batch, (10 * self.nv,), out, q=q, qd=qd)
+
+    def potential_energy_regressor(self, q, out=None) -> np.ndarray:
+        """Return y (..., 10 n): the potential energy is y ``inertial_parameters`` (J)."""
+        return self._looped(batch.potential_energy_regressor_batch, (10 * self.nv,), out, self._gravity, q=q)
+
+    def base_parameters(self) -> BaseParameters:
+        """Return the fewest combinations of ``inertial_parameters`` that torques depend on, under this gravity."""
+        return base_parameters(self._model.arrays, self._gravity)
+
+    def _carrying(self, payloads: dict[str, Payload]) -> 'Robot':
+        """Return this robot with these payloads and no others."""
+        return Robot(self._bare, self._gravity, self._code, self._threads, payloads)
 
     def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
         """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
@@ -337,6 +362,14 @@ class Robot:
             self._explain_not_finite(name, rows, **vectors)
         return _filled(given, result)
 
+    def _looped(self, loop, item: tuple[int, ...], out, *more, **vectors) -> np.ndarray:
+        """Return what a loop of ``batch`` makes of joint vectors (..., n) and ``more``: (..., *item)."""
+        rows, shape = self._states(**vectors)
+        given, result = arguments.result(out, (*shape, *item))
+        flat = result.reshape(len(rows[0]), math.prod(item))
+        loop(self._model.arrays, self._generic.workspace, *rows, *more, flat)
+        return _filled(given, result)
+
     def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return joint vectors as rows (count, n), all finite, and the batch's shape."""
         rows, shape = arguments.states(self.nv, **vectors)
@@ -349,22 +382,11 @@ class Robot:
         for argument, vector in vectors.items():
             arguments.check_finite(argument, np.asarray(vector, float))
         if name == 'forward_dynamics':
-            self._find_joint_without_inertia(rows[0])
+            joint = self._generic.joint_without_inertia(rows[0])
+            if joint is not None:
+                raise ModelError(f'forward dynamics: joint {self.joint_names[joint]!r} has no inertia to accelerate')
         large = ', '.join(vectors)
         raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
-
-    def _find_joint_without_inertia(self, q) -> None:
-        """Raise ModelError where a joint has no inertia to accelerate at one of the positions q (count, n)."""
-        rest, qdd = np.zeros((1, self.nv)), np.empty((1, self.nv))
-        no_wrench = np.zeros((1, len(self.link_names), 6))
-        for state in q[:, None]:
-            work = self._generic.workspace
-            batch.aba_batch(self._model.arrays, work, state, rest, rest, rest[0, :3], no_wrench, qdd)
-            (still,) = np.nonzero(~(work.d[1:] > 0.0))
-            if len(still):  # the outermost: NaN goes on from it towards the base
-                raise ModelError(
-                    f'forward dynamics: joint {self.joint_names[still[-1]]!r} has no inertia to accelerate'
-                )
 
     def _frame(self, link: str):
         """Return the frame of a link's name."""
@@ -373,20 +395,10 @@ class Robot:
         return self._model.frames[link]
 
 
-class _NoSingle:
-    """Stands where a robot has no specialised code: every program refuses, and the batch answers."""
-
-    def __getattr__(self, name: str):
-        """Return what refuses as compiled code refuses an argument that does not fit."""
-        return self._refuse
-
-    def _refuse(self, *arguments):
-        raise TypeError
-
-
-def _unpickled(model: Model, gravity, binding: str, threads: int | None) -> Robot:
-    """Return a robot from its pickle."""
-    return Robot(model, gravity)._bound_as(binding, threads)
+def _unpickled(model: Model, gravity, coded: ModelArrays | None, threads: int | None, payloads) -> Robot:
+    """Return a robot from its pickle; ``coded`` is what there was code for."""
+    specialised = Specialised(coded, threads) if coded and is_possible() else None
+    return Robot(model, gravity, specialised, threads, payloads)
 
 
 def _filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -70,10 +70,13 @@ METHODS = {
     'bias_torque': ('q qd', lambda n: (n,)),
     'coriolis_torque': ('q qd', lambda n: (n,)),
     'inertia_torque': ('q x', lambda n: (n,)),
+    'torque_regressor': ('q qd x', lambda n: (n, 10 * n)),
     'friction_torque': ('qd', lambda n: (n,)),
     'link_pose': ('q', lambda n: (4, 4)),
     'kinetic_energy': ('q qd', lambda n: ()),
     'potential_energy': ('q', lambda n: ()),
+    'kinetic_energy_regressor': ('q qd', lambda n: (10 * n,)),
+    'potential_energy_regressor': ('q', lambda n: (10 * n,)),
 }
 METHOD = pytest.mark.parametrize('method', METHODS)
 ROBOT = pytest.mark.parametrize('name', ROBOTS)
@@ -139,6 +142,15 @@ def expected(name, method, arguments, gravity=None):
         return data.oMf[model.getFrameId(MERGED[name])].homogeneous
     if method == 'potential_energy':
         return pin.computePotentialEnergy(model, data, q)
+    if method.endswith('_regressor'):
+        made = {
+            'torque_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, x)[order],
+            'kinetic_energy_regressor': lambda: pin.computeKineticEnergyRegressor(model, data, q, qd),
+            'potential_energy_regressor': lambda: pin.computePotentialEnergyRegressor(model, data, q),
+        }[method]()
+        # Pinocchio has xx, xy, yy, xz, yz, zz
+        by_link = made.reshape(*made.shape[:-1], model.nv, 10)[..., order, :][..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+        return by_link.reshape(made.shape)
     M = pin.crba(model, data, q)
     M = np.triu(M) + np.triu(M, 1).T
     if method == 'mass_matrix':

@@ -35,11 +35,14 @@ def test_every_method_that_takes_out_is_tested_here():
     computing = {key for key, value in public.items() if 'out' in inspect.signature(value).parameters}
     assert computing == set(METHODS)
     assert {key for key in public if key not in computing} == {
+        'base_parameters',
         'kernel',
         'with_actuators',
+        'with_base_orientation',
         'with_binding',
         'with_gravity',
         'with_payload',
+        'without_payload',
     }
 
 

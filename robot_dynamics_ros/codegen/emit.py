@@ -133,7 +133,7 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             f'    for first in range(0, {result}.size // {size}, {LANES}):',
             *(line for array, block in zip(inputs, blocks, strict=False) for line in _into_block(array, block, n)),
             f'        {name}_block({in_block})',
-            *_out_of_block(blocks[-2], result, size, program.axes),
+            *_out_of_block(blocks[-2], result, size, n),
             f'        for b in range({LANES}):',
             '            total += rest[b]',
             '    return total == 0.0',
@@ -153,9 +153,9 @@ def _into_block(array: str, block: str, n: int) -> list[str]:
     return _moved(array, n, f'{block}[{{place}} + b] = rows[{n} * b + {{k}}]')
 
 
-def _out_of_block(block: str, array: str, size: int, axes: int) -> list[str]:
-    """Return the lines that bring LANES results (size) out of a block; large ones entry by entry."""
-    if axes == 1:
+def _out_of_block(block: str, array: str, size: int, n: int) -> list[str]:
+    """Return the lines that bring LANES results (size) out of a block; larger ones than joint vectors by entries."""
+    if size == n:
         return _moved(array, size, f'rows[{size} * b + {{k}}] = {block}[{{place}} + b]')
     return [
         _rows(array, size),

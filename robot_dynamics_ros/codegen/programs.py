@@ -4,6 +4,7 @@ Inputs that change at run time stay inputs. ``load`` (19,) holds them: gravity (
 parameters of the last link, payload included (10), and the wrench on it in its own frame (6; N m, N).
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,17 +14,18 @@ from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
+from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
 
 LOAD_SIZE = 19
 
 
 class Program(NamedTuple):
-    """One algorithm: the joint vectors it reads beside ``load``, the axes of what it writes, and its trace."""
+    """One algorithm: the joint vectors it reads beside ``load``, the shape of what it writes, and its trace."""
 
     inputs: tuple[str, ...]
     result: str
-    axes: int  # 1 for a joint vector, 2 for a matrix
+    shape: Callable[[int], tuple[int, ...]]  # of what it writes, for n joints
     trace: Callable[..., None]
 
 
@@ -56,12 +58,30 @@ def _forward_dynamics(tape: Tape, setting: Setting, q, qd, tau, qdd) -> None:
     tape.run(crba_forward, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
 
 
+def _torque_regressor(tape: Tape, setting: Setting, q, qd, qdd, Y) -> None:
+    Y = Y.reshape(len(q), 10 * len(q))
+    tape.run(torque_regressor, setting.arrays, setting.work, q, qd, qdd, setting.gravity, Y)
+
+
+def _vector(n: int) -> tuple[int, ...]:
+    return (n,)
+
+
+def _square(n: int) -> tuple[int, ...]:
+    return n, n
+
+
+def _ten_a_link(n: int) -> tuple[int, ...]:
+    return n, 10 * n
+
+
 PROGRAMS = {
-    'inverse_dynamics': Program(('q', 'qd', 'qdd'), 'tau', 1, _inverse_dynamics),
-    'bias_torque': Program(('q', 'qd'), 'tau', 1, _bias_torque),
-    'gravity_torque': Program(('q',), 'tau', 1, _gravity_torque),
-    'mass_matrix': Program(('q',), 'M', 2, _mass_matrix),
-    'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', 1, _forward_dynamics),
+    'inverse_dynamics': Program(('q', 'qd', 'qdd'), 'tau', _vector, _inverse_dynamics),
+    'bias_torque': Program(('q', 'qd'), 'tau', _vector, _bias_torque),
+    'gravity_torque': Program(('q',), 'tau', _vector, _gravity_torque),
+    'mass_matrix': Program(('q',), 'M', _square, _mass_matrix),
+    'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', _vector, _forward_dynamics),
+    'torque_regressor': Program(('q', 'qd', 'qdd'), 'Y', _ten_a_link, _torque_regressor),
 }
 
 
@@ -78,7 +98,7 @@ def trace(arrays: ModelArrays, program: Program, load=None) -> np.ndarray:
     constants.I[n] = load[3:13]
     f_ext = _zeros((n + 1, 6))
     f_ext[n] = load[13:19]
-    result = _zeros(n**program.axes)
+    result = _zeros(math.prod(program.shape(n)))
     program.trace(tape, Setting(constants, Workspace.of(n, object), load[:3], f_ext), *inputs, result)
     return result
 

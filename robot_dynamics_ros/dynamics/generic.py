@@ -68,6 +68,34 @@ class Generic:
         self._forward(self._arrays, self.workspace, q, qd, tau, load[:3], f_ext, result)
         return _finite(q, qd, tau, f_ext, result)
 
+    def torque_regressor(self, q, qd, qdd, load, result) -> bool:
+        """Write torque regressors (count, n, 10 n)."""
+        batch.torque_regressor_batch(self._arrays, self.workspace, q, qd, qdd, load[:3], result)
+        return _finite(q, qd, qdd, result)
+
+    def joint_without_inertia(self, q) -> int | None:
+        """Return the outermost joint, from 0, that has no inertia to accelerate at one of q (count, n), or None."""
+        joints = q.shape[1]
+        rest, qdd = np.zeros((1, joints)), np.empty((1, joints))
+        for state in q[:, None]:
+            work = self.workspace
+            batch.aba_batch(self._arrays, work, state, rest, rest, np.zeros(3), self._no_wrench, qdd)
+            (still,) = np.nonzero(~(work.d[1:] > 0.0))
+            if len(still):  # NaN goes on from the outermost towards the base
+                return int(still[-1])
+        return None
+
+
+class NoSingle:
+    """Stands where a robot has no specialised code: every program refuses, and the batch answers."""
+
+    def __getattr__(self, name: str):
+        """Return what refuses as compiled code refuses an argument that does not fit."""
+        return self._refuse
+
+    def _refuse(self, *arguments):
+        raise TypeError
+
 
 def _finite(*arrays) -> bool:
     """Return whether all numbers of all arrays are finite."""
