@@ -14,7 +14,7 @@ from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.programs import PROGRAMS
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
 from robot_dynamics_ros.dynamics import batch
-from robot_dynamics_ros.dynamics.base_parameters import BaseParameters, base_parameters
+from robot_dynamics_ros.dynamics.base_parameters import TOLERANCE, BaseParameters, base_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
 from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model, ModelArrays
@@ -329,9 +329,12 @@ class Robot:
         """Return y (..., 10 n): the potential energy is y ``inertial_parameters`` (J)."""
         return self._looped(batch.potential_energy_regressor_batch, (10 * self.nv,), out, self._gravity, q=q)
 
-    def base_parameters(self) -> BaseParameters:
-        """Return the fewest combinations of ``inertial_parameters`` that torques depend on, under this gravity."""
-        return base_parameters(self._model.arrays, self._gravity)
+    def base_parameters(self, tolerance: float = TOLERANCE) -> BaseParameters:
+        """Return the fewest combinations of ``inertial_parameters`` that torques depend on, under this gravity.
+
+        A description that turns axes by 1.5708 needs a ``tolerance`` of 1e-4. Gautier & Khalil 1990.
+        """
+        return base_parameters(self._model.arrays, self._gravity, tolerance)
 
     def _carrying(self, payloads: dict[str, Payload]) -> 'Robot':
         """Return this robot with these payloads and no others."""

@@ -136,6 +136,23 @@ def test_the_facade_takes_its_own_gravity():
     assert robot.base_parameters().regrouping.shape == (36, 60)
 
 
+def test_angles_of_few_digits_need_a_tolerance():
+    """The AUBO-i5 as a description would have it that writes 1.5708: hardly parallel axes count only if asked to."""
+    slip = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, -3.7e-6], [0.0, 3.7e-6, 1.0]])
+    rounded = AUBO._replace(**{name: getattr(AUBO, name) @ slip for name in ('E0', 'Ec', 'Es')})
+    assert len(base_parameters(rounded, DOWN).independent) > 36
+    found = base_parameters(rounded, DOWN, 1e-4)
+    assert len(found.independent) == 36
+    q, qd, qdd, pi = np.random.default_rng(0).normal(size=(4, 60))
+    Y = trees.torque_regressor(rounded, q[:6], qd[:6], qdd[:6], np.array(DOWN))
+    assert np.abs(Y[:, found.independent] @ (found.regrouping @ pi) - Y @ pi).max() < 1e-4 * np.abs(Y @ pi).max()
+
+
+def test_a_robot_without_joints_has_none():
+    found = Robot.from_urdf('<robot name="stone"><link name="stone"/></robot>').base_parameters()
+    assert found.independent.shape == (0,) and found.regrouping.shape == (0, 0)
+
+
 @pytest.mark.parametrize(('gravity', 'expected'), [(DOWN, 36), (ASIDE, 38), (NONE, 34)])
 def test_regressors_of_pinocchio_have_that_rank(gravity, expected):
     pin = pytest.importorskip('pinocchio', minversion='3.4', reason='Pinocchio (package pin) is not installed')

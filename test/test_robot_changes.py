@@ -130,7 +130,8 @@ def test_a_payload_is_a_body_more_on_its_link(name, link):
             assert_close(call(name, method, arguments, loaded), call(name, method, arguments, wanted))
     for method in UNLOADED:
         arguments = states(name, method, (3,))
-        assert same_bits(call(name, method, arguments, loaded), call(name, method, arguments))
+        # as numbers: what a zero has of a sign is not kept by specialised code, which another link's payload turns off
+        assert np.array_equal(call(name, method, arguments, loaded), call(name, method, arguments))
 
 
 def test_a_payload_is_added_and_never_replaces():

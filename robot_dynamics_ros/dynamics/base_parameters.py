@@ -11,8 +11,11 @@ import numpy as np
 from robot_dynamics_ros.dynamics.bodies import parameters_of_moments, second_moments
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
-RANK_TOLERANCE = 1e-9
-"""What is left of a vector less its part along others, relative to the largest: below, it depends on them."""
+TOLERANCE = 1e-9
+"""What is left of a vector less its part along others, relative to the largest: below, it depends on them.
+
+With 1e-4, axes that a description turns by 1.5708 are at right angles; torques then stay to about that.
+"""
 
 
 class BaseParameters(NamedTuple):
@@ -25,14 +28,14 @@ class BaseParameters(NamedTuple):
     regrouping: np.ndarray  # (b, 10 n)          [1 K] with the columns in the order of pi
 
 
-def base_parameters(arrays: ModelArrays, gravity) -> BaseParameters:
+def base_parameters(arrays: ModelArrays, gravity, tolerance: float = TOLERANCE) -> BaseParameters:
     """Return the base parameters of a robot under ``gravity`` (3, m/s^2, base frame) by grouping rules.
 
     What a joint can't feel of its link is carried over to the parent, as in ``regrouping``: 3 of the ten parameters for
-    a revolute joint, 6 for a prismatic one; more where the links below leave the parent few ways to move (Gautier &
-    Khalil 1990, sections III and IV). Which these are follows from energies without special cases (Wensing, Niemeyer &
-    Slotine 2017, section 4): parameters are carried over if the joint's own rate does no work on them and, however far
-    the joint is turned, the parent's kinetic and potential energy stay.
+    a revolute joint, 6 for a prismatic one; more where the joints towards the base leave the parent few ways to move
+    (Gautier & Khalil 1990). Which these are follows from energies without special cases, much as in Wensing, Niemeyer &
+    Slotine 2017: parameters are carried over if the joint's own rate has no part in their kinetic energy and, wherever
+    the joint stands, the parent's kinetic and potential energy stay.
     """
     joints = len(arrays.parent) - 1
     unfelt: list[np.ndarray] = []
@@ -41,23 +44,23 @@ def base_parameters(arrays: ModelArrays, gravity) -> BaseParameters:
     for i in range(1, joints + 1):
         p = arrays.parent[i]
         places = _places(arrays, i)
-        own = _null_space(_felt(places, arrays.S[i], reach[p]))
-        dependent += (10 * (i - 1) + _pivoted(own)[0][: len(own)]).tolist()
+        own = _null_space(_felt(places, arrays.S[i], reach[p]), tolerance)
+        dependent += (10 * (i - 1) + _pivoted(own, tolerance)[0][: len(own)]).tolist()
         for row in own:
             parameters = np.zeros((joints + 1, 10))
             parameters[i], parameters[p] = row, -_to_parent(places[0]) @ row
             unfelt.append(parameters[1:].ravel())
-        reach.append(_carried(places, arrays.S[i], reach[p]))
-    return _with_dependent(np.array(dependent, int), np.reshape(unfelt, (-1, 10 * joints)))
+        reach.append(_carried(places, arrays.S[i], reach[p], tolerance))
+    return _with_dependent(np.array(dependent, int), np.reshape(unfelt, (len(unfelt), 10 * joints)))
 
 
-def base_parameters_of_regressors(Y) -> BaseParameters:
+def base_parameters_of_regressors(Y, tolerance: float = TOLERANCE) -> BaseParameters:
     """Return the base parameters of a robot from torque regressors Y (..., n, 10 n) at many random states.
 
-    By QR decomposition with column pivoting (Gautier 1991, section III).
+    By QR decomposition with column pivoting (Gautier 1991).
     """
     rows = Y.reshape(-1, Y.shape[-1])
-    order, R = _pivoted(rows)
+    order, R = _pivoted(rows, tolerance)
     rank = len(R)
     regrouping = np.zeros((rank, len(order)))
     # Y P = Q [R_1 R_2] = Y_1 [1 R_1^-1 R_2]
@@ -72,7 +75,7 @@ _UNITS = [(row[0], row[1:4], second_moments(row)) for row in np.eye(10)]
 
 
 class _Reach(NamedTuple):
-    """What a link can meet over all positions and rates of the joints below it, as rows that span it; link frame."""
+    """What a link can meet over all positions and rates of the joints between it and the base, as rows; link frame."""
 
     motions: np.ndarray  # (., 6)    velocities
     energies: np.ndarray  # (., 10)  kinetic energy's factors of the ten parameters
@@ -107,13 +110,14 @@ def _felt(places, S, reach: _Reach) -> np.ndarray:
     return np.concatenate(rows)
 
 
-def _carried(places, S, reach: _Reach) -> _Reach:
+def _carried(places, S, reach: _Reach, tolerance: float) -> _Reach:
     """Return the reach of a link from that of its parent."""
     motions = _moved(places, reach.motions)
     energies = [_energy(S, S)[None], *(_energy(S, v)[None] for v in motions)]
     energies += [reach.energies @ _to_parent(place) for place in places]
     gravities = [reach.gravities @ E.T for E, _ in places]
-    return _Reach(_span(np.vstack([motions, S])), _span(np.concatenate(energies)), _span(np.concatenate(gravities)))
+    spanning = np.vstack([motions, S]), np.concatenate(energies), np.concatenate(gravities)
+    return _Reach(*(_span(rows, tolerance) for rows in spanning))
 
 
 def _moved(places, motions: np.ndarray) -> np.ndarray:
@@ -151,18 +155,18 @@ def _with_dependent(dependent: np.ndarray, unfelt: np.ndarray) -> BaseParameters
     return BaseParameters(independent, regrouping)
 
 
-def _pivoted(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pivoted(rows: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns' order by QR decomposition with pivoting, independent ones first, and R (rank, columns).
 
     R's columns are in that order. Modified Gram-Schmidt, twice (Golub & Van Loan 2013, section 5.4.2).
     """
     rest = np.array(rows, float)
     order = np.arange(rest.shape[1])
-    tolerance = RANK_TOLERANCE * np.linalg.norm(rest, axis=0).max(initial=0.0)
+    smallest = tolerance * np.linalg.norm(rest, axis=0).max(initial=0.0)
     directions: list[np.ndarray] = []
     for k in range(min(rest.shape)):
         sizes = np.linalg.norm(rest, axis=0)
-        if sizes[k:].max() <= tolerance:
+        if sizes[k:].max() <= smallest:
             break
         # of equals the last, so that rounding does not choose: J_yy goes and J_xx stays, as in the book
         chosen = k + int(np.flatnonzero(sizes[k:] > 0.99 * sizes[k:].max())[-1])
@@ -178,13 +182,13 @@ def _pivoted(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, basis @ np.asarray(rows, float)[:, order]
 
 
-def _span(rows: np.ndarray) -> np.ndarray:
+def _span(rows: np.ndarray, tolerance: float) -> np.ndarray:
     """Return an orthonormal basis, as rows, of what ``rows`` span."""
     _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
-    return basis[sizes > RANK_TOLERANCE * sizes.max(initial=0.0)]
+    return basis[sizes > tolerance * sizes.max(initial=0.0)]
 
 
-def _null_space(rows: np.ndarray) -> np.ndarray:
+def _null_space(rows: np.ndarray, tolerance: float) -> np.ndarray:
     """Return an orthonormal basis, as rows, of what all ``rows`` are orthogonal to."""
     _, sizes, basis = np.linalg.svd(rows)
-    return basis[np.sum(sizes > RANK_TOLERANCE * sizes.max(initial=0.0)) :]
+    return basis[np.sum(sizes > tolerance * sizes.max(initial=0.0)) :]

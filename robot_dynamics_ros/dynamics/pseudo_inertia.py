@@ -2,7 +2,7 @@
 
 The pseudo-inertia is [P h; h' m] (4, 4) with the second moments P (kg m^2), the first moment h (kg m) and the mass m
 (kg) of ``bodies``: the sum of m x x' over a body's mass points x = (x, y, z, 1). It is positive definite for every
-body that extends in all directions (Wensing, Kim & Slotine 2018, section III).
+body that extends in all directions (Wensing, Kim & Slotine 2018).
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 
 def pseudo_inertia(row) -> np.ndarray:
-    """Return the pseudo-inertia (4, 4) of ten parameters (10,). Wensing, Kim & Slotine 2018, eq. 12."""
+    """Return the pseudo-inertia (4, 4) of ten parameters (10,)."""
     h = np.reshape(row[1:4], (3, 1))
     return np.block([[second_moments(row), h], [h.T, row[0]]])
 
@@ -42,7 +42,7 @@ def violation(row) -> str | None:
 def log_cholesky(row) -> np.ndarray:
     """Return the log-Cholesky coordinates (10,) of ten parameters (10,): alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3.
 
-    Rucker & Wensing 2022, section III. Raises ArgumentError with the ``violation`` of parameters that have none.
+    Rucker & Wensing 2022. Raises ArgumentError with the ``violation`` of parameters that have none.
     """
     fault = violation(row)
     if fault:
@@ -58,7 +58,7 @@ def parameters_of_log_cholesky(coordinates) -> np.ndarray:
     """Return the ten parameters (10,) of log-Cholesky coordinates (10,): any ten real numbers make a body.
 
     The pseudo-inertia is U U' with U = exp(alpha) times the upper triangular matrix of exp(d) and 1 on its diagonal, s
-    and t above it. Rucker & Wensing 2022, section III.
+    and t above it. Rucker & Wensing 2022.
     """
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = coordinates
     U = np.exp(alpha) * np.array([
