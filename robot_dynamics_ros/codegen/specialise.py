@@ -20,7 +20,10 @@ from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, 
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
-"""Robots of more joints keep the generic kernels: compiling all programs of 12 joints takes about half a minute."""
+"""Robots of more joints keep the generic kernels: compiling the programs of 12 joints takes about half a minute.
+
+The torque regressor comes on top where it is asked for; it has as many operations as forward dynamics.
+"""
 SMALLEST_PART = 8192
 """States for which handing a part of a batch to another core pays.
 
