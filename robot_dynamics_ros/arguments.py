@@ -11,6 +11,9 @@ import numpy as np
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 
+ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
+QUATERNION_ROUNDING = 1e-6  # of its length
+
 
 def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
     """Return ``value`` as a finite float64 array of this shape; ArgumentError naming it otherwise."""
@@ -21,8 +24,27 @@ def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
-    """Return joint vectors broadcast against each other, each (count, joints), and the batch's shape.
+def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndarray:
+    """Return ``value`` as ``finite`` does; ArgumentError with the ``unit`` where a number is below 0."""
+    array = finite(name, value, shape)
+    if (array < 0.0).any():
+        raise ArgumentError(f'{name}: expected at least 0 {unit}, got {value}')
+    return array
+
+
+def rotation(name: str, value) -> np.ndarray:
+    """Return ``value`` as a rotation matrix (3, 3); ArgumentError where R' R is not 1 to 1e-6, or R reflects."""
+    matrix = finite(name, value, (3, 3))
+    error = np.abs(matrix.T @ matrix - np.eye(3)).max()
+    if error > ROTATION_ROUNDING:
+        raise ArgumentError(f"{name}: expected a rotation matrix, got one with R'R off the identity by {error:.3g}")
+    if np.linalg.det(matrix) < 0.0:
+        raise ArgumentError(f'{name}: expected a rotation matrix, got a reflection: its determinant is -1')
+    return matrix
+
+
+def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Return joint vectors broadcast against each other, each (count, its length), and the batch's shape.
 
     Raises ArgumentError with the argument's name for a wrong last axis, shapes that don't broadcast and what isn't a
     real number. Whether all are finite is ``check_finite``'s to say: compiled code may have looked already.
@@ -30,17 +52,17 @@ def states(joints: int, **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
     arrays = []
     for name, value in named.items():
         array = _numbers(name, value)
-        if array.ndim == 0 or array.shape[-1] != joints:
-            raise ArgumentError(f'{name}: expected shape (..., {joints}), got {array.shape}')
+        if array.ndim == 0 or array.shape[-1] != lengths[name]:
+            raise ArgumentError(f'{name}: expected shape (..., {lengths[name]}), got {array.shape}')
         arrays.append(array)
-    shape = arrays[0].shape
-    if any(array.shape != shape for array in arrays):
+    shape = arrays[0].shape[:-1]
+    if any(array.shape[:-1] != shape for array in arrays):
         try:
-            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+            shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         except ValueError:
             found = ', '.join(f'{name} {array.shape}' for name, array in zip(named, arrays, strict=True))
             raise ArgumentError(f'batch shapes do not broadcast: {found}') from None
-    return [_rows(array, shape, (joints,)) for array in arrays], shape[:-1]
+    return [_rows(array, (*shape, array.shape[-1]), array.shape[-1:]) for array in arrays], shape
 
 
 def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
@@ -82,6 +104,17 @@ def check_finite(name: str, array: np.ndarray) -> None:
         index = tuple(int(k) for k in np.argwhere(~finite)[0])
         place = f'{name}{list(index)}' if index else name
         raise ArgumentError(f'{place}: {array[index]} is not finite')
+
+
+def check_quaternions(name: str, positions: np.ndarray, places: list[int]) -> None:
+    """Refuse positions (..., nq) with a quaternion, of four numbers from a place in ``places`` on, not of length 1."""
+    for place in places:
+        lengths = np.linalg.norm(positions[..., place : place + 4], axis=-1)
+        wrong = np.abs(lengths - 1.0) > QUATERNION_ROUNDING
+        if wrong.any():
+            index = tuple(int(k) for k in np.argwhere(wrong)[0])
+            where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{place}:{place + 4}')
+            raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {lengths[index]:.9g}')
 
 
 def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -70,11 +70,25 @@ METHODS = {
     'bias_torque': ('q qd', lambda n: (n,)),
     'coriolis_torque': ('q qd', lambda n: (n,)),
     'inertia_torque': ('q x', lambda n: (n,)),
+    'torque_regressor': ('q qd x', lambda n: (n, 10 * n)),
     'friction_torque': ('qd', lambda n: (n,)),
     'link_pose': ('q', lambda n: (4, 4)),
+    'link_velocity': ('q qd', lambda n: (6,)),
+    'link_acceleration': ('q qd x', lambda n: (6,)),
+    'jacobian': ('q', lambda n: (6, n)),
+    'jacobian_dot_qd': ('q qd', lambda n: (6,)),
+    'center_of_mass': ('q', lambda n: (3,)),
+    'center_of_mass_jacobian': ('q', lambda n: (3, n)),
+    'centroidal_momentum_matrix': ('q', lambda n: (6, n)),
+    'centroidal_momentum': ('q qd', lambda n: (6,)),
+    'integrate': ('q step', lambda n: (n,)),
+    'difference': ('start end', lambda n: (n,)),
     'kinetic_energy': ('q qd', lambda n: ()),
     'potential_energy': ('q', lambda n: ()),
+    'kinetic_energy_regressor': ('q qd', lambda n: (10 * n,)),
+    'potential_energy_regressor': ('q', lambda n: (10 * n,)),
 }
+OF_A_LINK = ('link_pose', 'link_velocity', 'link_acceleration', 'jacobian', 'jacobian_dot_qd')
 METHOD = pytest.mark.parametrize('method', METHODS)
 ROBOT = pytest.mark.parametrize('name', ROBOTS)
 TOLERANCE = 1e-10
@@ -92,7 +106,7 @@ def urdf_of(name) -> str:
 
 
 def call(name, method, arguments, robot=None, **more):
-    if method == 'link_pose':
+    if method in OF_A_LINK:
         more['link'] = MERGED[name]
     return getattr(robot or robot_of(name), method)(*arguments, **more)
 
@@ -134,11 +148,24 @@ def expected(name, method, arguments, gravity=None):
         friction, qd = robot_of(name).friction, given['qd']
         smooth = qd / np.sqrt(qd**2 + friction.transition**2)
         return friction.viscous * qd + friction.coulomb * smooth + friction.offset
-    if method == 'link_pose':
-        pin.framesForwardKinematics(model, data, q)
-        return data.oMf[model.getFrameId(MERGED[name])].homogeneous
+    if method in ('integrate', 'difference'):
+        one, other = arguments
+        return one + other if method == 'integrate' else other - one
+    if method in OF_A_LINK:
+        return of_a_link(t, method, q, qd, x, model.getFrameId(MERGED[name]), 'world')
+    if method.startswith('cent'):
+        return of_the_mass(t, method, q, qd)
     if method == 'potential_energy':
         return pin.computePotentialEnergy(model, data, q)
+    if method.endswith('_regressor'):
+        made = {
+            'torque_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, x)[order],
+            'kinetic_energy_regressor': lambda: pin.computeKineticEnergyRegressor(model, data, q, qd),
+            'potential_energy_regressor': lambda: pin.computePotentialEnergyRegressor(model, data, q),
+        }[method]()
+        # Pinocchio has xx, xy, yy, xz, yz, zz
+        by_link = made.reshape(*made.shape[:-1], model.nv, 10)[..., order, :][..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+        return by_link.reshape(made.shape)
     M = pin.crba(model, data, q)
     M = np.triu(M) + np.triu(M, 1).T
     if method == 'mass_matrix':
@@ -155,6 +182,38 @@ def expected(name, method, arguments, gravity=None):
         'coriolis_torque': lambda: bias - gravity_torque,
         'inertia_torque': lambda: M @ x,
     }[method]()[order]
+
+
+def of_a_link(t, method, q, qd, x, frame, seen_from):
+    """Return what Pinocchio makes of a frame; ``q``, ``qd``, ``x`` are in its order, columns come back in ours."""
+    pin, model, data = t.pin, t.model, t.data
+    reference = getattr(pin, seen_from.upper())
+    pin.forwardKinematics(model, data, q, qd, np.zeros(model.nv) if method == 'jacobian_dot_qd' else x)
+    pin.updateFramePlacements(model, data)
+    if method == 'link_pose':
+        return data.oMf[frame].homogeneous
+    if method == 'jacobian':
+        return angular_first(pin.computeFrameJacobian(model, data, q, frame, reference))[:, t.order]
+    if method == 'link_velocity':
+        return angular_first(pin.getFrameVelocity(model, data, frame, reference).vector)
+    classical = seen_from == 'local_world_aligned'  # there theirs is spatial unless asked for otherwise
+    acceleration = pin.getFrameClassicalAcceleration if classical else pin.getFrameAcceleration
+    return angular_first(acceleration(model, data, frame, reference).vector)
+
+
+def of_the_mass(t, method, q, qd):
+    """Return what Pinocchio makes of the centre of mass and the momentum, columns in our order."""
+    pin, model, data = t.pin, t.model, t.data
+    return {
+        'center_of_mass': lambda: pin.centerOfMass(model, data, q),
+        'center_of_mass_jacobian': lambda: pin.jacobianCenterOfMass(model, data, q)[:, t.order],
+        'centroidal_momentum_matrix': lambda: angular_first(pin.computeCentroidalMap(model, data, q))[:, t.order],
+        'centroidal_momentum': lambda: angular_first(pin.computeCentroidalMomentum(model, data, q, qd).vector),
+    }[method]()
+
+
+def angular_first(array):
+    return np.concatenate([array[3:], array[:3]])
 
 
 def assert_close(actual, wanted):

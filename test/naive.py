@@ -9,6 +9,7 @@ parent's coordinates to those of link i, its transpose takes force vectors back.
 ``momentum`` and what it calls also take complex q and qd, for derivatives by complex step.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -277,6 +278,21 @@ def potential_energy(joints, q, gravity):
     first_moments = [T[:3, :3] @ joint.inertia[1:4] + joint.inertia[0] * T[:3, 3]
                      for T, joint in zip(link_poses(joints, q)[1:], joints, strict=True)]  # fmt: skip
     return -gravity @ np.sum(first_moments, axis=0)
+
+
+def torque_regressor(joints, q, qd, qdd, gravity):
+    """Return Y (n, 10 n), column by column: the torques where one parameter of one body is 1 and all else is 0."""
+    no_wrenches = np.zeros((len(joints) + 1, 6))
+    columns = [inverse_dynamics(bodies, q, qd, qdd, gravity, no_wrenches)[0] for bodies in unit_bodies(joints)]
+    return np.transpose(columns)
+
+
+def unit_bodies(joints):
+    """Return the robot 10 n times: each time one parameter of one body is 1, and all else and all rotors are 0."""
+    robots = []
+    for parameters in np.eye(10 * len(joints)).reshape(-1, len(joints), 10):
+        robots.append([replace(joint, inertia=row, rotor=0.0) for joint, row in zip(joints, parameters, strict=True)])
+    return robots
 
 
 def momentum(joints, q, qd):

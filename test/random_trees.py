@@ -10,7 +10,7 @@ import numpy as np
 from naive import SIZES, places, rotors
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.dynamics import aba, centroidal, crba, energy, kinematics, rnea
+from robot_dynamics_ros.dynamics import aba, centroidal, crba, energy, energy_regressors, kinematics, regressor, rnea
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Model, Workspace
@@ -203,6 +203,27 @@ def potential_energy(model, q, gravity):
     work, V, q = _prepare(model, (1,), q)
     energy.potential_energy(model, work, q, gravity, V)
     return V[0]
+
+
+def torque_regressor(model, q, qd, qdd, gravity):
+    """Return Y (n, 10 n) by ``torque_regressor``."""
+    work, Y, q, qd, qdd = _prepare(model, (len(q), 10 * len(q)), q, qd, qdd)
+    regressor.torque_regressor(model, work, q, qd, qdd, gravity, Y)
+    return Y
+
+
+def kinetic_energy_regressor(model, q, qd):
+    """Return y (10 n) by ``kinetic_energy_regressor``."""
+    work, y, q, qd = _prepare(model, (10 * len(q),), q, qd)
+    energy_regressors.kinetic_energy_regressor(model, work, q, qd, y)
+    return y
+
+
+def potential_energy_regressor(model, q, gravity):
+    """Return y (10 n) by ``potential_energy_regressor``."""
+    work, y, q = _prepare(model, (10 * len(q),), q)
+    energy_regressors.potential_energy_regressor(model, work, q, gravity, y)
+    return y
 
 
 def no_gravity():

@@ -26,7 +26,9 @@ ROBOTS = robots()
 def loaded(robot, random) -> Robot:
     """Return a robot under random gravity with a random payload on its last link."""
     axes = random.normal(size=(3, 3))
-    payload = Payload(random.uniform(0.0, 5.0), tuple(random.normal(size=3)), 0.1 * axes @ axes.T)
+    moments = 0.1 * axes @ axes.T
+    inertia = np.trace(moments) * np.eye(3) - moments
+    payload = Payload(random.uniform(0.0, 5.0), tuple(random.normal(size=3)), inertia)
     return robot.with_gravity(random.normal(size=3) * 10.0).with_payload(payload, robot.link_names[-1])
 
 

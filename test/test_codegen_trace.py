@@ -165,10 +165,10 @@ def test_the_counts_in_the_heading_are_those_of_the_lines():
 def test_what_no_result_shows_is_looked_at_itself():
     tape = Tape()
     a, b, c, d = tape.inputs('x', 4)
-    assert unseen([a + b * 2.0, -c], ('x',), 4) == ['x_3']
-    assert unseen([a / b, tape.value('sin', c) - d], ('x',), 4) == ['x_1']
-    assert unseen([a / b, b], ('x',), 4) == ['x_2', 'x_3']
-    assert unseen([1.0, 2.0], ('x',), 4) == ['x_0', 'x_1', 'x_2', 'x_3']
+    assert unseen([a + b * 2.0, -c], {'x': 4}) == ['x_3']
+    assert unseen([a / b, tape.value('sin', c) - d], {'x': 4}) == ['x_1']
+    assert unseen([a / b, b], {'x': 4}) == ['x_2', 'x_3']
+    assert unseen([1.0, 2.0], {'x': 4}) == ['x_0', 'x_1', 'x_2', 'x_3']
 
 
 def test_the_same_robot_gives_the_same_bytes():

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics import aba, batch, centroidal, crba, energy, friction, jit, kinematics, rnea
+from robot_dynamics_ros.dynamics import (
+    aba,
+    batch,
+    centroidal,
+    crba,
+    energy,
+    energy_regressors,
+    friction,
+    jit,
+    kinematics,
+    regressor,
+    rnea,
+)
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
 
 POINT = np.array([0.1, -0.2, 0.3])
@@ -50,6 +62,24 @@ def calls():
         ),
         'kinetic_energy': (energy.kinetic_energy, batch.kinetic_energy_batch, [(q,), (qd,)], (1,)),
         'potential_energy': (energy.potential_energy, batch.potential_energy_batch, [(q,), gravity], (1,)),
+        'torque_regressor': (
+            regressor.torque_regressor,
+            batch.torque_regressor_batch,
+            [(q,), (qd,), (qdd,), gravity],
+            (n, 10 * n),
+        ),
+        'kinetic_energy_regressor': (
+            energy_regressors.kinetic_energy_regressor,
+            batch.kinetic_energy_regressor_batch,
+            [(q,), (qd,)],
+            (10 * n,),
+        ),
+        'potential_energy_regressor': (
+            energy_regressors.potential_energy_regressor,
+            batch.potential_energy_regressor_batch,
+            [(q,), gravity],
+            (10 * n,),
+        ),
     }
 
 

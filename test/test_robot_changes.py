@@ -115,6 +115,9 @@ def carrying(name, link, mass, com, inertia) -> Robot:
     return robot.with_actuators({'rotor_inertia': rotor})
 
 
+UNLOADED = [method for method in METHODS if method in ('friction_torque', 'link_pose') or method.endswith('_regressor')]
+
+
 @LINK
 def test_a_payload_is_a_body_more_on_its_link(name, link):
     mass, com = 2.5, (0.1, -0.2, 0.3)
@@ -122,12 +125,13 @@ def test_a_payload_is_a_body_more_on_its_link(name, link):
     loaded = robot_of(name).with_payload(Payload(mass, com, inertia), link)
     wanted = carrying(name, link, mass, com, inertia)
     for method in METHODS:
-        if method not in ('friction_torque', 'link_pose'):
+        if method not in UNLOADED:
             arguments = states(name, method, (3,))
             assert_close(call(name, method, arguments, loaded), call(name, method, arguments, wanted))
-    for method in ('friction_torque', 'link_pose'):
+    for method in UNLOADED:
         arguments = states(name, method, (3,))
-        assert same_bits(call(name, method, arguments, loaded), call(name, method, arguments))
+        # as numbers: what a zero has of a sign is not kept by specialised code, which another link's payload turns off
+        assert np.array_equal(call(name, method, arguments, loaded), call(name, method, arguments))
 
 
 def test_a_payload_is_added_and_never_replaces():

@@ -73,8 +73,8 @@ def count(results) -> Operations:
     return Operations(found['*'] + fused, found['+'] + found['-'] + fused, found['/'], len(pairs), fused)
 
 
-def unseen(results, inputs: tuple[str, ...], n: int) -> list[str]:
-    """Return the entries of ``inputs`` that may be NaN or inf while all results are finite.
+def unseen(results, inputs: dict[str, int]) -> list[str]:
+    """Return the entries of ``inputs`` (name: length) that may be NaN or inf while all results are finite.
 
     Those are few: whatever is added to NaN or inf, or multiplied with it, is not finite either, and sincos gives NaN.
     Left are entries that no result depends on, or only as a divisor.
@@ -85,7 +85,7 @@ def unseen(results, inputs: tuple[str, ...], n: int) -> list[str]:
 
     seen = _reached(results, shown_by)
     shown = {value.arguments for value in seen if value.operation == 'input'}
-    return [f'{array}_{k}' for array in inputs for k in range(n) if (array, k) not in shown]
+    return [f'{array}_{k}' for array, size in inputs.items() for k in range(size) if (array, k) not in shown]
 
 
 def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> str:
@@ -94,14 +94,14 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
     Arrays of the batch are flat. Both return whether all of their numbers are finite. ``heading`` says what the file
     was made of.
     """
-    n = len(arrays.parent) - 1
     results = trace(arrays, program)
-    inputs, result, size = program.inputs, program.result, len(results)
+    inputs = dict(zip(program.inputs, program.sizes(arrays), strict=True))
+    result, size = program.result, len(results)
     vectors = ', '.join((*inputs, 'load', result))
     blocks = [*(f'{array}_block' for array in (*inputs, result)), 'rest']
     in_block = ', '.join((*blocks[:-2], 'load', *blocks[-2:]))
     distinct = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results)))}
-    finite = _rest([*unseen(results, inputs, n), *distinct.values()])
+    finite = _rest([*unseen(results, inputs), *distinct.values()])
     parts = [
         [
             f'"""{heading}',
@@ -115,25 +115,25 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
         ],
         [
             f'def {name}({vectors}):',
-            *_body(results, program, n, lambda k: f'{k}'),
+            *_body(results, inputs, result, lambda k: f'{k}'),
             f'    return {finite} == 0.0',
         ],
         [
             '@inlined',
             f'def {name}_block({vectors}, rest):',
             f'    for b in range({LANES}):',
-            *(f'    {line}' for line in _body(results, program, n, lambda k: f'{LANES * k} + b')),
+            *(f'    {line}' for line in _body(results, inputs, result, lambda k: f'{LANES * k} + b')),
             f'        rest[b] = {finite}',
         ],
         [
             '@entry',
             f'def {name}_batch({vectors}, scratch):',
-            *_views(blocks, [*[n] * len(inputs), size, 1]),
+            *_views(blocks, [*inputs.values(), size, 1]),
             '    total = 0.0',
             f'    for first in range(0, {result}.size // {size}, {LANES}):',
-            *(line for array, block in zip(inputs, blocks, strict=False) for line in _into_block(array, block, n)),
+            *(line for array, n in inputs.items() for line in _into_block(array, n)),
             f'        {name}_block({in_block})',
-            *_out_of_block(blocks[-2], result, size, program.axes),
+            *_out_of_block(result, size, len(program.shape(arrays))),
             f'        for b in range({LANES}):',
             '            total += rest[b]',
             '    return total == 0.0',
@@ -148,20 +148,20 @@ def _views(blocks: list[str], sizes: list[int]) -> list[str]:
     return [f'    {block} = scratch[{i}:{j}]' for block, (i, j) in zip(blocks, pairwise(ends), strict=True)]
 
 
-def _into_block(array: str, block: str, n: int) -> list[str]:
+def _into_block(array: str, n: int) -> list[str]:
     """Return the lines that bring LANES joint vectors (n) into a block."""
-    return _moved(array, n, f'{block}[{{place}} + b] = rows[{n} * b + {{k}}]')
+    return _moved(array, n, f'{array}_block[{{place}} + b] = rows[{n} * b + {{k}}]')
 
 
-def _out_of_block(block: str, array: str, size: int, axes: int) -> list[str]:
-    """Return the lines that bring LANES results (size) out of a block; large ones entry by entry."""
+def _out_of_block(array: str, size: int, axes: int) -> list[str]:
+    """Return the lines that bring LANES results (size) out of a block, those of several axes entry by entry."""
     if axes == 1:
-        return _moved(array, size, f'rows[{size} * b + {{k}}] = {block}[{{place}} + b]')
+        return _moved(array, size, f'rows[{size} * b + {{k}}] = {array}_block[{{place}} + b]')
     return [
         _rows(array, size),
         f'        for k in range({size}):',
         f'            for b in range({LANES}):',
-        f'                rows[{size} * b + k] = {block}[{LANES} * k + b]',
+        f'                rows[{size} * b + k] = {array}_block[{LANES} * k + b]',
     ]
 
 
@@ -189,11 +189,11 @@ def _rest(names: list[str]) -> str:
     return terms[0]
 
 
-def _body(results, program: Program, n: int, place: Callable[[int], str]) -> list[str]:
+def _body(results, inputs: dict[str, int], result: str, place: Callable[[int], str]) -> list[str]:
     """Return the lines of a function's body; ``place`` is where a joint vector's entry stands."""
     names: dict[Symbol, str] = {}
     # all of them, also those that nothing depends on: they too have to be finite
-    lines = [f'{array}_{k} = {array}[{place(k)}]' for array in program.inputs for k in range(n)]
+    lines = [f'{array}_{k} = {array}[{place(k)}]' for array, size in inputs.items() for k in range(size)]
 
     def text(value) -> str:
         return names[value] if isinstance(value, Symbol) else repr(float(value))
@@ -214,5 +214,5 @@ def _body(results, program: Program, n: int, place: Callable[[int], str]) -> lis
             names[value] = f't{len(names)}'
             lines.append(f'{names[value]} = ' + WRITTEN[operation].format(*map(text, arguments)))
     for k, value in enumerate(results):
-        lines += [f'{program.result}_{k} = {text(value)}', f'{program.result}[{place(k)}] = {program.result}_{k}']
+        lines += [f'{result}_{k} = {text(value)}', f'{result}[{place(k)}] = {result}_{k}']
     return [f'    {line}' for line in lines]

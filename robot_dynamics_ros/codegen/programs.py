@@ -4,6 +4,7 @@ Inputs that change at run time stay inputs. ``load`` (19,) holds them: gravity (
 parameters of the last link, payload included (10), and the wrench on it in its own frame (6; N m, N).
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,20 +12,25 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.crba import crba
-from robot_dynamics_ros.dynamics.crba_forward import crba_forward
+from robot_dynamics_ros.dynamics.forward import forward_algorithm
 from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
+from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
 
 LOAD_SIZE = 19
 
 
 class Program(NamedTuple):
-    """One algorithm: the joint vectors it reads beside ``load``, the axes of what it writes, and its trace."""
+    """One algorithm: the joint vectors it reads beside ``load``, q first, what it writes, and its trace."""
 
     inputs: tuple[str, ...]
     result: str
-    axes: int  # 1 for a joint vector, 2 for a matrix
+    shape: Callable[[ModelArrays], tuple[int, ...]]  # of what it writes
     trace: Callable[..., None]
+
+    def sizes(self, arrays: ModelArrays) -> list[int]:
+        """Return the lengths of the vectors that it reads."""
+        return [arrays.nq if name == 'q' else arrays.nv for name in self.inputs]
 
 
 class Setting(NamedTuple):
@@ -41,27 +47,46 @@ def _inverse_dynamics(tape: Tape, setting: Setting, q, qd, qdd, tau) -> None:
 
 
 def _bias_torque(tape: Tape, setting: Setting, q, qd, tau) -> None:
-    _inverse_dynamics(tape, setting, q, qd, _zeros(len(q)), tau)
+    _inverse_dynamics(tape, setting, q, qd, _zeros(len(tau)), tau)
 
 
 def _gravity_torque(tape: Tape, setting: Setting, q, tau) -> None:
-    _inverse_dynamics(tape, setting, q, _zeros(len(q)), _zeros(len(q)), tau)
+    _inverse_dynamics(tape, setting, q, _zeros(len(tau)), _zeros(len(tau)), tau)
 
 
 def _mass_matrix(tape: Tape, setting: Setting, q, M) -> None:
-    tape.run(crba, setting.arrays, setting.work, q, M.reshape(len(q), len(q)))
+    tape.run(crba, setting.arrays, setting.work, q, M.reshape(_square(setting.arrays)))
 
 
 def _forward_dynamics(tape: Tape, setting: Setting, q, qd, tau, qdd) -> None:
-    tape.run(crba_forward, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
+    algorithm = forward_algorithm(setting.arrays)
+    tape.run(algorithm, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
+
+
+def _torque_regressor(tape: Tape, setting: Setting, q, qd, qdd, Y) -> None:
+    Y = Y.reshape(_ten_a_link(setting.arrays))
+    tape.run(torque_regressor, setting.arrays, setting.work, q, qd, qdd, setting.gravity, Y)
+
+
+def _vector(arrays: ModelArrays) -> tuple[int, ...]:
+    return (arrays.nv,)
+
+
+def _square(arrays: ModelArrays) -> tuple[int, ...]:
+    return arrays.nv, arrays.nv
+
+
+def _ten_a_link(arrays: ModelArrays) -> tuple[int, ...]:
+    return arrays.nv, 10 * arrays.n
 
 
 PROGRAMS = {
-    'inverse_dynamics': Program(('q', 'qd', 'qdd'), 'tau', 1, _inverse_dynamics),
-    'bias_torque': Program(('q', 'qd'), 'tau', 1, _bias_torque),
-    'gravity_torque': Program(('q',), 'tau', 1, _gravity_torque),
-    'mass_matrix': Program(('q',), 'M', 2, _mass_matrix),
-    'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', 1, _forward_dynamics),
+    'inverse_dynamics': Program(('q', 'qd', 'qdd'), 'tau', _vector, _inverse_dynamics),
+    'bias_torque': Program(('q', 'qd'), 'tau', _vector, _bias_torque),
+    'gravity_torque': Program(('q',), 'tau', _vector, _gravity_torque),
+    'mass_matrix': Program(('q',), 'M', _square, _mass_matrix),
+    'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', _vector, _forward_dynamics),
+    'torque_regressor': Program(('q', 'qd', 'qdd'), 'Y', _ten_a_link, _torque_regressor),
 }
 
 
@@ -70,15 +95,14 @@ def trace(arrays: ModelArrays, program: Program, load=None) -> np.ndarray:
 
     ``load`` (19,) numbers fix what is otherwise an input of that name.
     """
-    n = len(arrays.parent) - 1
-    tape = Tape()
-    inputs = [tape.inputs(name, n) for name in program.inputs]
+    n, tape = arrays.n, Tape()
+    inputs = [tape.inputs(*vector) for vector in zip(program.inputs, program.sizes(arrays), strict=True)]
     load = tape.inputs('load', LOAD_SIZE) if load is None else _floats(np.asarray(load, float))
     constants = ModelArrays(*(a if a.dtype.kind == 'i' else _floats(a) for a in arrays))
     constants.I[n] = load[3:13]
     f_ext = _zeros((n + 1, 6))
     f_ext[n] = load[13:19]
-    result = _zeros(n**program.axes)
+    result = _zeros(math.prod(program.shape(arrays)))
     program.trace(tape, Setting(constants, Workspace.of(arrays, object), load[:3], f_ext), *inputs, result)
     return result
 

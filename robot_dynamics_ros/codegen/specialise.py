@@ -1,6 +1,7 @@
 """The specialised binding of one robot: programs made, compiled and kept when they are first asked for."""
 
 import hashlib
+import math
 import os
 import sys
 import tempfile
@@ -19,7 +20,10 @@ from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, 
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
-"""Robots of more joints keep the generic kernels: compiling all programs of 12 joints takes about half a minute."""
+"""Robots of more joints keep the generic kernels: compiling the programs of 12 joints takes about half a minute.
+
+The torque regressor comes on top where it is asked for; it has as many operations as forward dynamics.
+"""
 SMALLEST_PART = 8192
 """States for which handing a part of a batch to another core pays.
 
@@ -49,12 +53,12 @@ ROBOTS = FOLDER / 'robots'
 class Specialised:
     """Compiled straight-line code for one robot.
 
-    ``single.<program>(vectors..., load, result)`` is for one state: joint vectors (n,), load (19,), result (n,) or
-    (n, n). Arguments of another type, shape or layout raise TypeError. It keeps the GIL: it is over before another
-    thread could start.
+    ``single.<program>(vectors..., load, result)`` is for one state: joint vectors (nq,), (nv,), load (19,), result of
+    the program's shape. Arguments of another type, shape or layout raise TypeError. It keeps the GIL: it is over before
+    another thread could start.
 
-    ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), result (count, n) or (count, n, n),
-    and runs without the GIL, large batches on several cores.
+    ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), results (count, ...) likewise, and runs
+    without the GIL, large batches on several cores.
 
     ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays. ``address.<program>`` is
     where ``single``'s code is in memory: bool f(double *, ...) in C.
@@ -64,8 +68,7 @@ class Specialised:
 
     def __init__(self, arrays: ModelArrays, threads: int | None = None):
         """Take the robot's arrays; nothing is compiled yet. ``threads`` limits the cores of a batch (None: all)."""
-        self._arrays = arrays
-        self._joints = len(arrays.parent) - 1
+        self.arrays = arrays
         self._digest = robot_digest(arrays)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._modules: dict[str, ModuleType] = {}
@@ -75,13 +78,17 @@ class Specialised:
         self.batch = _OnDemand(self._batch)
         self.inline = _OnDemand(self._inline)
 
+    def fits(self, arrays: ModelArrays) -> bool:
+        """Return whether this is code for ``arrays`` too, of the same robot: only the last link may weigh another."""
+        return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
+
     def _compile(self, name: str):
         """Return the compiled program for one state."""
         program = PROGRAMS[name]
-        vector = boundary.Array((self._joints,), writable=False)
+        vectors = [boundary.Array((size,), writable=False) for size in program.sizes(self.arrays)]
         load = boundary.Array((LOAD_SIZE,), writable=False)
-        result = boundary.Array((self._joints,) * program.axes, writable=True)
-        arguments = (*[vector] * len(program.inputs), load, result)
+        result = boundary.Array(program.shape(self.arrays), writable=True)
+        arguments = (*vectors, load, result)
         return boundary.compiled(getattr(self._module(name), name), arguments)
 
     def _inline(self, name: str):
@@ -92,7 +99,8 @@ class Specialised:
         """Return a program for states in rows."""
         program = PROGRAMS[name]
         function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
-        scratch = emit.LANES * (self._joints * len(program.inputs) + self._joints**program.axes + 1)
+        size = math.prod(program.shape(self.arrays))
+        scratch = emit.LANES * (sum(program.sizes(self.arrays)) + size + 1)
 
         def part(rows, load, result) -> bool:
             return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), np.empty(scratch))
@@ -121,7 +129,7 @@ class Specialised:
             where = str(path)
             if text is None:
                 heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
-                text = emit.source(self._arrays, name, PROGRAMS[name], heading)
+                text = emit.source(self.arrays, name, PROGRAMS[name], heading)
                 text = _seal(text) + text
                 where = where if _write(path, text) else f'<{name}>'
             self._modules[name] = _executed(f'robot_{self._digest}_{name}', where, text)

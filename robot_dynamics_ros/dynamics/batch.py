@@ -8,6 +8,7 @@ from robot_dynamics_ros.dynamics.centroidal import center_of_mass, centroidal_mo
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
+from robot_dynamics_ros.dynamics.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.dynamics.friction import friction_torque
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.dynamics.kinematics import (
@@ -16,6 +17,7 @@ from robot_dynamics_ros.dynamics.kinematics import (
     point_acceleration_of,
     point_velocity,
 )
+from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
 
 
@@ -101,6 +103,27 @@ def potential_energy_batch(model, work, q, gravity, V):
     """Write V (count, 1) by ``potential_energy`` for q (count, n)."""
     for b in range(q.shape[0]):
         potential_energy(model, work, q[b], gravity, V[b])
+
+
+@entry
+def torque_regressor_batch(model, work, q, qd, qdd, gravity, Y):
+    """Write Y (count, n, 10 n) by ``torque_regressor`` for q, qd, qdd (count, n)."""
+    for b in range(q.shape[0]):
+        torque_regressor(model, work, q[b], qd[b], qdd[b], gravity, Y[b])
+
+
+@entry
+def kinetic_energy_regressor_batch(model, work, q, qd, y):
+    """Write y (count, 10 n) by ``kinetic_energy_regressor`` for q, qd (count, n)."""
+    for b in range(q.shape[0]):
+        kinetic_energy_regressor(model, work, q[b], qd[b], y[b])
+
+
+@entry
+def potential_energy_regressor_batch(model, work, q, gravity, y):
+    """Write y (count, 10 n) by ``potential_energy_regressor`` for q (count, n)."""
+    for b in range(q.shape[0]):
+        potential_energy_regressor(model, work, q[b], gravity, y[b])
 
 
 @entry

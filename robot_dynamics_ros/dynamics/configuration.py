@@ -14,7 +14,7 @@ SMALL = 1e-3
 
 def neutral(arrays: ModelArrays) -> np.ndarray:
     """Return the position (nq,) in which no joint turns or moves anything: zeros, and quaternions with w = 1."""
-    q = np.zeros(_coordinates(arrays))
+    q = np.zeros(arrays.nq)
     q[arrays.quaternion[arrays.quaternion >= 0] + 3] = 1.0
     return q
 
@@ -65,7 +65,7 @@ def difference(arrays: ModelArrays, start, end) -> np.ndarray:
     Planar, spherical and free joints turn the shorter way round.
     """
     start, end = _broadcast(start, end)
-    step = np.zeros((*start.shape[:-1], len(arrays.S) - 1))
+    step = np.zeros((*start.shape[:-1], arrays.nv))
     for i in range(1, len(arrays.parent)):
         v, slides = _velocities(arrays, i), _slides(arrays, i)
         if arrays.quaternion[i] >= 0:
@@ -90,14 +90,6 @@ def difference(arrays: ModelArrays, start, end) -> np.ndarray:
 
 
 # places
-
-
-def _coordinates(arrays: ModelArrays) -> int:
-    """Return nq."""
-    ends = np.concatenate(
-        [arrays.angle + 1, arrays.slide + arrays.slides, np.where(arrays.quaternion >= 0, arrays.quaternion + 4, 0)]
-    )
-    return int(ends.max(initial=0))
 
 
 def _first(arrays: ModelArrays, i: int) -> int:

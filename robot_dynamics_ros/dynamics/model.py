@@ -35,6 +35,22 @@ class ModelArrays(NamedTuple):
     I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
     rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
 
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.parent) - 1
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        ends = [self.angle + 1, self.slide + self.slides, np.where(self.quaternion < 0, 0, self.quaternion + 4)]
+        return int(np.max(ends))
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.S) - 1
+
 
 class Workspace(NamedTuple):
     """The scratch that kernels write; each kernel's docstring says which rows it leaves behind."""
@@ -61,7 +77,7 @@ class Workspace(NamedTuple):
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
         """Return a workspace for a model; ``dtype=complex`` serves complex-step derivatives."""
-        n, nv = len(model.parent) - 1, len(model.S) - 1
+        n, nv = model.n, model.nv
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
         shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 4, 4)]

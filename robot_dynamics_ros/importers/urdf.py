@@ -31,7 +31,7 @@ KINDS = {
 }
 
 
-class _Inertial(NamedTuple):
+class Inertial(NamedTuple):
     """Mass and inertia of one link as written, in the link's axes."""
 
     mass: float  # kg
@@ -68,20 +68,39 @@ def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model
     left out, it is the path. What the audit has to say is in ``Model.findings``. Raises ModelError for
     anything that is not one tree of the joints that a URDF may have.
     """
+    return _interpreted(_model, source, source_name)
+
+
+def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
+    """Return the inertials of all links of a URDF (``model_from_urdf``), zero where a link has none, by link name.
+
+    The joints are not looked at. Raises ModelError.
+    """
+    return _interpreted(_inertials, source)
+
+
+def _interpreted(interpret, source: str | Path, source_name: str | None = None):
+    """Return what ``interpret`` makes of the root element; its ModelError says what was read."""
     is_text = isinstance(source, str) and '<' in source
     try:
-        return _model(parsed(str(source) if is_text else read_text(source)))
+        robot = parsed(str(source) if is_text else read_text(source))
+        if robot.tag != 'robot':
+            raise ModelError(f'<{robot.tag}>: expected <robot>')
+        return interpret(robot)
     except ModelError as error:
         name = source_name or ('robot description' if is_text else source)
         raise ModelError(f'{name}: {error}') from error
 
 
+def _inertials(robot: Element) -> dict[str, Inertial]:
+    """Return the inertial of each <link> of a <robot> element."""
+    return {link: _inertial(f'link {link!r}', element) for link, element in _named(robot, 'link')}
+
+
 def _model(robot: Element) -> Model:
     """Return the model of a <robot> element."""
-    if robot.tag != 'robot':
-        raise ModelError(f'<{robot.tag}>: expected <robot>')
     name = word('robot', robot, 'name')
-    links = {link: _inertial(f'link {link!r}', element) for link, element in _named(robot, 'link')}
+    links = _inertials(robot)
     joints_as_written = [_joint(joint, element) for joint, element in _named(robot, 'joint')]
     bodies, members = _bodies(list(links), joints_as_written)
 
@@ -158,11 +177,11 @@ def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
     return found.items()
 
 
-def _inertial(owner: str, link: Element) -> _Inertial:
+def _inertial(owner: str, link: Element) -> Inertial:
     """Return the inertial of a <link>, all zero where it has none."""
     element = only_child(owner, link, 'inertial')
     if element is None:
-        return _Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
+        return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
     mass, inertia = only_child(owner, element, 'mass'), only_child(owner, element, 'inertia')
     if mass is None or inertia is None:
         raise ModelError(f'{owner}: <inertial> lacks {"<mass>" if mass is None else "<inertia>"}')
@@ -170,7 +189,7 @@ def _inertial(owner: str, link: Element) -> _Inertial:
     entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     xx, xy, xz, yy, yz, zz = (number(owner, inertia, entry) for entry in entries)
     about_com = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
-    return _Inertial(number(owner, mass, 'value'), com, about_com)
+    return Inertial(number(owner, mass, 'value'), com, about_com)
 
 
 def _joint(name: str, element: Element) -> _Joint:

@@ -151,6 +151,8 @@ class DynamicsNode(LifecycleNode):
             raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
         if not robot.nv:
             raise ModelError(f'{robot.name}: no joint moves')
+        if robot.nv != len(robot.joint_names):
+            raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
         if self.value('actuators'):
             robot = robot.with_actuators(self.value('actuators'))
         return robot.with_binding('specialised', most_joints=self.value('most_joints')).with_gravity(

@@ -1,0 +1,154 @@
+"""What all answers of a robot stand on: its model, the code for it, and the way from arguments to a result."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.codegen.specialise import Specialised
+from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
+from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.dynamics.regrouping import regrouped
+from robot_dynamics_ros.payload import Payload, loaded
+
+POSITIONS = ('q', 'start', 'end')  # arguments that are positions
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
+
+
+class Answering:
+    """A robot without its methods."""
+
+    def __init__(
+        self,
+        model: Model,
+        gravity=GRAVITY,
+        specialised: Specialised | None = None,
+        threads: int | None = None,
+        payloads: Mapping[str, Payload] | tuple[()] = (),
+    ):
+        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame and ``payloads`` on its frames.
+
+        ``specialised`` is code for this robot, whatever its last link weighs; the generic kernels answer without it and
+        while a payload elsewhere makes another robot of this one.
+        ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
+        """
+        self._bare = model
+        self._payloads = dict(payloads)
+        self._model = model = loaded(model, self._payloads)
+        self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
+        self._arrays = regrouped(model.arrays)
+        self._generic = Generic(self._arrays)
+        self._code = specialised
+        if specialised is not None and not specialised.fits(self._arrays):
+            specialised = None
+        self._specialised = specialised
+        self._threads = threads
+        self._single = specialised.single if specialised else NoSingle()
+        self._batch = specialised.batch if specialised else self._generic
+        self._rest = np.zeros(self.nv)
+        self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
+        self._shapes = {name: program.shape(model.arrays) for name, program in PROGRAMS.items()}
+        last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
+        self._load = np.concatenate([self._gravity, last_link, no_wrench])
+        self._weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
+
+    def _program(self, name: str, form: str):
+        """Return specialised code of a program in one of its forms."""
+        if name not in PROGRAMS:
+            raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {name!r:.80}')
+        if self._specialised is None:
+            raise ArgumentError(f'{name}: {self._model.name} is answered by generic kernels; see with_binding')
+        return getattr(getattr(self._specialised, form), name)
+
+    def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
+        """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
+        # compiled code looks at types, shapes and numbers itself: what fits it is answered with nothing in between
+        if not self._quaternions:
+            try:
+                result = np.empty(self._shapes[name]) if out is None else out
+                if single(*vectors, load, result):
+                    return result
+            except TypeError:
+                pass  # anything else goes the way that converts it, or says what is wrong with it
+        named = dict(zip(PROGRAMS[name].inputs, vectors, strict=True))
+        rows, shape = self._rows(**named)
+        given, result = arguments.result(out, (*shape, *self._shapes[name]))
+        if not getattr(self._batch, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
+            self._explain_not_finite(name, rows, **named)
+        return filled(given, result)
+
+    def _answer_with(self, wrenches, name: str, out, **vectors) -> np.ndarray:
+        """Return the result of a program at joint vectors (..., n) with wrenches on the links."""
+        rows, shape = self._rows(**vectors)
+        f_ext = arguments.wrenches(self._model, wrenches, shape)
+        given, result = arguments.result(out, (*shape, self.nv))
+        if not getattr(self._generic, name)(*rows, self._load, result.reshape(len(rows[0]), self.nv), f_ext):
+            self._explain_not_finite(name, rows, **vectors)
+        return filled(given, result)
+
+    def _looped(self, loop, item: tuple[int, ...], out, *more, **vectors) -> np.ndarray:
+        """Return what a loop of ``batch`` makes of joint vectors (..., n) and ``more``: (..., *item)."""
+        rows, shape = self._states(**vectors)
+        given, result = arguments.result(out, (*shape, *item))
+        results = result.reshape(len(rows[0]), *(item or (1,)))
+        loop(self._model.arrays, self._generic.workspace, *rows, *more, results)
+        return filled(given, result)
+
+    def _rows(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """Return joint vectors as rows (count, nq or nv), and the batch's shape; q's quaternions are of length 1."""
+        lengths = {name: self.nq if name in POSITIONS else self.nv for name in vectors}
+        rows, shape = arguments.states(lengths, **vectors)
+        for name, row in zip(vectors, rows, strict=True):
+            if name in POSITIONS:
+                arguments.check_quaternions(name, row.reshape(*shape, self.nq), self._quaternions)
+        return rows, shape
+
+    def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """Return joint vectors as rows (count, nq or nv), all finite, and the batch's shape."""
+        rows, shape = self._rows(**vectors)
+        for name, vector in vectors.items():
+            arguments.check_finite(name, np.asarray(vector, float))
+        return rows, shape
+
+    def _explain_not_finite(self, name: str, rows, **vectors) -> None:
+        """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
+        for argument, vector in vectors.items():
+            arguments.check_finite(argument, np.asarray(vector, float))
+        if name == 'forward_dynamics':
+            joint = self._generic.joint_without_inertia(rows[0])
+            if joint is not None:
+                raise ModelError(
+                    f'forward dynamics: joint {self._model.joint_names[joint]!r} has no inertia to accelerate'
+                )
+        large = ', '.join(vectors)
+        raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
+
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates."""
+        return self._model.arrays.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities; torques, accelerations and the like are as many."""
+        return self._model.arrays.nv
+
+    def _frame(self, link: str) -> Frame:
+        """Return the frame of a link's name."""
+        if not isinstance(link, str) or link not in self._model.frames:
+            raise UnknownNameError(f'no link {link!r}; there are {", ".join(self._model.frames)}')
+        return self._model.frames[link]
+
+
+def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:
+    """Return the caller's array, holding what a kernel wrote."""
+    if written is not given:
+        given[...] = written
+    return given
+
+
+def written(out, result: np.ndarray) -> np.ndarray:
+    """Return a finished result, in the caller's array where there is one."""
+    return result if out is None else filled(arguments.result(out, result.shape)[0], result)

@@ -1,0 +1,68 @@
+"""Torques, accelerations, mass matrix, energies."""
+
+import numpy as np
+
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.answers.answering import Answering, filled
+from robot_dynamics_ros.dynamics import batch
+
+
+class Forces(Answering):
+    """The dynamics of a robot."""
+
+    def inverse_dynamics(self, q, qd, qdd, wrenches=None, out=None) -> np.ndarray:
+        """Return the joint torques (..., nv) of a motion q, qd, qdd: rigid body and rotor inertia, no friction.
+
+        ``wrenches`` act on the links, in the link's frame at its origin (N m, N): a mapping from link names to
+        (..., 6) or an array (..., n + 1, 6). Featherstone & Orin 2000, eq. 3 to 5.
+        """
+        if wrenches is None:
+            return self._answer(self._single.inverse_dynamics, 'inverse_dynamics', self._load, out, q, qd, qdd)
+        return self._answer_with(wrenches, 'inverse_dynamics', out, q=q, qd=qd, qdd=qdd)
+
+    def forward_dynamics(self, q, qd, tau, wrenches=None, out=None) -> np.ndarray:
+        """Return the joint accelerations (..., nv) under the joint torques tau; friction is the caller's to subtract.
+
+        ``wrenches`` as in ``inverse_dynamics``. Raises ModelError where a joint has no inertia to move.
+        By mass matrix for few joints (Featherstone & Orin 2000, section 4), else eq. 8 there.
+        """
+        if wrenches is None:
+            return self._answer(self._single.forward_dynamics, 'forward_dynamics', self._load, out, q, qd, tau)
+        return self._answer_with(wrenches, 'forward_dynamics', out, q=q, qd=qd, tau=tau)
+
+    def mass_matrix(self, q, out=None) -> np.ndarray:
+        """Return the joint-space mass matrix (..., nv, nv), rotor inertia included. Featherstone & Orin 2000, eq. 7."""
+        return self._answer(self._single.mass_matrix, 'mass_matrix', self._load, out, q)
+
+    def gravity_torque(self, q, out=None) -> np.ndarray:
+        """Return the torques (..., nv) that hold the arm at q against gravity."""
+        return self._answer(self._single.gravity_torque, 'gravity_torque', self._load, out, q)
+
+    def bias_torque(self, q, qd, out=None) -> np.ndarray:
+        """Return the torques (..., nv) at zero acceleration: Coriolis, centrifugal and gravity."""
+        return self._answer(self._single.bias_torque, 'bias_torque', self._load, out, q, qd)
+
+    def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
+        """Return the Coriolis and centrifugal torques (..., nv)."""
+        return self._answer(self._single.bias_torque, 'bias_torque', self._weightless, out, q, qd)
+
+    def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
+        """Return the torques (..., nv) that accelerate the arm from rest without gravity: M(q) qdd."""
+        return self._answer(
+            self._single.inverse_dynamics, 'inverse_dynamics', self._weightless, out, q, self._rest, qdd
+        )
+
+    def friction_torque(self, qd, out=None) -> np.ndarray:
+        """Return the torques (..., nv) that overcome joint friction: viscous, Coulomb with a smooth sign, offset."""
+        (qd,), shape = self._states(qd=qd)
+        given, tau = arguments.result(out, (*shape, self.nv))
+        batch.friction_torque_batch(self._model.friction, qd, tau.reshape(qd.shape))
+        return filled(given, tau)
+
+    def kinetic_energy(self, q, qd, out=None) -> np.ndarray:
+        """Return the kinetic energy (...) in J, rotors included."""
+        return self._looped(batch.kinetic_energy_batch, (), out, q=q, qd=qd)
+
+    def potential_energy(self, q, out=None) -> np.ndarray:
+        """Return the potential energy (...) in J; zero where all mass is at the base frame's origin."""
+        return self._looped(batch.potential_energy_batch, (), out, self._gravity, q=q)

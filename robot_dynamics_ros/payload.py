@@ -1,0 +1,121 @@
+"""``Payload``, a body that a link carries, and the model of a robot that carries some."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
+from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.importers.audit import ROUNDING
+from robot_dynamics_ros.importers.urdf import inertials_from_urdf
+
+UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A body that the arm carries: mass (kg), centre (3, m) in the link's frame, inertia about the centre.
+
+    The axes of the inertia (3, 3; kg m^2) are parallel to the link's frame; left out, the payload is a point mass.
+    ``a + b`` is the payload of both. Raises ArgumentError for what no body can be: a negative mass, an inertia without
+    mass, or principal moments of which one exceeds the sum of the others by more than printing six decimals explains.
+    """
+
+    mass: float
+    com: Sequence[float] | np.ndarray
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self):
+        """Refuse what no body can be, and keep what was checked."""
+        mass = float(arguments.not_negative('mass', self.mass, (), 'kg'))
+        com = arguments.finite('com', self.com, (3,))
+        inertia = arguments.finite('inertia', self.inertia, (3, 3))
+        if np.abs(inertia - inertia.T).max() > 1e-12 * np.abs(inertia).max():  # R J R' is symmetric up to rounding only
+            raise ArgumentError('inertia: expected a symmetric matrix (3, 3)')
+        inertia = 0.5 * (inertia + inertia.T)
+        if mass == 0.0 and inertia.any():
+            raise ArgumentError('inertia: expected zeros, for there is no mass')
+        moments = np.linalg.eigvalsh(inertia)
+        if moments[2] - moments[1] - moments[0] > ROUNDING:
+            shown = ', '.join(f'{moment:.6g}' for moment in moments)
+            raise ArgumentError(
+                f'inertia: expected principal moments none of which exceeds the sum of the others, got {shown} kg m^2'
+            )
+        inertia.flags.writeable = False
+        for name, value in (('mass', mass), ('com', tuple(com.tolist())), ('inertia', inertia)):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self):
+        """Pickle and copy by way of ``__post_init__``: NumPy's copies are writable."""
+        return Payload, (self.mass, self.com, self.inertia)
+
+    def __add__(self, other: 'Payload') -> 'Payload':
+        """Return the payload of both, in the frame that the figures of both are in."""
+        if not isinstance(other, Payload):
+            return NotImplemented
+        return Payload(*central_parameters(self.ten_parameters + other.ten_parameters))
+
+    @property
+    def ten_parameters(self) -> np.ndarray:
+        """Mass, first moments and inertia about the origin of the link's frame, (10,); see ``dynamics.bodies``."""
+        return ten_parameters(self.mass, self.com, self.inertia)
+
+    @classmethod
+    def box(cls, mass: float, size, center=(0.0, 0.0, 0.0), rotation=UNTURNED) -> 'Payload':
+        """Return a solid box of ``size`` (3, m) along its own x, y, z.
+
+        ``center`` (3, m) and ``rotation`` (3, 3; box to link) place it in the link's frame.
+        """
+        return cls._solid(mass, arguments.not_negative('size', size, (3,), 'm') ** 2 / 12.0, center, rotation)
+
+    @classmethod
+    def cylinder(cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=UNTURNED):
+        """Return a solid cylinder of ``radius`` and ``length`` (m) about its own z, placed as ``box`` is."""
+        across = float(arguments.not_negative('radius', radius, (), 'm')) ** 2 / 4.0
+        along = float(arguments.not_negative('length', length, (), 'm')) ** 2 / 12.0
+        return cls._solid(mass, np.array([across, across, along]), center, rotation)
+
+    @classmethod
+    def sphere(cls, mass: float, radius: float, center=(0.0, 0.0, 0.0)) -> 'Payload':
+        """Return a solid sphere of ``radius`` (m) about ``center`` (3, m) in the link's frame."""
+        squared = float(arguments.not_negative('radius', radius, (), 'm')) ** 2
+        return cls._solid(mass, np.full(3, squared / 5.0), center, UNTURNED)
+
+    @classmethod
+    def from_urdf(cls, source: str | Path, link: str | None = None) -> 'Payload':
+        """Return the inertial of a ``link`` of a URDF (path or text), in the frame of that link.
+
+        Left out, it is the one link that has a mass; ArgumentError lists them where there are others or none.
+        Raises ModelError for a URDF that can't be read and UnknownNameError.
+        """
+        inertials = inertials_from_urdf(source)
+        if link is None:
+            heavy = [name for name, inertial in inertials.items() if inertial.mass != 0.0]
+            if len(heavy) != 1:
+                raise ArgumentError(f'link: needed, for the links with a mass are: {", ".join(heavy) or "none"}')
+            link = heavy[0]
+        if link not in inertials:
+            raise UnknownNameError(f'no link {link!r}; there are {", ".join(inertials)}')
+        return cls(*inertials[link])
+
+    @classmethod
+    def _solid(cls, mass, squares: np.ndarray, center, rotation) -> 'Payload':
+        """Return a body whose mass has the mean ``squares`` (3, m^2) of distance along its own axes."""
+        mass = float(arguments.not_negative('mass', mass, (), 'kg'))
+        center = arguments.finite('center', center, (3,))
+        R = arguments.rotation('rotation', rotation)
+        return cls(mass, center, R @ np.diag(mass * (squares.sum() - squares)) @ R.T)
+
+
+def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
+    """Return ``model`` with each payload added to the link or frame of its name."""
+    inertia = np.array(model.arrays.I)
+    for name, payload in payloads.items():
+        frame = model.frames[name]
+        com = frame.rotation @ payload.com + frame.origin
+        inertia[frame.link] += ten_parameters(payload.mass, com, frame.rotation @ payload.inertia @ frame.rotation.T)
+    return replace(model, arrays=model.arrays._replace(I=inertia))
