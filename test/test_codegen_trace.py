@@ -10,6 +10,9 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count, needed, source, unseen
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, trace
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
+from robot_dynamics_ros.dynamics.aba import aba
+from robot_dynamics_ros.dynamics.crba_forward import crba_forward
+from robot_dynamics_ros.dynamics.forward import forward_algorithm
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 
 PYTHON = {
@@ -139,6 +142,18 @@ def test_a_trace_computes_what_its_kernel_computes(name):
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
     fixed = evaluated(trace(arrays, program, load), inputs)
     assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(('joints', 'algorithm'), [(12, crba_forward), (13, aba)])
+def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(joints, algorithm):
+    arrays = trees.arrays_of(trees.random_joints(1, count=joints))
+    assert forward_algorithm(arrays) is algorithm
+
+    def by_algorithm(tape, setting, q, qd, tau, qdd):
+        tape.run(algorithm, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
+
+    program = PROGRAMS['forward_dynamics']
+    assert count(trace(arrays, program)) == count(trace(arrays, program._replace(trace=by_algorithm)))
 
 
 def test_inverse_dynamics_of_the_aubo_i5_takes_few_operations():
