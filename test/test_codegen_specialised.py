@@ -117,7 +117,7 @@ def test_how_many_joints_are_specialised_is_a_setting():
 def test_a_kernel_can_be_called_from_compiled_code(name):
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
     kernel, load = robot.kernel(name), robot.load
-    *vectors, result = [*states(robot, name, 1)[:, 0], np.empty(np.prod(PROGRAMS[name].shape(6)))]
+    *vectors, result = [*states(robot, name, 1)[:, 0], np.empty(np.prod(PROGRAMS[name].shape(robot._arrays)))]
     call = numba.njit(lambda *arguments: kernel(*arguments) and True)
     assert call(*vectors, load, result)
     assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()

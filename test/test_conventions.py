@@ -10,12 +10,17 @@ from scipy.spatial.transform import Rotation
 
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.answers.motions import FRAMES
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.safety import TorqueGate
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
+from robot_dynamics_ros.dynamics.model import Model
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = Path(robot_dynamics_ros.__file__).parent
 AUBO = Robot.named('aubo_i5')
 REST = np.zeros(6)
 
@@ -41,6 +46,14 @@ def one(kind='continuous', axis='0 0 1', **more) -> Robot:
     """Return one joint on a base: 2 kg, 0.5 m along x, 0.3 kg m^2 about each axis of its centre."""
     arm = link('arm', 2.0, '0.5 0 0', (0.3, 0, 0, 0.3, 0, 0.3))
     return robot(link('base'), arm, joint('a', 'base', 'arm', kind, axis, **more))
+
+
+def general(kind, turned=False) -> Robot:
+    """Return one joint of a kind on a base, about z: turned against it by a quarter about x, or not."""
+    rotation = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]) if turned else np.eye(3)
+    inertia = ten_parameters(2.0, [0.5, 0.0, 0.0], 0.3 * np.eye(3))
+    moving = Joint('a', 'arm', 'base', kind, np.array([0.0, 0.0, 1.0]), rotation, np.zeros(3), inertia)
+    return Robot(Model.of('r', 'base', [moving]))
 
 
 def sentences() -> dict[int, str]:
@@ -253,11 +266,18 @@ def test_17_bias_is_coriolis_and_gravity():
     assert spun.coriolis_torque([0.0, 0.5], [3.0, 0.0]) == pytest.approx([0.0, -2.0 * 0.5 * 3.0**2])
 
 
-def test_18_no_quaternions():
-    package = Path(robot_dynamics_ros.__file__).parent
-    sources = [*package.rglob('*.py'), *(ROOT / 'robot_dynamics_interfaces').rglob('*.srv')]
-    assert len(sources) > 20
+def test_18_quaternions_belong_to_spherical_and_free_joints():
+    ball = general('spherical')
+    half = np.sqrt(0.5)
+    assert ball.nq == 4 and ball.neutral().tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert ball.link_pose([half, 0.0, 0.0, half], 'arm')[:3, 1] == pytest.approx([0.0, 0.0, 1.0])  # y turned about x
+    with pytest.raises(ArgumentError, match='length 1'):
+        ball.link_pose([1.0, 0.0, 0.0, 1.0], 'arm')
+    sources = [*(ROOT / 'robot_dynamics_interfaces').rglob('*.srv'), *(PACKAGE / 'nodes').glob('*.py')]
+    assert len(sources) > 15
     assert not [path.name for path in sources if 'quaternion' in path.read_text(encoding='utf-8').lower()]
+    counts = {kind: general(kind).nq for kind in KINDS}
+    assert [kind for kind, count in counts.items() if count > general(kind).nv] == ['spherical', 'free']
 
 
 def test_19_batches_lead():
@@ -313,3 +333,39 @@ def test_22_a_limit_of_zero_is_unknown():
             assert TorqueGate(limits.effort, torque).admit() and torque[0] == 1e6
             if kind == 'continuous':
                 assert (limits.lower[0], limits.upper[0]) == (-np.inf, np.inf)
+
+
+def test_23_coordinates_of_joints_of_several_degrees_of_freedom():
+    """On a joint that is turned by a quarter about x against its parent: its z is the parent's -y."""
+    cylinder, plane, flyer = (general(kind, turned=True) for kind in ('cylindrical', 'planar', 'free'))
+    about_z = [[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]  # R_x R_z, a quarter each
+    assert cylinder.link_pose([np.pi / 2, 0.5], 'arm')[:3] == pytest.approx(np.c_[about_z, [0.0, -0.5, 0.0]])
+    assert plane.link_pose([0.1, 0.2, np.pi / 2], 'arm')[:3] == pytest.approx(np.c_[about_z, [0.1, 0.0, 0.2]])
+    half = np.sqrt(0.5)
+    pose = flyer.link_pose([0.1, 0.2, 0.3, 0.0, 0.0, half, half], 'arm')
+    assert pose[:3] == pytest.approx(np.c_[about_z, [0.1, -0.3, 0.2]])
+
+
+def test_24_velocities_in_the_links_frame():
+    flyer, plane = general('free'), general('planar')
+    half = np.sqrt(0.5)
+    q = [0.0, 0.0, 0.0, 0.0, 0.0, half, half]  # a quarter about z
+    v = flyer.link_velocity(q, [1.0, 0.0, 0.0, 0.0, 0.0, 2.0], 'arm', 'local')
+    assert v == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+    seen = flyer.link_velocity(q, [1.0, 0.0, 0.0, 3.0, 0.0, 0.0], 'arm', 'local_world_aligned')
+    assert seen == pytest.approx([0.0, 1.0, 0.0, 0.0, 3.0, 0.0])
+    assert flyer.integrate(q, [0.0, 0.0, 0.0, 3.0, 0.0, 0.0]) == pytest.approx([0.0, 3.0, 0.0, *q[3:]])
+    assert plane.integrate([0.0, 0.0, np.pi / 2], [3.0, 0.0, 0.0]) == pytest.approx([0.0, 3.0, np.pi / 2])
+
+
+def test_25_what_velocities_are_seen_from():
+    lever = one(origin='1 0 0')
+    q, qd = [np.pi / 2], [2.0]  # arm along the base's y, turning about the point (1, 0, 0)
+    seen = {frame: lever.link_velocity(q, qd, 'arm', frame) for frame in FRAMES}
+    assert seen['local_world_aligned'] == pytest.approx([0, 0, 2, 0, 0, 0])
+    assert seen['world'] == pytest.approx([0, 0, 2, 0, -2, 0])  # of the point at the base's origin: w x (-1, 0, 0)
+    tip = robot(link('base'), link('arm', 1.0), link('tip'), joint('a', 'base', 'arm'),
+                joint('end', 'arm', 'tip', 'fixed', origin='0.5 0 0', rpy='0 0 1.5707963267948966'))  # fmt: skip
+    assert tip.link_velocity(q, qd, 'tip', 'local_world_aligned') == pytest.approx([0, 0, 2, -1, 0, 0])
+    assert tip.link_velocity(q, qd, 'tip', 'local') == pytest.approx([0, 0, 2, 1, 0, 0])  # its x is the base's -x
+    assert tip.jacobian(q, 'tip')[:, 0] == pytest.approx([0, 0, 1, 0, 0, 0])

@@ -8,7 +8,7 @@ import random_trees as trees
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.base_parameters import base_parameters, base_parameters_of_regressors
-from robot_dynamics_ros.dynamics.model import Joint
+from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 
 TOLERANCE = 1e-9

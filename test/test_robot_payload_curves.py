@@ -2,6 +2,7 @@
 
 They were made with a model that is no arm (chapter 6, figures 7.5 to 7.7): a standard DH table without offsets, the
 links of a UR5, and a payload that REPLACES mass and centre of the last link and keeps its inertia. Ours is added.
+The lecture's source names the masses only; that centres and moments are these is shown by the curves themselves.
 """
 
 import json
@@ -12,7 +13,8 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.model import Frame, Joint, Model
+from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.dynamics.model import Frame, Model
 
 CURVES = json.loads((Path(__file__).parent / 'data' / 'payload_curves.json').read_text(encoding='utf-8'))
 READABLE = 1e-3  # N m
