@@ -9,8 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import GRAVITY
-from robot_dynamics_ros.answers.forces import Forces
-from robot_dynamics_ros.answers.motions import Motions
+from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
@@ -29,7 +28,7 @@ from robot_dynamics_ros.payload import Payload
 BINDINGS = ('generic', 'specialised')
 
 
-class Robot(Forces, Motions, Parameters, Positions):
+class Robot(OperationalSpace, Parameters, Positions):
     """The dynamics of one robot.
 
     Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints). Every method

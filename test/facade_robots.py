@@ -69,6 +69,7 @@ METHODS = {
     'gravity_torque': ('q', lambda n: (n,)),
     'bias_torque': ('q qd', lambda n: (n,)),
     'coriolis_torque': ('q qd', lambda n: (n,)),
+    'coriolis_matrix': ('q qd', lambda n: (n, n)),
     'inertia_torque': ('q x', lambda n: (n,)),
     'torque_regressor': ('q qd x', lambda n: (n, 10 * n)),
     'friction_torque': ('qd', lambda n: (n,)),
@@ -85,6 +86,7 @@ METHODS = {
     'difference': ('start end', lambda n: (n,)),
     'kinetic_energy': ('q qd', lambda n: ()),
     'potential_energy': ('q', lambda n: ()),
+    'total_energy': ('q qd', lambda n: ()),
     'kinetic_energy_regressor': ('q qd', lambda n: (10 * n,)),
     'potential_energy_regressor': ('q', lambda n: (10 * n,)),
 }
@@ -160,6 +162,7 @@ def expected(name, method, arguments, gravity=None):
     if method.endswith('_regressor'):
         made = {
             'torque_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, x)[order],
+            'total_energy': ('q qd', lambda n: ()),
             'kinetic_energy_regressor': lambda: pin.computeKineticEnergyRegressor(model, data, q, qd),
             'potential_energy_regressor': lambda: pin.computePotentialEnergyRegressor(model, data, q),
         }[method]()
@@ -172,6 +175,10 @@ def expected(name, method, arguments, gravity=None):
         return M[np.ix_(order, order)]
     if method == 'kinetic_energy':
         return 0.5 * qd @ M @ qd
+    if method == 'total_energy':
+        return 0.5 * qd @ M @ qd + pin.computePotentialEnergy(model, data, q)
+    if method == 'coriolis_matrix':
+        return christoffel(lambda at: pin.crba(model, data, at), q, qd)[np.ix_(order, order)]
     gravity_torque = pin.computeGeneralizedGravity(model, data, q)
     bias = pin.nonLinearEffects(model, data, q, qd)
     return {
@@ -182,6 +189,25 @@ def expected(name, method, arguments, gravity=None):
         'coriolis_torque': lambda: bias - gravity_torque,
         'inertia_torque': lambda: M @ x,
     }[method]()[order]
+
+
+def christoffel(mass_matrix, q, qd):
+    """Return C_ij, the sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, by central differences to 1e-11."""
+    step, units = 1e-3, np.eye(len(q))
+
+    def upper(at):
+        M = np.triu(mass_matrix(at))
+        return M + np.triu(M, 1).T
+
+    def slope(e, h):
+        return (upper(q + h * e) - upper(q - h * e)) / (2.0 * h)
+
+    # Richardson: errors of h^2 and of h^4 go
+    slopes = [[slope(e, step * 2.0**k) for k in range(3)] for e in units]
+    once = [[(4.0 * s[k] - s[k + 1]) / 3.0 for k in range(2)] for s in slopes]
+    dM = np.array([(16.0 * s[0] - s[1]) / 15.0 for s in once])  # [k, i, j]
+    symbols = 0.5 * (np.einsum('kij->ijk', dM) + np.einsum('jik->ijk', dM) - np.einsum('ijk->ijk', dM))
+    return symbols @ qd
 
 
 def of_a_link(t, method, q, qd, x, frame, seen_from):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.answers.answering import Answering, filled
+from robot_dynamics_ros.answers.answering import Answering, filled, written
 from robot_dynamics_ros.dynamics import batch
+from robot_dynamics_ros.dynamics.errors import ModelError
 
 
 class Forces(Answering):
@@ -46,6 +47,20 @@ class Forces(Answering):
         """Return the Coriolis and centrifugal torques (..., nv)."""
         return self._answer(self._single.bias_torque, 'bias_torque', self._weightless, out, q, qd)
 
+    def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
+        """Return C (..., nv, nv) of Christoffel symbols: C qd is ``coriolis_torque`` and dM/dt - 2 C is skew.
+
+        Raises ModelError where velocities are no derivatives of coordinates: for planar, spherical and free joints.
+        Siciliano et al. 2009, section 7.2.1.
+        """
+        if any(kind in ('planar', 'spherical', 'free') for kind in self._model.joint_kinds):
+            raise ModelError(f'Coriolis matrix: velocities of {self._model.name} are no derivatives of coordinates')
+        (q, qd), shape = self._states(q=q, qd=qd)
+        q, qd, units = q[:, None], qd[:, None], np.eye(self.nv)
+        # c(u) = C(u) u is quadratic: column k of C(qd) is (c(qd + e_k) - c(qd - e_k)) / 4
+        columns = 0.25 * (self.coriolis_torque(q, qd + units) - self.coriolis_torque(q, qd - units))
+        return written(out, np.swapaxes(columns, -1, -2).reshape(*shape, self.nv, self.nv))
+
     def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
         """Return the torques (..., nv) that accelerate the arm from rest without gravity: M(q) qdd."""
         return self._answer(
@@ -62,6 +77,10 @@ class Forces(Answering):
     def kinetic_energy(self, q, qd, out=None) -> np.ndarray:
         """Return the kinetic energy (...) in J, rotors included."""
         return self._looped(batch.kinetic_energy_batch, (), out, q=q, qd=qd)
+
+    def total_energy(self, q, qd, out=None) -> np.ndarray:
+        """Return kinetic and potential energy together (...) in J."""
+        return written(out, self.kinetic_energy(q, qd) + self.potential_energy(q))
 
     def potential_energy(self, q, out=None) -> np.ndarray:
         """Return the potential energy (...) in J; zero where all mass is at the base frame's origin."""

@@ -13,6 +13,10 @@ class ArgumentError(DynamicsError, ValueError):
     """An argument of wrong shape, type or value; the text names the argument."""
 
 
+class SingularError(DynamicsError, ValueError):
+    """A position at which what was asked for does not exist; the text names the argument and the link."""
+
+
 class UnknownNameError(DynamicsError, KeyError):
     """A joint, link or robot name that does not exist; the text lists those that do."""
 
