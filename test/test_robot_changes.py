@@ -112,7 +112,7 @@ def carrying(name, link, mass, com, inertia) -> Robot:
       <joint name="grasp" type="fixed"><parent link="{link}"/><child link="load"/></joint></robot>"""
     robot = Robot.from_urdf(urdf_of(name).replace('</robot>', body)).with_gravity(robot_of(name).gravity)
     rotor = dict(zip(robot.joint_names, robot_of(name).rotor_inertia, strict=True))
-    return robot.with_actuators({'rotor_inertia': rotor})
+    return robot.with_actuators({'rotor_inertia': rotor}).with_binding('generic')  # nothing to compile for each link
 
 
 UNLOADED = [method for method in METHODS if method in ('friction_torque', 'link_pose') or method.endswith('_regressor')]

@@ -28,7 +28,7 @@ class Motions(Answering):
         frame = self._frame(link)
         (q,), shape = self._states(q=q)
         given, pose = arguments.result(out, (*shape, 4, 4))
-        T = np.empty((len(q), len(self.link_names), 4, 4))
+        T = np.empty((len(q), len(self._model.link_names), 4, 4))
         batch.link_poses_batch(self._model.arrays, self._generic.workspace, q, T)
         in_link = np.eye(4)
         in_link[:3, :3], in_link[:3, 3] = frame.rotation, frame.origin
