@@ -8,11 +8,11 @@ import math
 
 import numpy as np
 
+from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 
 ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
-QUATERNION_ROUNDING = 1e-6  # of its length
 
 
 def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
@@ -109,12 +109,13 @@ def check_finite(name: str, array: np.ndarray) -> None:
 def check_quaternions(name: str, positions: np.ndarray, places: list[int]) -> None:
     """Refuse positions (..., nq) with a quaternion, of four numbers from a place in ``places`` on, not of length 1."""
     for place in places:
-        lengths = np.linalg.norm(positions[..., place : place + 4], axis=-1)
-        wrong = np.abs(lengths - 1.0) > QUATERNION_ROUNDING
+        numbers = positions[..., place : place + 4]
+        wrong = is_no_quaternion(numbers)
         if wrong.any():
             index = tuple(int(k) for k in np.argwhere(wrong)[0])
             where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{place}:{place + 4}')
-            raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {lengths[index]:.9g}')
+            length = np.linalg.norm(numbers[index])
+            raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
 def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
+from robot_dynamics_ros.dynamics.bodies import central_parameters, moved, ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.importers.audit import ROUNDING
@@ -116,6 +116,5 @@ def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
     inertia = np.array(model.arrays.I)
     for name, payload in payloads.items():
         frame = model.frames[name]
-        com = frame.rotation @ payload.com + frame.origin
-        inertia[frame.link] += ten_parameters(payload.mass, com, frame.rotation @ payload.inertia @ frame.rotation.T)
+        inertia[frame.link] += moved(payload.ten_parameters, frame.rotation, frame.origin)
     return replace(model, arrays=model.arrays._replace(I=inertia))

@@ -131,7 +131,7 @@ class Robot(OperationalSpace, Parameters, Positions):
             if len(tips) > 1:
                 raise ArgumentError(f'link: needed, for {self.name} has several tips: {", ".join(tips)}')
             link = self.link_names[-1]
-        self._frame(link)
+        self._model.frame(link)
         carried = self._payloads.get(link)
         return self._carrying({**self._payloads, link: carried + payload if carried else payload})
 

@@ -254,6 +254,11 @@ def _prepare(model, shape, *state):
 # Pinocchio
 
 
+def with_planar_about_z(joints) -> list[Joint]:
+    """Return the joints with every planar one about its link's z: Pinocchio has no others."""
+    return [dataclasses.replace(it, axis=np.eye(3)[2]) if it.kind == 'planar' else it for it in joints]
+
+
 def pinocchio_tree(joints):
     """Return the robot as a Pinocchio model, and whose entry stands there at each place: of joints, of qd.
 

@@ -15,8 +15,7 @@ SEEDS = range(40)
 
 
 def drawn(seed):
-    joints = trees.random_joints(seed, general=0.7)
-    joints = [dataclasses.replace(it, axis=np.eye(3)[2]) if it.kind == 'planar' else it for it in joints]
+    joints = trees.with_planar_about_z(trees.random_joints(seed, general=0.7))
     return joints, Model.of('random', trees.BASE, joints), trees.random_state(joints, seed)
 
 

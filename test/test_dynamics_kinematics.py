@@ -1,6 +1,5 @@
 """Velocities, accelerations, Jacobians and momenta of trees with all kinds of joints: identities, twins, Pinocchio."""
 
-import dataclasses
 from functools import cache
 from types import SimpleNamespace
 
@@ -19,8 +18,7 @@ STEP = 1e-6  # s, of central differences
 @cache
 def case(seed):
     """Return a tree, a state, and a point of one of its links."""
-    joints = trees.random_joints(seed, general=0.5)
-    joints = [dataclasses.replace(it, axis=np.eye(3)[2]) if it.kind == 'planar' else it for it in joints]
+    joints = trees.with_planar_about_z(trees.random_joints(seed, general=0.5))
     rng = np.random.default_rng(seed)
     return SimpleNamespace(
         joints=joints, arrays=trees.arrays_of(joints), s=trees.random_state(joints, seed),

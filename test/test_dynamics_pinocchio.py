@@ -3,7 +3,6 @@
 Pinocchio's spatial vectors have the linear part first, and its joints are numbered depth first (``order``).
 """
 
-import dataclasses
 from collections import Counter
 from functools import cache
 from types import SimpleNamespace
@@ -28,9 +27,7 @@ SEEDS = range(1000, 1300)
 @cache
 def case(seed):
     """Return one random tree and state for us, and for Pinocchio (fields ``pin_``, in its joint order)."""
-    joints = trees.random_joints(seed, general=0.5 * (seed % 2))
-    # Pinocchio has planar joints about z only
-    joints = [dataclasses.replace(it, axis=np.eye(3)[2]) if it.kind == 'planar' else it for it in joints]
+    joints = trees.with_planar_about_z(trees.random_joints(seed, general=0.5 * (seed % 2)))
     s = trees.random_state(joints, seed)
     pin_model, links, order = trees.pinocchio_tree(joints)
     pin_model.gravity.linear = s.gravity

@@ -136,7 +136,7 @@ def test_both_bindings_give_the_same_bits_in_batches_too(name):
 def test_a_quaternion_that_is_none_is_refused_by_its_place(binding):
     robot, s = general('arm', binding), state('arm')
     q = np.array([s.q, s.q])
-    place = robot._model.coordinates(1).start
+    place = int(robot._model.arrays.quaternion[1])
     q[1, place : place + 4] *= 1.0001
     with pytest.raises(ArgumentError, match=rf'^q\[1, {place}:{place + 4}\]: expected a quaternion of length 1, got'):
         robot.inverse_dynamics(q, s.qd, s.qdd)

@@ -7,9 +7,9 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.programs import PROGRAMS
 from robot_dynamics_ros.codegen.specialise import Specialised
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
 from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
-from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.payload import Payload, loaded
 
@@ -48,6 +48,7 @@ class Answering:
         self._single = specialised.single if specialised else NoSingle()
         self._batch = specialised.batch if specialised else self._generic
         self._rest = np.zeros(self.nv)
+        self._lengths = dict.fromkeys(POSITIONS, self.nq)
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
         self._shapes = {name: program.shape(model.arrays) for name, program in PROGRAMS.items()}
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
@@ -98,11 +99,11 @@ class Answering:
 
     def _rows(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return joint vectors as rows (count, nq or nv), and the batch's shape; q's quaternions are of length 1."""
-        lengths = {name: self.nq if name in POSITIONS else self.nv for name in vectors}
-        rows, shape = arguments.states(lengths, **vectors)
-        for name, row in zip(vectors, rows, strict=True):
-            if name in POSITIONS:
-                arguments.check_quaternions(name, row.reshape(*shape, self.nq), self._quaternions)
+        rows, shape = arguments.states({name: self._lengths.get(name, self.nv) for name in vectors}, **vectors)
+        if self._quaternions:
+            for name, row in zip(vectors, rows, strict=True):
+                if name in POSITIONS:
+                    arguments.check_quaternions(name, row.reshape(*shape, row.shape[-1]), self._quaternions)
         return rows, shape
 
     def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
@@ -134,12 +135,6 @@ class Answering:
     def nv(self) -> int:
         """Number of velocities; torques, accelerations and the like are as many."""
         return self._model.arrays.nv
-
-    def _frame(self, link: str) -> Frame:
-        """Return the frame of a link's name."""
-        if not isinstance(link, str) or link not in self._model.frames:
-            raise UnknownNameError(f'no link {link!r}; there are {", ".join(self._model.frames)}')
-        return self._model.frames[link]
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ class Motions(Answering):
 
     def link_pose(self, q, link: str, out=None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link's frame in the base frame; UnknownNameError for an unknown link."""
-        frame = self._frame(link)
+        frame = self._model.frame(link)
         (q,), shape = self._states(q=q)
         given, pose = arguments.result(out, (*shape, 4, 4))
         T = np.empty((len(q), len(self._model.link_names), 4, 4))
@@ -46,14 +46,10 @@ class Motions(Answering):
     def link_acceleration(self, q, qd, qdd, link: str, frame: str = 'world', out=None) -> np.ndarray:
         """Return the derivative (..., 6; rad/s^2, m/s^2) of ``link_velocity``; gravity has no part in it."""
         a = self._looped(batch.point_acceleration_batch, (6,), None, *self._point(link), q=q, qd=qd, qdd=qdd)
-        velocity = self._looped(batch.point_velocity_batch, (6,), None, *self._point(link), q=q, qd=qd)
-        w, v = velocity[..., :3], velocity[..., 3:]
-        if frame == 'world':
-            # v_O = v + p x w, its derivative is a + v x w + p x alpha
-            a[..., 3:] += np.cross(v, w)
-        elif frame == 'local':
-            # (R' v)' = R' (a - w x v)
-            a[..., 3:] -= np.cross(w, v)
+        if frame != 'local_world_aligned':
+            # spatial: (v + p x w)' = a + v x w + p x alpha at the base's origin, and (R' v)' = R' (a + v x w)
+            velocity = self._looped(batch.point_velocity_batch, (6,), None, *self._point(link), q=q, qd=qd)
+            a[..., 3:] += np.cross(velocity[..., 3:], velocity[..., :3])
         return written(out, self._seen(frame, link, q, a[..., None])[..., 0])
 
     def jacobian(self, q, link: str, frame: str = 'world', out=None) -> np.ndarray:
@@ -90,7 +86,7 @@ class Motions(Answering):
 
     def _point(self, link: str) -> tuple[int, np.ndarray]:
         """Return the moving link that a link's frame is on, and its origin there."""
-        frame = self._frame(link)
+        frame = self._model.frame(link)
         return frame.link, frame.origin
 
     def _seen(self, frame: str, link: str, q, columns: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ from robot_dynamics_ros.dynamics.inertia import (
     rigid_to_articulated,
 )
 from robot_dynamics_ros.dynamics.jit import kernel
-from robot_dynamics_ros.dynamics.joints import across_joint, joint_transform
+from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.motion import link_angular_velocity
 from robot_dynamics_ros.dynamics.spatial import (
     cross,
     dot,
@@ -46,9 +47,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
         # X_i = X_J(q_i) X_T(i)
         joint_transform(model, q, i, E, r)
         # w_i = E_i w_p + S_i qd_i
-        Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
-        wx, wy, wz, vx, vy, vz = across_joint(model, qd, i)
-        w[i, 0], w[i, 1], w[i, 2] = Ew_x + wx, Ew_y + wy, Ew_z + wz
+        Ew_x, Ew_y, Ew_z, wx, wy, wz, vx, vy, vz = link_angular_velocity(model, work, qd, i)
         # c_i = [ E_i w_p x S_i qd_i ; E_i w_p x w_p x r_i + (E_i w_p + w_i) x S_i qd_i ]
         c[i, 0], c[i, 1], c[i, 2] = cross(Ew_x, Ew_y, Ew_z, wx, wy, wz)
         wwr_x, wwr_y, wwr_z = rotate(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import parameters_of_moments, second_moments
+from robot_dynamics_ros.dynamics.bodies import moved
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
@@ -40,7 +40,7 @@ def base_parameters(arrays: ModelArrays, gravity, tolerance: float = TOLERANCE) 
     """
     joints = arrays.n
     for i in range(1, joints + 1):
-        if arrays.first[i + 1] - arrays.first[i] != 1 or (arrays.angle[i] >= 0 and arrays.slides[i]):
+        if not arrays.is_revolute_or_prismatic(i):
             raise ModelError(f'base parameters: joint {i} is neither revolute nor prismatic; take those of regressors')
     unfelt: list[np.ndarray] = []
     dependent: list[int] = []
@@ -72,10 +72,6 @@ def base_parameters_of_regressors(Y, tolerance: float = TOLERANCE) -> BaseParame
     regrouping[:, order[rank:]] = np.linalg.solve(R[:, :rank], R[:, rank:])
     ascending = np.argsort(order[:rank])
     return BaseParameters(order[:rank][ascending], regrouping[ascending])
-
-
-_UNITS = [(row[0], row[1:4], second_moments(row)) for row in np.eye(10)]
-"""Mass, first and second moments of bodies of which one of the ten parameters is 1, the others 0."""
 
 
 class _Reach(NamedTuple):
@@ -142,11 +138,7 @@ def _energy(v, u) -> np.ndarray:
 def _to_parent(place) -> np.ndarray:
     """Return the matrix (10, 10) that takes ten parameters of a link to the parent's frame."""
     E, r = place
-    columns = []
-    for m, h, P in _UNITS:
-        h, P = E.T @ h, E.T @ P @ E
-        columns.append(parameters_of_moments(m, h + m * r, P + np.outer(h, r) + np.outer(r, h) + m * np.outer(r, r)))
-    return np.array(columns).T
+    return np.array([moved(unit, E.T, r) for unit in np.eye(10)]).T
 
 
 def _with_dependent(dependent: np.ndarray, unfelt: np.ndarray) -> BaseParameters:

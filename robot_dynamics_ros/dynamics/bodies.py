@@ -17,12 +17,12 @@ def central_parameters(row) -> tuple[float, np.ndarray, np.ndarray]:
     """Return mass (kg), centre (3, m; 0 if massless) and inertia about the centre (3, 3; kg m^2) of a row (10,)."""
     mass = float(row[0])
     com = row[1:4] / mass if mass else np.zeros(3)
-    return mass, com, _matrix(row) - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
+    return mass, com, symmetric(row[4:]) - mass * ((com @ com) * np.eye(3) - np.outer(com, com))
 
 
 def second_moments(row) -> np.ndarray:
     """Return P = tr(J)/2 1 - J (3, 3; kg m^2), the sum of m x x' over a body's mass points, of a row (10,)."""
-    J = _matrix(row)
+    J = symmetric(row[4:])
     return 0.5 * np.trace(J) * np.eye(3) - J
 
 
@@ -31,9 +31,18 @@ def parameters_of_moments(mass, h, P) -> np.ndarray:
     return _row(mass, h, np.trace(P) * np.eye(3) - P)
 
 
-def _matrix(row) -> np.ndarray:
-    """Return the rotational inertia J (3, 3) of a row (10,)."""
-    xx, xy, xz, yy, yz, zz = row[4:]
+def moved(row, rotation, origin) -> np.ndarray:
+    """Return the row (10,) in a frame in which its own sits at rotation (3, 3) and origin (3, m)."""
+    m, h = row[0], rotation @ row[1:4]
+    across = np.outer(h, origin)
+    # x = R x' + p in P, the sum of m x x'
+    P = rotation @ second_moments(row) @ rotation.T + across + across.T + m * np.outer(origin, origin)
+    return parameters_of_moments(m, h + m * origin, P)
+
+
+def symmetric(entries) -> np.ndarray:
+    """Return the matrix (3, 3) of xx, xy, xz, yy, yz, zz."""
+    xx, xy, xz, yy, yz, zz = entries
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 

@@ -7,20 +7,28 @@ from robot_dynamics_ros.dynamics.spatial import cross, force_to_parent
 
 
 @kernel
+def single_inertias(model, work, q):
+    """Write the rows E r I_c of ``work`` at q (nq, rad or m): each link's own inertia, none for the base.
+
+    Reads ``model``. RBDA section 6.2, where composite inertias begin.
+    """
+    for k in range(10):
+        work.I_c[0, k] = 0.0
+    for i in range(1, model.parent.shape[0]):
+        joint_transform(model, q, i, work.E, work.r)
+        for k in range(10):
+            work.I_c[i, k] = model.I[i, k]
+
+
+@kernel
 def composite_inertias(model, work, q):
     """Write the rows E r I_c of ``work`` at q (nq, rad or m): each link's inertia with all that it carries.
 
     Row 0 is the inertia of everything that moves, in the base frame. Reads ``model``. RBDA eq. 6.3.
     """
-    n = model.parent.shape[0] - 1
-    for k in range(10):
-        work.I_c[0, k] = 0.0
-    for i in range(1, n + 1):
-        joint_transform(model, q, i, work.E, work.r)
-        for k in range(10):
-            work.I_c[i, k] = model.I[i, k]
+    single_inertias(model, work, q)
     # I_c_p += X_i' I_c_i X_i
-    for i in range(n, 0, -1):
+    for i in range(model.parent.shape[0] - 1, 0, -1):
         inertia_to_parent(work.E, work.r, work.I_c, i, model.parent[i])
 
 

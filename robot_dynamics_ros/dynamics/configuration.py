@@ -12,6 +12,15 @@ SMALL = 1e-3
 """rad, below which quotients of an angle's sine and cosine are taken from their series: its next term is 1e-19."""
 
 
+QUATERNION_ROUNDING = 1e-6
+"""Of a quaternion's length."""
+
+
+def is_no_quaternion(numbers: np.ndarray) -> np.ndarray:
+    """Return whether x, y, z, w (..., 4) are of another length than 1, (...)."""
+    return np.abs(np.linalg.norm(numbers, axis=-1) - 1.0) > QUATERNION_ROUNDING
+
+
 def neutral(arrays: ModelArrays) -> np.ndarray:
     """Return the position (nq,) in which no joint turns or moves anything: zeros, and quaternions with w = 1."""
     q = np.zeros(arrays.nq)

@@ -1,8 +1,8 @@
 """Composite-rigid-body algorithm: joint-space mass matrix."""
 
+from robot_dynamics_ros.dynamics.centroidal import single_inertias
 from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.dynamics.jit import kernel
-from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 
@@ -15,12 +15,7 @@ def crba(model, work, q, M):
     """
     n = model.parent.shape[0] - 1
     # I_c_i = I_i, M = 0
-    for k in range(10):
-        work.I_c[0, k] = 0.0
-    for i in range(1, n + 1):
-        joint_transform(model, q, i, work.E, work.r)
-        for k in range(10):
-            work.I_c[i, k] = model.I[i, k]
+    single_inertias(model, work, q)
     for k in range(M.shape[0]):
         for m in range(M.shape[0]):
             M[k, m] = 0.0

@@ -4,7 +4,8 @@ from robot_dynamics_ros.dynamics.centroidal import composite_inertias
 from robot_dynamics_ros.dynamics.inertia import inertia_times
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.spatial import dot, motion_from_parent
+from robot_dynamics_ros.dynamics.motion import link_velocity
+from robot_dynamics_ros.dynamics.spatial import dot
 
 
 @kernel
@@ -20,10 +21,8 @@ def kinetic_energy(model, work, q, qd, T):
     for i in range(1, n + 1):
         # v_i = X_i v_p + S_i qd_i
         joint_transform(model, q, i, work.E, work.r)
-        motion_from_parent(work.E, work.r, work.v, i, model.parent[i])
+        link_velocity(model, work, qd, i)
         for k in range(model.first[i], model.first[i + 1]):
-            for row in range(6):
-                work.v[i, row] += model.S[k, row] * qd[k - 1]
             # T += rotor_k qd_k^2 / 2
             T[0] += 0.5 * (model.rotor[k] * qd[k - 1] * qd[k - 1])
         # T += v_i' I_i v_i / 2

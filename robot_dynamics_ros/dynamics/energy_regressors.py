@@ -2,7 +2,8 @@
 
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent, rotate
+from robot_dynamics_ros.dynamics.motion import link_velocity
+from robot_dynamics_ros.dynamics.spatial import cross, rotate
 
 
 @kernel
@@ -18,10 +19,7 @@ def kinetic_energy_regressor(model, work, q, qd, y):
     for i in range(1, n + 1):
         # v_i = X_i v_p + S_i qd_i
         joint_transform(model, q, i, work.E, work.r)
-        motion_from_parent(work.E, work.r, work.v, i, model.parent[i])
-        for k in range(model.first[i], model.first[i + 1]):
-            for row in range(6):
-                work.v[i, row] += model.S[k, row] * qd[k - 1]
+        link_velocity(model, work, qd, i)
         # T_i = (m v' v + 2 h' (v x w) + w' J w) / 2
         first = 10 * (i - 1)
         wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]

@@ -5,9 +5,9 @@ A velocity, an acceleration or a column of a Jacobian is (angular, linear) in th
 """
 
 from robot_dynamics_ros.dynamics.jit import kernel
-from robot_dynamics_ros.dynamics.joints import across_joint, joint_transform
-from robot_dynamics_ros.dynamics.motion import base_motion, link_motion
-from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent
+from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, link_velocity
+from robot_dynamics_ros.dynamics.spatial import cross, rotate
 
 
 @kernel
@@ -42,16 +42,6 @@ def link_poses(model, work, q, T):
 
 
 @kernel
-def turned(T, i, x, y, z):
-    """Return R_i (x, y, z): link coordinates to base coordinates, with the rotation of the pose T[i]."""
-    return (
-        T[i, 0, 0] * x + T[i, 0, 1] * y + T[i, 0, 2] * z,
-        T[i, 1, 0] * x + T[i, 1, 1] * y + T[i, 1, 2] * z,
-        T[i, 2, 0] * x + T[i, 2, 1] * y + T[i, 2, 2] * z,
-    )
-
-
-@kernel
 def point_velocity(model, work, q, qd, i, origin, v):
     """Write v (6; rad/s, m/s), the velocity of a point of link ``i`` at q (nq, rad or m), qd (nv, per s).
 
@@ -61,20 +51,12 @@ def point_velocity(model, work, q, qd, i, origin, v):
     for k in range(6):
         work.v[0, k] = 0.0
     for j in range(1, model.parent.shape[0]):
-        # v_j = X_j v_p + S_j qd_j
-        motion_from_parent(work.E, work.r, work.v, j, model.parent[j])
-        wx, wy, wz, vx, vy, vz = across_joint(model, qd, j)
-        work.v[j, 0] += wx
-        work.v[j, 1] += wy
-        work.v[j, 2] += wz
-        work.v[j, 3] += vx
-        work.v[j, 4] += vy
-        work.v[j, 5] += vz
+        link_velocity(model, work, qd, j)
     # v = R (v_i + w_i x origin)
     wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]
     wo_x, wo_y, wo_z = cross(wx, wy, wz, origin[0], origin[1], origin[2])
-    v[0], v[1], v[2] = turned(work.T, i, wx, wy, wz)
-    v[3], v[4], v[5] = turned(work.T, i, work.v[i, 3] + wo_x, work.v[i, 4] + wo_y, work.v[i, 5] + wo_z)
+    v[0], v[1], v[2] = rotate(work.T, i, wx, wy, wz)
+    v[3], v[4], v[5] = rotate(work.T, i, work.v[i, 3] + wo_x, work.v[i, 4] + wo_y, work.v[i, 5] + wo_z)
 
 
 @kernel
@@ -93,8 +75,8 @@ def point_acceleration_of(model, work, q, qd, qdd, i, origin, a):
     # a = R (a_i + B_i origin)
     x, y, z = origin[0], origin[1], origin[2]
     B = work.B
-    a[0], a[1], a[2] = turned(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
-    a[3], a[4], a[5] = turned(
+    a[0], a[1], a[2] = rotate(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
+    a[3], a[4], a[5] = rotate(
         work.T,
         i,
         work.a[i, 3] + B[i, 0, 0] * x + B[i, 0, 1] * y + B[i, 0, 2] * z,
@@ -113,14 +95,14 @@ def jacobian(model, work, q, i, origin, J):
     for row in range(6):
         for k in range(J.shape[1]):
             J[row, k] = 0.0
-    x, y, z = turned(work.T, i, origin[0], origin[1], origin[2])
+    x, y, z = rotate(work.T, i, origin[0], origin[1], origin[2])
     x, y, z = x + work.T[i, 0, 3], y + work.T[i, 1, 3], z + work.T[i, 2, 3]
     j = i
     while j > 0:
         for k in range(model.first[j], model.first[j + 1]):
             # the angular part R S_w, the linear part R S_v + R S_w x (point - origin of link j)
-            wx, wy, wz = turned(work.T, j, model.S[k, 0], model.S[k, 1], model.S[k, 2])
-            vx, vy, vz = turned(work.T, j, model.S[k, 3], model.S[k, 4], model.S[k, 5])
+            wx, wy, wz = rotate(work.T, j, model.S[k, 0], model.S[k, 1], model.S[k, 2])
+            vx, vy, vz = rotate(work.T, j, model.S[k, 3], model.S[k, 4], model.S[k, 5])
             wd_x, wd_y, wd_z = cross(wx, wy, wz, x - work.T[j, 0, 3], y - work.T[j, 1, 3], z - work.T[j, 2, 3])
             J[0, k - 1], J[1, k - 1], J[2, k - 1] = wx, wy, wz
             J[3, k - 1], J[4, k - 1], J[5, k - 1] = vx + wd_x, vy + wd_y, vz + wd_z

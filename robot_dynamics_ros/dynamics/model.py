@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, axis_and_pitch, directions_of
 
 
@@ -19,9 +19,7 @@ class ModelArrays(NamedTuple):
 
     parent: np.ndarray  # (n + 1,) int64       number of the parent link; parent[0] = -1, never read
     first: np.ndarray  # (n + 2,) int64        joint i has the velocities first[i] .. first[i + 1] - 1
-    before: (
-        np.ndarray
-    )  # (nv + 1,) int64      velocity before k on the way from the base: of the joint, its ancestors; 0
+    before: np.ndarray  # (nv + 1,) int64      velocity before k: of its joint, else of the nearest ancestor; 0: none
     angle: np.ndarray  # (n + 1,) int64        place of the joint's angle in q, -1 if it has none
     quaternion: np.ndarray  # (n + 1,) int64   place of the first of its four numbers x, y, z, w in q, -1 if it has none
     slide: np.ndarray  # (n + 1,) int64        place of its first slide in q
@@ -50,6 +48,11 @@ class ModelArrays(NamedTuple):
     def nv(self) -> int:
         """Number of velocities."""
         return len(self.S) - 1
+
+    def is_revolute_or_prismatic(self, i: int) -> bool:
+        """Return whether joint ``i`` (1..n) has one velocity, which turns or moves its link but not both."""
+        turns, moves = self.angle[i] >= 0, self.slides[i] > 0
+        return self.first[i + 1] - self.first[i] == 1 and turns != moves
 
 
 class Workspace(NamedTuple):
@@ -223,21 +226,18 @@ class Model:
             findings=tuple(findings),
         )
 
-    def coordinates(self, i: int) -> slice:
-        """Return where the coordinates of joint ``i`` (1..n) stand in q."""
-        counts = [KINDS[kind].coordinates for kind in self.joint_kinds]
-        return slice(sum(counts[: i - 1]), sum(counts[:i]))
-
-    def velocities(self, i: int) -> slice:
-        """Return where the velocities of joint ``i`` (1..n) stand in qd."""
-        return slice(self.arrays.first[i] - 1, self.arrays.first[i + 1] - 1)
+    def frame(self, name: str) -> Frame:
+        """Return the frame of a link's name; UnknownNameError lists those that exist."""
+        if not isinstance(name, str) or name not in self.frames:
+            raise UnknownNameError(f'no link {name!r:.80}; there are {", ".join(self.frames)}')
+        return self.frames[name]
 
     @property
     def joints(self) -> list[Joint]:
         """The joints that ``Model.of`` makes this model of, up to rounding."""
-        arrays, joints = self.arrays, []
+        arrays, joints, place = self.arrays, [], 0
         for i, (name, kind) in enumerate(zip(self.joint_names, self.joint_kinds, strict=True), start=1):
-            k, place = arrays.first[i], self.coordinates(i).start
+            k = arrays.first[i]
             axis, pitch = axis_and_pitch(kind, arrays.S[k : arrays.first[i + 1]])
             joint = Joint(
                 name=name,
@@ -257,6 +257,7 @@ class Model:
                 **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
             )
             joints.append(joint)
+            place += KINDS[kind].coordinates
         return joints
 
 

@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import across_joint, joint_transform
-from robot_dynamics_ros.dynamics.spatial import cross, point_acceleration, rotate
+from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent, point_acceleration, rotate
 
 
 @kernel
@@ -17,6 +17,31 @@ def base_motion(work, gravity):
 
 
 @kernel
+def link_angular_velocity(model, work, qd, i):
+    """Write w[i] = E_i w_p + S_i qd_i of ``work``; return its parts E_i w_p (3) and S_i qd_i (6, linear part too).
+
+    Featherstone & Orin 2000, eq. 3, the angular part.
+    """
+    p, w = model.parent[i], work.w
+    Ew_x, Ew_y, Ew_z = rotate(work.E, i, w[p, 0], w[p, 1], w[p, 2])
+    wx, wy, wz, vx, vy, vz = across_joint(model, qd, i)
+    w[i, 0], w[i, 1], w[i, 2] = Ew_x + wx, Ew_y + wy, Ew_z + wz
+    return Ew_x, Ew_y, Ew_z, wx, wy, wz, vx, vy, vz
+
+
+@kernel
+def link_velocity(model, work, qd, i):
+    """Write v[i] = X_i v_p + S_i qd_i of ``work``, the transform of link ``i`` being there.
+
+    Featherstone & Orin 2000, eq. 3.
+    """
+    motion_from_parent(work.E, work.r, work.v, i, model.parent[i])
+    for k in range(model.first[i], model.first[i + 1]):
+        for row in range(6):
+            work.v[i, row] += model.S[k, row] * qd[k - 1]
+
+
+@kernel
 def link_motion(model, work, q, qd, qdd, i):
     """Write the rows ``i`` of E r w a B of ``work`` from those of the parent link, at q (nq), qd, qdd (nv each).
 
@@ -27,10 +52,7 @@ def link_motion(model, work, q, qd, qdd, i):
     E, r, w, a, B = work.E, work.r, work.w, work.a, work.B
     # X_i = X_J(q_i) X_T(i)
     joint_transform(model, q, i, E, r)
-    # w_i = E_i w_p + S_i qd_i
-    Ew_x, Ew_y, Ew_z = rotate(E, i, w[p, 0], w[p, 1], w[p, 2])
-    wx, wy, wz, vx, vy, vz = across_joint(model, qd, i)
-    w[i, 0], w[i, 1], w[i, 2] = Ew_x + wx, Ew_y + wy, Ew_z + wz
+    Ew_x, Ew_y, Ew_z, wx, wy, wz, vx, vy, vz = link_angular_velocity(model, work, qd, i)
     # alpha_i = E_i alpha_p + E_i w_p x S_i qd_i + S_i qdd_i
     alpha_x, alpha_y, alpha_z, ax, ay, az = across_joint(model, qdd, i)
     Ea_x, Ea_y, Ea_z = rotate(E, i, a[p, 0], a[p, 1], a[p, 2])

@@ -22,7 +22,7 @@ def regrouped(arrays: ModelArrays) -> ModelArrays:
     P = np.array([second_moments(row) for row in arrays.I])
     for i in range(len(arrays.parent) - 2, 0, -1):
         p, r, turns = arrays.parent[i], arrays.r0[i], arrays.angle[i] >= 0
-        if arrays.first[i + 1] - arrays.first[i] != 1 or (turns and arrays.slides[i]):
+        if not arrays.is_revolute_or_prismatic(i):
             continue
         axis, E = arrays.S[arrays.first[i], :3], arrays.E0[i] + arrays.Ec[i]
         if turns:

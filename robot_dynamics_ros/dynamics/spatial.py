@@ -25,7 +25,7 @@ def cross(ax, ay, az, bx, by, bz):
 
 @kernel
 def rotate(E, i, x, y, z):
-    """Return E_i (x, y, z): parent coordinates to link coordinates."""
+    """Return E_i (x, y, z): parent coordinates to link coordinates; with poses T for E, link to base coordinates."""
     return (
         E[i, 0, 0] * x + E[i, 0, 1] * y + E[i, 0, 2] * z,
         E[i, 1, 0] * x + E[i, 1, 1] * y + E[i, 1, 2] * z,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from robot_dynamics_ros.dynamics.bodies import symmetric
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, directions_of
 from robot_dynamics_ros.dynamics.model import Finding, Model
 
@@ -81,9 +82,8 @@ def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
 
 def _least_moved(joint: Joint) -> float:
     """Return the least inertia (kg m^2, kg) that a joint's link puts in the way of one of the joint's velocities."""
-    mass, (xx, xy, xz, yy, yz, zz) = joint.inertia[0], joint.inertia[4:]
-    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    turning = np.abs(np.einsum('ki,ij,kj->k', directions_of(joint), about_origin, directions_of(joint)))
+    mass, directions = joint.inertia[0], directions_of(joint)
+    turning = np.abs(np.diag(directions @ symmetric(joint.inertia[4:]) @ directions.T))
     turning += abs(mass) * joint.pitch**2
     return min(turning[k] if k < 3 else abs(mass) for k in KINDS[joint.kind].velocities)
 

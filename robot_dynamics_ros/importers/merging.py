@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import parameters_of_moments, second_moments
+from robot_dynamics_ros.dynamics.bodies import moved
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Frame, Model
@@ -52,12 +52,3 @@ def merged(name: str, base: str, joints: Iterable[Joint], base_inertia=None) -> 
     }
     bodies = [replace(joint, inertia=rows[joint.link]) for joint in moving]
     return Model.of(name, base, bodies, frames, base_inertia=rows[base])
-
-
-def moved(inertia: np.ndarray, rotation: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """Return ten parameters (10,) in a frame in which their own sits at rotation (3, 3) and origin (3, m)."""
-    m, h = inertia[0], rotation @ inertia[1:4]
-    across = np.outer(h, origin)
-    # x = R x' + p in P, the sum of m x x'
-    P = rotation @ second_moments(inertia) @ rotation.T + across + across.T + m * np.outer(origin, origin)
-    return parameters_of_moments(m, h + m * origin, P)

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
+from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric, ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Finding, Frame, Friction, JointLimits, Model
@@ -136,8 +136,7 @@ def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np
     inertial = figures.table(where, row['inertial'], keys, keys)
     mass = figures.number(f'{where}: mass', inertial['mass'])
     com = figures.array(f'{where}: com', inertial['com'], (3,))
-    xx, xy, xz, yy, yz, zz = figures.array(f'{where}: inertia', inertial['inertia'], (6,))
-    about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    about_com = symmetric(figures.array(f'{where}: inertia', inertial['inertia'], (6,)))
     findings += audit_inertial(link, mass, about_com)
     return ten_parameters(mass, com, about_com)
 

@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.dynamics.batch import link_poses_batch
+from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Model, Workspace
+from robot_dynamics_ros.dynamics.model import Finding, Model, Workspace
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged
@@ -28,10 +29,10 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     if base_link is None and tip_link is None:
         return model
     base_link = model.link_names[0] if base_link is None else base_link
-    base = _frame(model, base_link)
+    base = model.frame(base_link)
     kept = {i for i in range(len(model.link_names)) if base.link in _carriers(model, i)}
     if tip_link is not None:
-        kept &= _carriers(model, _frame(model, tip_link).link)
+        kept &= _carriers(model, model.frame(tip_link).link)
         if not kept:
             raise ArgumentError(f'tip_link: {tip_link!r} does not move on {base_link!r}')
     carrier = model.link_names[base.link]
@@ -73,7 +74,7 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     the link. Raises UnknownNameError, ArgumentError for what is no pose or prefix, and ModelError for a name that
     both have.
     """
-    _frame(model, link)
+    model.frame(link)
     if not isinstance(prefix, str):
         raise ArgumentError(f'prefix: expected text, got {figures.shown(prefix)}')
     try:
@@ -116,7 +117,7 @@ def _held(joint: Joint, position) -> Joint:
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     turn = KINDS[joint.kind].quaternion
-    if turn >= 0 and abs(np.linalg.norm(q[0, turn : turn + 4]) - 1.0) > 1e-6:
+    if turn >= 0 and is_no_quaternion(q[0, turn : turn + 4]):
         raise ArgumentError(f'{where}: its quaternion is not of length 1')
     alone = Model.of(joint.name, joint.parent, [joint]).arrays
     pose = np.empty((1, 2, 4, 4))
@@ -131,13 +132,6 @@ def _carriers(model: Model, link: int) -> set[int]:
         link = int(model.arrays.parent[link])
         carriers.add(link)
     return carriers
-
-
-def _frame(model: Model, link: str) -> Frame:
-    """Return the frame of a link's name; UnknownNameError lists those that exist."""
-    if not isinstance(link, str) or link not in model.frames:
-        raise UnknownNameError(f'no link {figures.shown(link)}; there are {", ".join(model.frames)}')
-    return model.frames[link]
 
 
 def _inherited(model: Model, prefix: str = '') -> Iterator[Finding]:

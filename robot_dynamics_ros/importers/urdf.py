@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
+from robot_dynamics_ros.dynamics.bodies import symmetric, ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
@@ -187,8 +187,7 @@ def _inertial(owner: str, link: Element) -> Inertial:
         raise ModelError(f'{owner}: <inertial> lacks {"<mass>" if mass is None else "<inertia>"}')
     rotation, com = _pose(owner, element)
     entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-    xx, xy, xz, yy, yz, zz = (number(owner, inertia, entry) for entry in entries)
-    about_com = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+    about_com = rotation @ symmetric(number(owner, inertia, entry) for entry in entries) @ rotation.T
     return Inertial(number(owner, mass, 'value'), com, about_com)
 
 
