@@ -49,7 +49,7 @@ def test_a_wrench_does_the_work_of_its_link(name, link):
     robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics')
     wrench = np.random.default_rng(3).normal(scale=10.0, size=6)
     work = jacobian(robot, q, link).T @ wrench
-    assert (abs(work).max() > 1.0) == (robot._frame(link).link > 0)
+    assert (abs(work).max() > 1.0) == (robot._model.frame(link).link > 0)
     saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench})
     assert saved == pytest.approx(work, abs=1e-7)
     gained = robot.forward_dynamics(q, qd, x, {link: wrench}) - robot.forward_dynamics(q, qd, x)
@@ -82,7 +82,7 @@ def test_wrenches_as_array_are_those_by_name(name):
 @ROBOT
 def test_wrenches_on_one_body_add_up(name):
     robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics')
-    link, carrier = MERGED[name], robot.link_names[robot._frame(MERGED[name]).link]
+    link, carrier = MERGED[name], robot.link_names[robot._model.frame(MERGED[name]).link]
     one, two = np.random.default_rng(6).normal(scale=10.0, size=(2, 6))
     plain = robot.inverse_dynamics(q, qd, x)
     apart = [robot.inverse_dynamics(q, qd, x, given) - plain for given in ({link: one}, {carrier: two})]
