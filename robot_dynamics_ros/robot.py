@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import GRAVITY
+from robot_dynamics_ros.answers.derivatives import Derivatives
 from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
@@ -28,7 +29,7 @@ from robot_dynamics_ros.payload import Payload
 BINDINGS = ('generic', 'specialised')
 
 
-class Robot(OperationalSpace, Parameters, Positions):
+class Robot(OperationalSpace, Derivatives, Parameters, Positions):
     """The dynamics of one robot.
 
     Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints). Every method
@@ -168,8 +169,9 @@ class Robot(OperationalSpace, Parameters, Positions):
         """Return a program as a function for your own Numba code, compiled into whatever calls it.
 
         ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
-        ``'bias_torque'`` and ``'torque_regressor'``. The function takes joint vectors in the order of that
-        method, ``robot.load`` and the result, a matrix flat; it returns whether all numbers are finite and checks
+        ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
+        ``'forward_dynamics_derivatives'``. The function takes joint vectors in the order of that
+        method, ``robot.load`` and the result, matrices flat; it returns whether all numbers are finite and checks
         nothing else. ArgumentError for another name or a robot of generic binding.
         """
         return self._program(program, 'inline')

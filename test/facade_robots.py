@@ -72,6 +72,8 @@ METHODS = {
     'coriolis_matrix': ('q qd', lambda n: (n, n)),
     'inertia_torque': ('q x', lambda n: (n,)),
     'torque_regressor': ('q qd x', lambda n: (n, 10 * n)),
+    'inverse_dynamics_derivatives': ('q qd x', lambda n: (3, n, n)),
+    'forward_dynamics_derivatives': ('q qd x', lambda n: (3, n, n)),
     'friction_torque': ('qd', lambda n: (n,)),
     'link_pose': ('q', lambda n: (4, 4)),
     'link_velocity': ('q qd', lambda n: (6,)),
@@ -169,6 +171,11 @@ def expected(name, method, arguments, gravity=None):
         # Pinocchio has xx, xy, yy, xz, yz, zz
         by_link = made.reshape(*made.shape[:-1], model.nv, 10)[..., order, :][..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
         return by_link.reshape(made.shape)
+    if method.endswith('_derivatives'):
+        derive = {'i': pin.computeRNEADerivatives, 'f': pin.computeABADerivatives}[method[0]]
+        by_q, by_qd, upper = derive(model, data, q, qd, x)
+        by_x = np.triu(upper) + np.triu(upper, 1).T
+        return np.array([D[np.ix_(order, order)] for D in (by_q, by_qd, by_x)])
     M = pin.crba(model, data, q)
     M = np.triu(M) + np.triu(M, 1).T
     if method == 'mass_matrix':

@@ -10,7 +10,18 @@ import numpy as np
 from naive import SIZES, places, rotors
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.dynamics import aba, centroidal, crba, energy, energy_regressors, kinematics, regressor, rnea
+from robot_dynamics_ros.dynamics import (
+    aba,
+    centroidal,
+    crba,
+    energy,
+    energy_regressors,
+    forward_derivatives,
+    kinematics,
+    regressor,
+    rnea,
+    rnea_derivatives,
+)
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Model, Workspace
@@ -203,6 +214,20 @@ def potential_energy(model, q, gravity):
     work, V, q = _prepare(model, (1,), q)
     energy.potential_energy(model, work, q, gravity, V)
     return V[0]
+
+
+def inverse_dynamics_derivatives(model, q, qd, qdd, gravity, f_ext):
+    """Return D (3, nv, nv) by ``rnea_derivatives``."""
+    work, D, q, qd, qdd = _prepare(model, (3, len(qd), len(qd)), q, qd, qdd)
+    rnea_derivatives.rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D)
+    return D
+
+
+def forward_dynamics_derivatives(model, q, qd, tau, gravity, f_ext):
+    """Return D (3, nv, nv) by ``forward_derivatives``."""
+    work, D, q, qd, tau = _prepare(model, (3, len(qd), len(qd)), q, qd, tau)
+    forward_derivatives.forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D)
+    return D
 
 
 def torque_regressor(model, q, qd, qdd, gravity):

@@ -14,11 +14,13 @@ from robot_dynamics_ros.dynamics import (
     crba,
     energy,
     energy_regressors,
+    forward_derivatives,
     friction,
     jit,
     kinematics,
     regressor,
     rnea,
+    rnea_derivatives,
 )
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
 
@@ -43,6 +45,18 @@ def calls():
     return {
         'rnea': (rnea.rnea, batch.rnea_batch, [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
         'aba': (aba.aba, batch.aba_batch, [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
+        'rnea_derivatives': (
+            rnea_derivatives.rnea_derivatives,
+            batch.rnea_derivatives_batch,
+            [(q,), (qd,), (qdd,), gravity, (f_ext,)],
+            (3, n, n),
+        ),
+        'forward_derivatives': (
+            forward_derivatives.forward_derivatives,
+            batch.forward_derivatives_batch,
+            [(q,), (qd,), (tau,), gravity, (f_ext,)],
+            (3, n, n),
+        ),
         'crba': (crba.crba, batch.crba_batch, [(q,)], (n, n)),
         'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
         'point_velocity': (kinematics.point_velocity, batch.point_velocity_batch, [(q,), (qd,), 9, POINT], (6,)),

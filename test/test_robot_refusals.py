@@ -40,7 +40,7 @@ WRONG = {
 def test_a_wrong_argument_is_named(method, wrong):
     value, text = WRONG[wrong]
     for k, name in enumerate(METHODS[method][0].split()):
-        parameter = {'x': 'tau' if method == 'forward_dynamics' else 'qdd'}.get(name, name)
+        parameter = {'x': 'tau' if method.startswith('forward_dynamics') else 'qdd'}.get(name, name)
         arguments = states('aubo_i5', method, (4,))
         arguments[k] = value
         with pytest.raises(ArgumentError) as error:

@@ -84,8 +84,9 @@ class Answering:
         """Return the result of a program at joint vectors (..., n) with wrenches on the links."""
         rows, shape = self._rows(**vectors)
         f_ext = arguments.wrenches(self._model, wrenches, shape)
-        given, result = arguments.result(out, (*shape, self.nv))
-        if not getattr(self._generic, name)(*rows, self._load, result.reshape(len(rows[0]), self.nv), f_ext):
+        given, result = arguments.result(out, (*shape, *self._shapes[name]))
+        rows_of_result = result.reshape(len(rows[0]), *self._shapes[name])
+        if not getattr(self._generic, name)(*rows, self._load, rows_of_result, f_ext):
             self._explain_not_finite(name, rows, **vectors)
         return filled(given, result)
 
@@ -117,7 +118,7 @@ class Answering:
         """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
         for argument, vector in vectors.items():
             arguments.check_finite(argument, np.asarray(vector, float))
-        if name == 'forward_dynamics':
+        if name in ('forward_dynamics', 'forward_dynamics_derivatives'):
             joint = self._generic.joint_without_inertia(rows[0])
             if joint is not None:
                 raise ModelError(

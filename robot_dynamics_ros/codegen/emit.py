@@ -1,11 +1,13 @@
 """Writes a trace down as a Python file of straight lines, the same bytes for the same robot."""
 
+import math
 from collections import Counter
 from collections.abc import Callable
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 from robot_dynamics_ros.codegen.programs import Program, trace
+from robot_dynamics_ros.codegen.tile import TILE
 from robot_dynamics_ros.codegen.trace import Symbol
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
@@ -25,7 +27,9 @@ WRITTEN = {
 }
 """How an operation stands in the file."""
 COLUMNS = 4
-"""Entries of a row that are brought into a block at once, by vector instructions."""
+"""Entries of a row that do not fill a tile and are brought into a block, or out of it, at once."""
+CHAIN = 4
+"""Numbers that are looked at one after the other, whether they are finite; each waits for the one before."""
 
 
 class Operations(NamedTuple):
@@ -98,10 +102,16 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
     inputs = dict(zip(program.inputs, program.sizes(arrays), strict=True))
     result, size = program.result, len(results)
     vectors = ', '.join((*inputs, 'load', result))
-    blocks = [*(f'{array}_block' for array in (*inputs, result)), 'rest']
-    in_block = ', '.join((*blocks[:-2], 'load', *blocks[-2:]))
-    distinct = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results)))}
-    finite = _rest([*unseen(results, inputs), *distinct.values()])
+    # where in a block the entries of each array begin
+    sizes = {**inputs, result: size, 'rest': 1}
+    start = dict(zip(sizes, accumulate((LANES * n for n in sizes.values()), initial=0), strict=False))
+    read = [(array, k) for array, n in inputs.items() for k in range(n)]
+    first = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results))) if isinstance(value, Symbol)}
+    computed = [(k, first[value]) for k, value in enumerate(results) if isinstance(value, Symbol)]
+    constant = [(k, _text(value)) for k, value in enumerate(results) if not isinstance(value, Symbol)]
+    load, lines = _body(results)
+    lines += [f'{name} = {_text(value)}' for value, name in first.items()]
+    finite = _rest([*unseen(results, inputs), *first.values()])
     parts = [
         [
             f'"""{heading}',
@@ -109,110 +119,125 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             f'{count(results)}.',
             '"""',
             '',
+            'from robot_dynamics_ros.codegen.tile import transpose_tile',
             'from robot_dynamics_ros.dynamics.fused import fma',
             'from robot_dynamics_ros.dynamics.jit import entry, inlined',
             'from robot_dynamics_ros.dynamics.sincos import sincos',
         ],
         [
             f'def {name}({vectors}):',
-            *_body(results, inputs, result, lambda k: f'{k}'),
+            *_indented(1, load),
+            *(f'    {array}_{k} = {array}[{k}]' for array, k in read),
+            *_indented(1, lines),
+            *(f'    {result}[{k}] = {value}' for k, value in sorted(computed + constant)),
             f'    return {finite} == 0.0',
         ],
         [
+            # all of a block is one array: a compiler that had to ask whether several overlap would give up
             '@inlined',
-            f'def {name}_block({vectors}, rest):',
+            f'def {name}_block(block, load):',
+            *_indented(1, load),
             f'    for b in range({LANES}):',
-            *(f'    {line}' for line in _body(results, inputs, result, lambda k: f'{LANES * k} + b')),
-            f'        rest[b] = {finite}',
+            *(f'        {array}_{k} = block[{start[array] + LANES * k} + b]' for array, k in read),
+            *_indented(2, lines),
+            *(f'        block[{start[result] + LANES * k} + b] = {value}' for k, value in computed),
+            f'        block[{start["rest"]} + b] = {finite}',
         ],
         [
             '@entry',
-            f'def {name}_batch({vectors}, scratch):',
-            *_views(blocks, [*inputs.values(), size, 1]),
+            f'def {name}_batch({vectors}, block):',
             '    total = 0.0',
+            *(f'    block[{start[result] + LANES * k} : {start[result] + LANES * (k + 1)}] = {c}' for k, c in constant),
             f'    for first in range(0, {result}.size // {size}, {LANES}):',
-            *(line for array, n in inputs.items() for line in _into_block(array, n)),
-            f'        {name}_block({in_block})',
-            *_out_of_block(result, size, len(program.shape(arrays))),
+            *(line for array, n in inputs.items() for line in _into_block(array, n, start[array])),
+            f'        {name}_block(block, load)',
+            *_out_of_block(result, size, start[result]),
             f'        for b in range({LANES}):',
-            '            total += rest[b]',
+            f'            total += block[{start["rest"]} + b]',
             '    return total == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'
 
 
-def _views(blocks: list[str], sizes: list[int]) -> list[str]:
-    """Return the lines that name the parts of ``scratch``, of LANES times ``sizes`` numbers."""
-    ends = [LANES * end for end in accumulate(sizes, initial=0)]
-    return [f'    {block} = scratch[{i}:{j}]' for block, (i, j) in zip(blocks, pairwise(ends), strict=True)]
+def block_size(arrays: ModelArrays, program: Program) -> int:
+    """Return how many numbers the ``block`` of a batch holds."""
+    return LANES * (sum(program.sizes(arrays)) + math.prod(program.shape(arrays)) + 1)
 
 
-def _into_block(array: str, n: int) -> list[str]:
-    """Return the lines that bring LANES joint vectors (n) into a block."""
-    return _moved(array, n, f'{array}_block[{{place}} + b] = rows[{n} * b + {{k}}]')
+def _into_block(array: str, n: int, start: int) -> list[str]:
+    """Return the lines that bring LANES vectors (n) into a block, from ``start`` on."""
+    tile = f'transpose_tile(rows, {n} * b + k, {n}, block, {start} + {LANES} * k + b, {LANES})'
+    return _moved(array, n, tile, f'block[{start} + {LANES} * {{k}} + b] = rows[{n} * b + {{k}}]')
 
 
-def _out_of_block(array: str, size: int, axes: int) -> list[str]:
-    """Return the lines that bring LANES results (size) out of a block, those of several axes entry by entry."""
-    if axes == 1:
-        return _moved(array, size, f'rows[{size} * b + {{k}}] = {array}_block[{{place}} + b]')
-    return [
-        _rows(array, size),
-        f'        for k in range({size}):',
-        f'            for b in range({LANES}):',
-        f'                rows[{size} * b + k] = {array}_block[{LANES} * k + b]',
-    ]
+def _out_of_block(array: str, n: int, start: int) -> list[str]:
+    """Return the lines that bring LANES results (n) out of a block, from ``start`` on."""
+    tile = f'transpose_tile(block, {start} + {LANES} * k + b, {LANES}, rows, {n} * b + k, {n})'
+    return _moved(array, n, tile, f'rows[{n} * b + {{k}}] = block[{start} + {LANES} * {{k}} + b]')
 
 
-def _moved(array: str, size: int, move: str) -> list[str]:
-    """Return loops that each ``move`` some columns of LANES rows: strides that are numbers make vector instructions."""
-    lines = [_rows(array, size)]
-    for first in range(0, size, COLUMNS):
+def _moved(array: str, n: int, tile: str, move: str) -> list[str]:
+    """Return loops over LANES rows of an array: a ``tile`` at a time, and what is left over column by column."""
+    whole = n - n % TILE
+    lines = [f'        rows = {array}[{n} * first : {n} * first + {n * LANES}]']
+    if whole:
+        lines += [
+            f'        for k in range(0, {whole}, {TILE}):',
+            f'            for b in range(0, {LANES}, {TILE}):',
+            f'                {tile}',
+        ]
+    for first in range(whole, n, COLUMNS):
+        # strides that are numbers make vector instructions
         lines.append(f'        for b in range({LANES}):')
-        columns = range(first, min(first + COLUMNS, size))
-        lines += ['            ' + move.format(place=LANES * k, k=k) for k in columns]
+        lines += ['            ' + move.format(k=k) for k in range(first, min(first + COLUMNS, n))]
     return lines
 
 
-def _rows(array: str, size: int) -> str:
-    """Return the line that names LANES rows of an array."""
-    return f'        rows = {array}[{size} * first : {size} * first + {size * LANES}]'
-
-
 def _rest(names: list[str]) -> str:
-    """Return the sum of name - name, added in pairs: 0 if all are finite, else NaN."""
-    terms = [f'({name} - {name})' for name in names]
+    """Return the sum of name 0, in groups that are added in pairs: 0 if all are finite, else NaN."""
+    terms = []
+    for first in range(0, len(names), CHAIN):
+        term = f'{names[first]} * 0.0'
+        for name in names[first + 1 : first + CHAIN]:
+            term = f'fma({name}, 0.0, {term})'
+        terms.append(term)
     while len(terms) > 1:
         pairs = [f'({left} + {right})' for left, right in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[2 * len(pairs) :]
     return terms[0]
 
 
-def _body(results, inputs: dict[str, int], result: str, place: Callable[[int], str]) -> list[str]:
-    """Return the lines of a function's body; ``place`` is where a joint vector's entry stands."""
-    names: dict[Symbol, str] = {}
-    # all of them, also those that nothing depends on: they too have to be finite
-    lines = [f'{array}_{k} = {array}[{place(k)}]' for array, size in inputs.items() for k in range(size)]
-
-    def text(value) -> str:
-        return names[value] if isinstance(value, Symbol) else repr(float(value))
-
+def _body(results) -> tuple[list[str], list[str]]:
+    """Return the lines that read ``load``, and those that compute what ``results`` need beside."""
+    load, lines, pairs = [], [], set()
     for value in needed(results):
         operation, arguments = value.operation, value.arguments
         if operation == 'input':
-            array, k = arguments
-            names[value] = f'{array}_{k}'
-            if array == 'load':
-                lines.append(f'{names[value]} = load[{k}]')
+            if arguments[0] == 'load':
+                load.append(f'{_text(value)} = load[{arguments[1]}]')
         elif operation in ('sin', 'cos'):
-            angle = text(arguments[0])
-            names[value] = f'{operation}_{angle}'
-            if f'sin_{angle}, cos_{angle} = sincos({angle})' not in lines:
+            (angle,) = map(_text, arguments)
+            if angle not in pairs:
                 lines.append(f'sin_{angle}, cos_{angle} = sincos({angle})')
+                pairs.add(angle)
         else:
-            names[value] = f't{len(names)}'
-            lines.append(f'{names[value]} = ' + WRITTEN[operation].format(*map(text, arguments)))
-    for k, value in enumerate(results):
-        lines += [f'{result}_{k} = {text(value)}', f'{result}[{place(k)}] = {result}_{k}']
-    return [f'    {line}' for line in lines]
+            lines.append(f'{_text(value)} = ' + WRITTEN[operation].format(*map(_text, arguments)))
+    return load, lines
+
+
+def _text(value) -> str:
+    """Return a value's name in the file, or the number that it is."""
+    if not isinstance(value, Symbol):
+        return repr(float(value))
+    if value.operation == 'input':
+        array, k = value.arguments
+        return f'{array}_{k}'
+    if value.operation in ('sin', 'cos'):
+        return f'{value.operation}_{_text(value.arguments[0])}'
+    return f't{value.number}'
+
+
+def _indented(depth: int, lines) -> list[str]:
+    """Return lines at a depth of indentation."""
+    return ['    ' * depth + line for line in lines]

@@ -13,9 +13,11 @@ import numpy as np
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
+from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
+from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
 
 LOAD_SIZE = 19
 
@@ -68,12 +70,26 @@ def _torque_regressor(tape: Tape, setting: Setting, q, qd, qdd, Y) -> None:
     tape.run(torque_regressor, setting.arrays, setting.work, q, qd, qdd, setting.gravity, Y)
 
 
+def _inverse_dynamics_derivatives(tape: Tape, setting: Setting, q, qd, qdd, D) -> None:
+    D = D.reshape(_three_squares(setting.arrays))
+    tape.run(rnea_derivatives, setting.arrays, setting.work, q, qd, qdd, setting.gravity, setting.f_ext, D)
+
+
+def _forward_dynamics_derivatives(tape: Tape, setting: Setting, q, qd, tau, D) -> None:
+    D = D.reshape(_three_squares(setting.arrays))
+    tape.run(forward_derivatives, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, D)
+
+
 def _vector(arrays: ModelArrays) -> tuple[int, ...]:
     return (arrays.nv,)
 
 
 def _square(arrays: ModelArrays) -> tuple[int, ...]:
     return arrays.nv, arrays.nv
+
+
+def _three_squares(arrays: ModelArrays) -> tuple[int, ...]:
+    return 3, arrays.nv, arrays.nv
 
 
 def _ten_a_link(arrays: ModelArrays) -> tuple[int, ...]:
@@ -87,6 +103,8 @@ PROGRAMS = {
     'mass_matrix': Program(('q',), 'M', _square, _mass_matrix),
     'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', _vector, _forward_dynamics),
     'torque_regressor': Program(('q', 'qd', 'qdd'), 'Y', _ten_a_link, _torque_regressor),
+    'inverse_dynamics_derivatives': Program(('q', 'qd', 'qdd'), 'D', _three_squares, _inverse_dynamics_derivatives),
+    'forward_dynamics_derivatives': Program(('q', 'qd', 'tau'), 'D', _three_squares, _forward_dynamics_derivatives),
 }
 
 

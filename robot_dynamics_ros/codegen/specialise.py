@@ -1,7 +1,6 @@
 """The specialised binding of one robot: programs made, compiled and kept when they are first asked for."""
 
 import hashlib
-import math
 import os
 import sys
 import tempfile
@@ -99,11 +98,10 @@ class Specialised:
         """Return a program for states in rows."""
         program = PROGRAMS[name]
         function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
-        size = math.prod(program.shape(self.arrays))
-        scratch = emit.LANES * (sum(program.sizes(self.arrays)) + size + 1)
+        size = emit.block_size(self.arrays, program)
 
         def part(rows, load, result) -> bool:
-            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), np.empty(scratch))
+            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), np.empty(size))
 
         def run(*arguments) -> bool:
             *rows, load, result = arguments

@@ -9,6 +9,7 @@ from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.dynamics.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
+from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.dynamics.friction import friction_torque
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.dynamics.kinematics import (
@@ -19,6 +20,7 @@ from robot_dynamics_ros.dynamics.kinematics import (
 )
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
+from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
 
 
 @entry
@@ -40,6 +42,20 @@ def crba_forward_batch(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (count, n) by ``crba_forward`` for q, qd, tau (count, n)."""
     for b in range(q.shape[0]):
         crba_forward(model, work, q[b], qd[b], tau[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], qdd[b])
+
+
+@entry
+def rnea_derivatives_batch(model, work, q, qd, qdd, gravity, f_ext, D):
+    """Write D (count, 3, nv, nv) by ``rnea_derivatives`` for q (count, nq), qd, qdd (count, nv)."""
+    for b in range(q.shape[0]):
+        rnea_derivatives(model, work, q[b], qd[b], qdd[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], D[b])
+
+
+@entry
+def forward_derivatives_batch(model, work, q, qd, tau, gravity, f_ext, D):
+    """Write D (count, 3, nv, nv) by ``forward_derivatives`` for q (count, nq), qd, tau (count, nv)."""
+    for b in range(q.shape[0]):
+        forward_derivatives(model, work, q[b], qd[b], tau[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], D[b])
 
 
 @entry

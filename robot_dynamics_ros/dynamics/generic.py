@@ -67,6 +67,18 @@ class Generic:
         batch.torque_regressor_batch(self._arrays, self.workspace, q, qd, qdd, load[:3], result)
         return _finite(q, qd, qdd, result)
 
+    def inverse_dynamics_derivatives(self, q, qd, qdd, load, result, f_ext=None) -> bool:
+        """Write derivatives (count, 3, nv, nv) by q, qd, qdd."""
+        f_ext = self._no_wrench if f_ext is None else f_ext
+        batch.rnea_derivatives_batch(self._arrays, self.workspace, q, qd, qdd, load[:3], f_ext, result)
+        return _finite(q, qd, qdd, f_ext, result)
+
+    def forward_dynamics_derivatives(self, q, qd, tau, load, result, f_ext=None) -> bool:
+        """Write derivatives (count, 3, nv, nv) by q, qd, tau."""
+        f_ext = self._no_wrench if f_ext is None else f_ext
+        batch.forward_derivatives_batch(self._arrays, self.workspace, q, qd, tau, load[:3], f_ext, result)
+        return _finite(q, qd, tau, f_ext, result)
+
     def joint_without_inertia(self, q) -> int | None:
         """Return the outermost joint, from 0, that has no inertia to accelerate at one of q (count, nq), or None."""
         rest, qdd = np.zeros((1, self._arrays.nv)), np.empty((1, self._arrays.nv))

@@ -75,7 +75,17 @@ class Workspace(NamedTuple):
     M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
     rest: np.ndarray  # (nv,)                  zeros
+    qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
     T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
+    b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of all that the link carries, link frame
+    G: np.ndarray  # (n + 1, 3, 3) kg m^2/s    the rest of B, see ``momentum``
+    Psi_d: np.ndarray  # (nv + 1, 6)           what a unit of displacement adds to velocities, link frame
+    Psi_dd: np.ndarray  # (nv + 1, 6)          and to accelerations
+    S_d: np.ndarray  # (nv + 1, 6)             what a unit of velocity adds to accelerations
+    F_q: np.ndarray  # (n + 1, 6)              the force that a unit of displacement asks for, on its way to the base
+    F_qd: np.ndarray  # (n + 1, 6)             that for a unit of velocity
+    F_M: np.ndarray  # (n + 1, 6)              that for a unit of acceleration
+    C: np.ndarray  # (n + 1, 3)                B' S, a couple, likewise
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
@@ -83,7 +93,8 @@ class Workspace(NamedTuple):
         n, nv = model.n, model.nv
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
-        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 4, 4)]
+        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (nv,), (n + 1, 4, 4)]
+        shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
         return cls(*(np.zeros(shape, dtype) for shape in shapes))
 
 

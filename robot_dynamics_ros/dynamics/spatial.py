@@ -66,6 +66,26 @@ def force_to_parent(E, r, f, i, p):
 
 
 @kernel
+def motion_cross(v, i, m, k):
+    """Return v[i] x m[k] of two motion vectors, six components (RBDA eq. 2.31)."""
+    wx, wy, wz, sx, sy, sz = v[i, 0], v[i, 1], v[i, 2], m[k, 0], m[k, 1], m[k, 2]
+    ws_x, ws_y, ws_z = cross(wx, wy, wz, sx, sy, sz)
+    wl_x, wl_y, wl_z = cross(wx, wy, wz, m[k, 3], m[k, 4], m[k, 5])
+    vs_x, vs_y, vs_z = cross(v[i, 3], v[i, 4], v[i, 5], sx, sy, sz)
+    return ws_x, ws_y, ws_z, wl_x + vs_x, wl_y + vs_y, wl_z + vs_z
+
+
+@kernel
+def motion_cross_force(v, i, f, k):
+    """Return v[i] x* f[k] of a motion and a force vector, six components (RBDA eq. 2.32)."""
+    wx, wy, wz, fx, fy, fz = v[i, 0], v[i, 1], v[i, 2], f[k, 3], f[k, 4], f[k, 5]
+    wn_x, wn_y, wn_z = cross(wx, wy, wz, f[k, 0], f[k, 1], f[k, 2])
+    vf_x, vf_y, vf_z = cross(v[i, 3], v[i, 4], v[i, 5], fx, fy, fz)
+    wf_x, wf_y, wf_z = cross(wx, wy, wz, fx, fy, fz)
+    return wn_x + vf_x, wn_y + vf_y, wn_z + vf_z, wf_x, wf_y, wf_z
+
+
+@kernel
 def dot(a, i, b, j):
     """Return the product a[i]' b[j] of a motion and a force vector."""
     return (

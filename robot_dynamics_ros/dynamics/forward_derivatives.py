@@ -1,0 +1,31 @@
+"""Derivatives of forward dynamics, the inverse of the mass matrix among them."""
+
+from robot_dynamics_ros.dynamics.crba_forward import crba_forward
+from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.ltdl import ltdl_solve
+from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
+
+
+@kernel
+def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
+    """Write D (3, nv, nv), the derivatives of qdd = FD(q, qd, tau) with respect to q, qd and tau; the last is M^-1.
+
+    Columns as in ``rnea_derivatives``, arguments as in ``aba``. Writes all of ``D`` and the rows
+    E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``.
+
+    The chain rule on tau = ID(q, qd, FD(q, qd, tau)), Featherstone & Orin 2000, section 4: dFD = M^-1 (dtau - dID)
+    (Carpentier & Mansard 2018).
+    """
+    # qdd = FD(q, qd, tau), M = L' D L
+    crba_forward(model, work, q, qd, tau, gravity, f_ext, work.qdd)
+    rnea_derivatives(model, work, q, qd, work.qdd, gravity, f_ext, D)
+    for column in range(D.shape[1]):
+        # dFD_q = -M^-1 dID_q,  dFD_qd = -M^-1 dID_qd,  dFD_tau = M^-1
+        for row in range(D.shape[1]):
+            D[0, row, column] = -D[0, row, column]
+            D[1, row, column] = -D[1, row, column]
+            D[2, row, column] = 0.0
+        D[2, column, column] = 1.0
+        ltdl_solve(model, work.M, work.d, D[0, :, column])
+        ltdl_solve(model, work.M, work.d, D[1, :, column])
+        ltdl_solve(model, work.M, work.d, D[2, :, column])

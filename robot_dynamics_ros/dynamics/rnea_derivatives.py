@@ -1,0 +1,154 @@
+"""Derivatives of inverse dynamics, the mass matrix among them."""
+
+from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.momentum import (
+    momentum_back_times,
+    momentum_matrix,
+    momentum_matrix_to_parent,
+    momentum_times,
+)
+from robot_dynamics_ros.dynamics.spatial import (
+    dot,
+    force_to_parent,
+    motion_cross,
+    motion_cross_force,
+    motion_from_parent,
+    rotate_back,
+)
+
+
+@kernel
+def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
+    """Write D (3, nv, nv), the derivatives of tau = ID(q, qd, qdd) with respect to q, qd and qdd; the last is M.
+
+    A column belongs to a velocity. The derivative with respect to q is that along the motion of a unit of it: a step of
+    ``configuration.integrate``, and for joints of one degree of freedom the coordinate itself.
+
+    Arguments as ``rnea``; wrenches ``f_ext`` keep their components in their link's frame. Writes all of ``D`` and the
+    rows E r v a f I_c b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
+
+    Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, kept as twelve numbers,
+    see ``momentum``.
+    """
+    n = model.parent.shape[0] - 1
+    for k in range(D.shape[1]):
+        for m in range(D.shape[1]):
+            D[0, k, m], D[1, k, m], D[2, k, m] = 0.0, 0.0, 0.0
+    # v_0 = 0, a_0 = -gravity
+    for row in range(6):
+        work.v[0, row] = 0.0
+        work.a[0, row] = 0.0
+    for row in range(3):
+        work.a[0, row + 3] = -gravity[row]
+    for i in range(1, n + 1):
+        joint_transform(model, q, i, work.E, work.r)
+        motion_and_changes(model, work, qd, qdd, i)
+        # I_c_i = I_i
+        for k in range(10):
+            work.I_c[i, k] = model.I[i, k]
+        # f_i = I_i a_i + B_i v_i / 2 - f_ext_i
+        momentum_matrix(model.I, work.v, i, work.b, work.G)
+        inertia_times(model.I, i, work.a, i, work.f, i)
+        Bv = momentum_times(work.b, work.G, i, work.v, i)
+        for row in range(6):
+            work.f[i, row] += 0.5 * Bv[row]
+            work.f[i, row] -= f_ext[i, row]
+
+    for i in range(n, 0, -1):
+        F_q, F_qd, F_M = work.F_q, work.F_qd, work.F_M
+        for k in range(model.first[i], model.first[i + 1]):
+            # F_q = I_c Psi_dd_k + B Psi_d_k + S_k x* f_i,  F_qd = I_c S_d_k + B S_k,  F_M = I_c S_k,  C = B' S_k
+            inertia_times(work.I_c, i, work.Psi_dd, k, F_q, i)
+            inertia_times(work.I_c, i, work.S_d, k, F_qd, i)
+            inertia_times(work.I_c, i, model.S, k, F_M, i)
+            BPsi_d = momentum_times(work.b, work.G, i, work.Psi_d, k)
+            BS = momentum_times(work.b, work.G, i, model.S, k)
+            Sf = motion_cross_force(model.S, k, work.f, i)
+            for row in range(6):
+                F_q[i, row] += BPsi_d[row]
+                F_q[i, row] += Sf[row]
+                F_qd[i, row] += BS[row]
+            work.C[i, 0], work.C[i, 1], work.C[i, 2] = momentum_back_times(work.b, work.G, i, model.S, k)
+            of_carriers(model, work, k, i, D)
+            D[2, k - 1, k - 1] += model.rotor[k]
+            # for each ancestor j: F = X' F
+            j = i
+            while model.parent[j] > 0:
+                p = model.parent[j]
+                for row in range(6):
+                    F_q[p, row], F_qd[p, row], F_M[p, row] = 0.0, 0.0, 0.0
+                force_to_parent(work.E, work.r, F_q, j, p)
+                force_to_parent(work.E, work.r, F_qd, j, p)
+                force_to_parent(work.E, work.r, F_M, j, p)
+                work.C[p, 0], work.C[p, 1], work.C[p, 2] = rotate_back(
+                    work.E, j, work.C[j, 0], work.C[j, 1], work.C[j, 2]
+                )
+                j = p
+                of_carriers(model, work, k, j, D)
+                for m in range(model.first[j], model.first[j + 1]):
+                    # torque of m, motion of k: S_m' F
+                    D[0, m - 1, k - 1] = dot(model.S, m, F_q, j)
+                    D[1, m - 1, k - 1] = dot(model.S, m, F_qd, j)
+                    D[2, m - 1, k - 1] = D[2, k - 1, m - 1]
+        p = model.parent[i]
+        if p > 0:
+            # f_p += X_i' f_i, and likewise inertia and B of all that the parent carries
+            force_to_parent(work.E, work.r, work.f, i, p)
+            inertia_to_parent(work.E, work.r, work.I_c, i, p)
+            momentum_matrix_to_parent(work.E, work.r, work.b, work.G, i, p)
+
+
+@kernel
+def motion_and_changes(model, work, qd, qdd, i):
+    """Write the rows ``i`` of v and a, both spatial, and Psi_d Psi_dd S_d of each velocity k of its joint.
+
+    As seen from a link that the joint carries, which moves with v: a displacement along a unit of velocity k adds
+    Psi_d_k to its velocity and Psi_dd_k - v x Psi_d_k to its acceleration, a unit more of velocity k adds S_k and
+    S_d_k - v x S_k.
+
+    Singh, Russell & Wensing 2022, algorithm 1, the pass outwards; S_d is the sum of two vectors there.
+    """
+    v, a, S, Psi_d, Psi_dd, S_d = work.v, work.a, model.S, work.Psi_d, work.Psi_dd, work.S_d
+    # X_i v_p, X_i a_p
+    motion_from_parent(work.E, work.r, v, i, model.parent[i])
+    motion_from_parent(work.E, work.r, a, i, model.parent[i])
+    for k in range(model.first[i], model.first[i + 1]):
+        # Psi_d_k = v_p x S_k,  Psi_dd_k = a_p x S_k + v_p x Psi_d_k
+        vS, aS = motion_cross(v, i, S, k), motion_cross(a, i, S, k)
+        for row in range(6):
+            Psi_d[k, row] = vS[row]
+        vPsi_d = motion_cross(v, i, Psi_d, k)
+        for row in range(6):
+            Psi_dd[k, row] = aS[row] + vPsi_d[row]
+    # v_i = X_i v_p + S_i qd_i
+    for k in range(model.first[i], model.first[i + 1]):
+        for row in range(6):
+            v[i, row] += S[k, row] * qd[k - 1]
+    for k in range(model.first[i], model.first[i + 1]):
+        # a_i = X_i a_p + v_i x S_i qd_i + S_i qdd_i,  S_d_k = v_p x S_k + v_i x S_k
+        vS = motion_cross(v, i, S, k)
+        for row in range(6):
+            a[i, row] += vS[row] * qd[k - 1]
+            a[i, row] += S[k, row] * qdd[k - 1]
+            S_d[k, row] = Psi_d[k, row] + vS[row]
+
+
+@kernel
+def of_carriers(model, work, k, j, D):
+    """Write D of the torque of k and the motions m of joint ``j``, its own or one that carries it.
+
+    Reads F_M = I_c S_k and C = B' S_k at link j. Singh, Russell & Wensing 2022, algorithm 1, the pass inwards.
+    """
+    for m in range(model.first[j], model.first[j + 1]):
+        # D_q = F_M' Psi_dd_m + C' Psi_d_m,  D_qd = F_M' S_d_m + C' S_m,  D_qdd = F_M' S_m
+        D[0, k - 1, m - 1] = dot(work.Psi_dd, m, work.F_M, j) + couple(work.Psi_d, m, work.C, j)
+        D[1, k - 1, m - 1] = dot(work.S_d, m, work.F_M, j) + couple(model.S, m, work.C, j)
+        D[2, k - 1, m - 1] = dot(model.S, m, work.F_M, j)
+
+
+@kernel
+def couple(m, k, C, j):
+    """Return m[k]' C[j] for a force that is a moment C alone."""
+    return m[k, 0] * C[j, 0] + m[k, 1] * C[j, 1] + m[k, 2] * C[j, 2]
