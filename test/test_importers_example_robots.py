@@ -4,23 +4,19 @@ Each robot once as written, its base held, and once with its base on a free join
 """
 
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio_peer as peers
 import pytest
+from example_robots import example_urdfs
 from pinocchio_peer import Peer, pin
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
-try:
-    PATHS = sorted(str(path.locate()) for path in files('example-robot-data') if path.suffix == '.urdf')
-except PackageNotFoundError:
-    pytest.skip('the robots (package example-robot-data) are not installed', allow_module_level=True)
-
+PATHS = example_urdfs()
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 FREE = """
 <robot name="flying"><link name="surroundings"/><link name="flyer"/>
