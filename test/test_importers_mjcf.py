@@ -91,6 +91,7 @@ FLOATING = """
       </body>
     </body>
   </worldbody>
+  <actuator><motor joint="knot" gear="1 0 0" forcerange="-2 2"/></actuator>
 </mujoco>
 """
 

@@ -35,9 +35,10 @@ def arm(name):
     text = bare(next(Path(path) for path in paths if path.endswith(end)).read_text(encoding='utf-8'))
     rng = np.random.default_rng(len(name))
     robot = Robot(model_from_urdf(text), trees.random_direction(rng) * 9.81)
-    rotors = {joint: rng.uniform(0.1, 0.5) for joint in robot.joint_names}
-    robot = robot.with_actuators({'rotor_inertia': rotors})
-    return SimpleNamespace(text=text, robot=robot, tip=tip, states=rng.uniform(-2.0, 2.0, (5, 3, robot.nv)))
+    rotors = rng.uniform(0.1, 0.5, robot.nv)
+    robot = robot.with_actuators({'rotor_inertia': dict(zip(robot.joint_names, rotors, strict=True))})
+    states = rng.uniform(-2.0, 2.0, (5, 3, robot.nv))
+    return SimpleNamespace(text=text, robot=robot, rotors=rotors, tip=tip, states=states)
 
 
 def bare(text) -> str:
@@ -63,7 +64,7 @@ def test_answers_are_mujocos(name):
     plant.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     order = np.array([plant.joint(joint).dofadr[0] for joint in it.robot.joint_names])
     assert plant.nv == len(order)
-    plant.dof_armature[order] = it.robot.rotor_inertia
+    plant.dof_armature[order] = it.rotors
     for q, qd, qdd in it.states:
         data.qpos[order], data.qvel[order], data.qacc[order] = q, qd, qdd
         mujoco.mj_inverse(plant, data)
@@ -91,7 +92,7 @@ def test_answers_are_drakes(name):
         plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(base))
     plant.mutable_gravity_field().set_gravity_vector(it.robot.gravity)
     joints = [plant.GetJointByName(joint) for joint in it.robot.joint_names]
-    for joint, rotor in zip(joints, it.robot.rotor_inertia, strict=True):
+    for joint, rotor in zip(joints, it.rotors, strict=True):
         plant.AddJointActuator(joint.name(), joint).set_default_rotor_inertia(rotor)
     plant.Finalize()
     context, forces = plant.CreateDefaultContext(), MultibodyForces(plant)

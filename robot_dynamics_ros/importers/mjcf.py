@@ -126,8 +126,7 @@ def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint
         name, kind, dof = _name('joint', plant.joint(i)), _kind(plant, i), plant.jnt_dofadr[i]
         anchor = plant.jnt_pos[i] if kind in ('revolute', 'spherical') else np.zeros(3)
         is_body = i == first + count - 1 and not anchor.any()
-        has_range = plant.jnt_limited[i] and kind in ('revolute', 'prismatic')
-        low, high = plant.jnt_range[i] if has_range else (-math.inf, math.inf)
+        low, high = plant.jnt_range[i] if plant.jnt_limited[i] else (-math.inf, math.inf)
         link = body if is_body else f'{body}/{name}'
         at_zero = _at_zero(plant, i, kind, rotation, origin + rotation @ anchor)
         yield Joint(
