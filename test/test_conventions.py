@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -369,3 +370,38 @@ def test_25_what_velocities_are_seen_from():
     assert tip.link_velocity(q, qd, 'tip', 'local_world_aligned') == pytest.approx([0, 0, 2, -1, 0, 0])
     assert tip.link_velocity(q, qd, 'tip', 'local') == pytest.approx([0, 0, 2, 1, 0, 0])  # its x is the base's -x
     assert tip.jacobian(q, 'tip')[:, 0] == pytest.approx([0, 0, 1, 0, 0, 0])
+
+
+def test_26_free_joints_of_mjcf():
+    half = np.sqrt(0.5)
+    buoy = '<body name="arm" pos="1 2 3" euler="0 0 90"><freejoint name="a"/><geom size="0.1"/></body>'
+    robot, plant = (read(f'<mujoco><worldbody>{buoy}</worldbody></mujoco>') for read in (Robot.from_mjcf, compiled))
+    assert plant.qpos0 == pytest.approx([1, 2, 3, half, 0, 0, half])
+    q = [1.0, 2.0, 3.0, 0.0, 0.0, half, half]
+    assert robot.link_pose(q, 'arm')[:3] == pytest.approx(np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3]]))
+    assert robot.link_pose(robot.neutral(), 'arm').tolist() == np.eye(4).tolist()
+    data = mujoco.MjData(plant)
+    data.qvel[:] = [0, 3, 0, 1, 0, 0]  # along the base's y, turning about the link's x, which is that y
+    mujoco.mj_forward(plant, data)
+    v = robot.link_velocity(q, [1, 0, 0, 3, 0, 0], 'arm', 'local_world_aligned')
+    assert v == pytest.approx([0, 1, 0, 0, 3, 0]) and v == pytest.approx(velocity_of(plant, data))
+
+
+def compiled(text):
+    return mujoco.MjModel.from_xml_string(text)
+
+
+def velocity_of(plant, data):
+    """Return the velocity of MuJoCo's first body: angular and linear, in the world's axes."""
+    v = np.empty(6)
+    mujoco.mj_objectVelocity(plant, data, mujoco.mjtObj.mjOBJ_XBODY, 1, v, 0)
+    return v
+
+
+def test_27_mimicking_joints_are_joints_of_their_own():
+    leader = joint('a', 'base', 'arm', inside='')
+    follower = joint('b', 'base', 'hand', inside='<mimic joint="a" multiplier="-2" offset="1"/>')
+    both = robot(link('base'), link('arm', 2.0), link('hand', 1.0, '0.5 0 0'), leader, follower)
+    assert both.joint_names == ('a', 'b')
+    assert both.with_binding('generic').mass_matrix([0.0, 3.0]) == pytest.approx(np.diag([0.0, 0.25]))
+    assert any("'b': it mimics 'a'" in str(finding) for finding in both.findings)

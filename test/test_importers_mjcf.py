@@ -1,6 +1,7 @@
-"""MJCF in, model out: mass matrix, torques and places against MuJoCo itself, and what is refused by name."""
+"""MJCF in, model out: mass matrix, torques, Jacobians and places against MuJoCo itself; what is refused by name."""
 
 import sys
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -59,6 +60,40 @@ NAMELESS = """
   </worldbody>
 </mujoco>
 """
+# Two free bodies, one with an arm; balls: with an anchor, between slides, after a hinge.
+FLOATING = """
+<mujoco model="floating">
+  <option gravity="1 -2 -9"/>
+  <default><joint damping="0.3"/></default>
+  <worldbody>
+    <body name="ship" pos="1 2 3" quat="0.5 0.1 -0.7 0.3">
+      <joint name="sea" type="free"/>
+      <inertial pos="0.1 -0.2 0.05" mass="5" fullinertia="0.4 0.5 0.6 0.05 -0.04 0.03"/>
+      <body name="mast" pos="0.1 0 0.4" euler="0 40 0">
+        <joint name="lean" type="hinge" axis="0 1 2" pos="0.05 -0.02 0.01" ref="25" armature="0.3"/>
+        <inertial pos="0 0 0.3" mass="2" diaginertia="0.1 0.1 0.02"/>
+        <body name="flag" pos="0 0.1 0.6" euler="10 -20 30">
+          <joint name="knot" type="ball" pos="0.02 0.03 -0.04" armature="0.2" range="0 90" frictionloss="0.1"/>
+          <inertial pos="0.2 0 0" mass="0.5" diaginertia="0.002 0.01 0.011" quat="0.9 0.1 0.3 0.2"/>
+        </body>
+      </body>
+    </body>
+    <body name="buoy" pos="-1 0 0"><freejoint/><geom type="box" size="0.1 0.2 0.3" pos="0.05 0 0.1"/>
+      <body name="bell" pos="0 0 0.3" euler="0 0 50">
+        <joint name="up" type="slide" axis="0 1 1" ref="0.1"/>
+        <joint name="swing" type="ball"/>
+        <joint name="out" type="slide" axis="1 0 0"/>
+        <geom size="0.1" pos="0 0 -0.1"/>
+        <body name="clapper" pos="0 0 -0.1">
+          <joint name="hook" type="hinge" axis="1 1 0" pos="0 0 0.02"/><joint name="eye" type="ball" pos="0 0.1 0"/>
+          <geom type="capsule" size="0.01" fromto="0 0 0 0.02 0 -0.2"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="knot" gear="1 0 0" forcerange="-2 2"/></actuator>
+</mujoco>
+"""
 
 
 def mjcf_of(joints) -> str:
@@ -76,7 +111,7 @@ def mjcf_of(joints) -> str:
         axes = axes * np.linalg.det(axes)
         x, y, z, w = Rotation.from_matrix(axes).as_quat()
         turn = Rotation.from_matrix(joint.rotation).as_quat()
-        kind = 'hinge' if joint.kind == 'revolute' else 'slide'
+        kind = {'revolute': 'hinge', 'prismatic': 'slide', 'spherical': 'ball'}[joint.kind]
         return (
             f'<body name="{joint.link}" pos="{text(joint.origin)}" quat="{text(np.roll(turn, 1))}">'
             f'<joint name="{joint.name}" type="{kind}" axis="{text(joint.axis)}" armature="{joint.rotor!r}"/>'
@@ -88,8 +123,16 @@ def mjcf_of(joints) -> str:
     return '<mujoco><worldbody>' + ''.join(map(body, children[trees.BASE])) + '</worldbody></mujoco>'
 
 
-TREES = {f'tree {seed}': mjcf_of(trees.random_joints(seed, count=12)) for seed in range(2000, 2005)}
-MODELS = pytest.mark.parametrize('text', [GIMBAL, NAMELESS, *TREES.values()], ids=['gimbal', 'nameless', *TREES])
+def random_mjcf(seed, general=0.0) -> str:
+    """Return MJCF of a random tree of hinges and slides, and balls in the place of all other joints."""
+    joints = trees.random_joints(seed, count=12, general=general)
+    return mjcf_of([replace(it, kind='spherical') if it.kind in trees.GENERAL else it for it in joints])
+
+
+TREES = {f'tree {seed}': random_mjcf(seed, general=0.3 * (seed % 2)) for seed in range(2000, 2006)}
+MODELS = pytest.mark.parametrize(
+    'text', [GIMBAL, NAMELESS, FLOATING, *TREES.values()], ids=['gimbal', 'nameless', 'floating', *TREES]
+)
 
 
 def plant_of(text):
@@ -100,42 +143,96 @@ def plant_of(text):
     return plant, mujoco.MjData(plant)
 
 
-def states(plant, count=10):
-    rng = np.random.default_rng(plant.nv)
-    return rng.uniform(-2.0, 2.0, (count, 3, plant.nv))
+def motions(robot, count=10):
+    """Yield random q, qd, qdd as we have them."""
+    rng = np.random.default_rng(robot.nv)
+    for _ in range(count):
+        q = robot.integrate(robot.neutral(), rng.uniform(-2.0, 2.0, robot.nv))
+        yield q, *rng.uniform(-2.0, 2.0, (2, robot.nv))
+
+
+def move(plant, data, q, qd, qdd):
+    """Put MuJoCo's robot into a state of ours and return T (nv, nv): its velocity is T qd.
+
+    A free joint's velocities there are the linear one in the world's axes, then the angular one in the body's.
+    """
+    T, drift = np.eye(plant.nv), np.zeros(plant.nv)
+    data.qpos[:] = q
+    for joint, kind in enumerate(plant.jnt_type):
+        at, k = plant.jnt_qposadr[joint], plant.jnt_dofadr[joint]
+        if kind == mujoco.mjtJoint.mjJNT_BALL:
+            data.qpos[at : at + 4] = np.roll(q[at : at + 4], 1)
+        if kind == mujoco.mjtJoint.mjJNT_FREE:
+            data.qpos[at + 3 : at + 7] = np.roll(q[at + 3 : at + 7], 1)
+            R = Rotation.from_quat(q[at + 3 : at + 7]).as_matrix()
+            T[k : k + 6, k : k + 6] = np.block([[np.zeros((3, 3)), R], [np.eye(3), np.zeros((3, 3))]])
+            drift[k : k + 3] = R @ np.cross(qd[k : k + 3], qd[k + 3 : k + 6])  # (R v)' = R (v' + w x v)
+    data.qvel[:], data.qacc[:] = T @ qd, T @ qdd + drift
+    return T
 
 
 @MODELS
 def test_torques_are_those_of_mj_inverse(text):
     (plant, data), robot = plant_of(text), Robot(*model_from_mjcf(text))
-    for q, qd, qdd in states(plant):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+    for q, qd, qdd in motions(robot):
+        T = move(plant, data, q, qd, qdd)
         mujoco.mj_inverse(plant, data)
-        assert trees.relative_error(robot.inverse_dynamics(q, qd, qdd), data.qfrc_inverse) < TOLERANCE
+        assert trees.relative_error(robot.inverse_dynamics(q, qd, qdd), T.T @ data.qfrc_inverse) < TOLERANCE
+        assert trees.relative_error(robot.bias_torque(q, qd), bias_of(plant, data, T, q, qd)) < TOLERANCE
+
+
+def bias_of(plant, data, T, q, qd):
+    """Return what qfrc_bias is to our velocities, whose accelerations of zero are not MuJoCo's."""
+    move(plant, data, q, qd, np.zeros(plant.nv))
+    inertial = np.empty(plant.nv)
+    mujoco.mj_mulM(plant, data, inertial, data.qacc)
+    return T.T @ (data.qfrc_bias + inertial)
 
 
 @MODELS
 def test_mass_matrix_is_mujocos(text):
     (plant, data), robot = plant_of(text), Robot(*model_from_mjcf(text))
-    for q, _, _ in states(plant):
-        data.qpos[:] = q
+    for q, qd, qdd in motions(robot):
+        T = move(plant, data, q, qd, qdd)
         mujoco.mj_forward(plant, data)
         M = np.empty((plant.nv, plant.nv))
         for column, unit in zip(M, np.eye(plant.nv), strict=True):
             mujoco.mj_mulM(plant, data, column, unit)
-        assert trees.relative_error(robot.mass_matrix(q), M) < TOLERANCE
+        assert trees.relative_error(robot.mass_matrix(q), T.T @ M @ T) < TOLERANCE
 
 
 @MODELS
-def test_every_body_is_where_mujoco_has_it(text):
+def test_every_body_is_where_mujoco_has_it_and_moves_so(text):
     (plant, data), robot = plant_of(text), Robot(*model_from_mjcf(text))
-    for q, _, _ in states(plant):
-        data.qpos[:] = q
+    for q, qd, qdd in motions(robot):
+        T = move(plant, data, q, qd, qdd)
         mujoco.mj_kinematics(plant, data)
+        mujoco.mj_comPos(plant, data)
         for i in range(1, plant.nbody):
-            pose = robot.link_pose(q, plant.body(i).name or f'body_{i}')
+            name = plant.body(i).name or f'body_{i}'
+            pose = robot.link_pose(q, name)
             assert pose[:3, :3] == pytest.approx(data.xmat[i].reshape(3, 3), abs=1e-12)
             assert pose[:3, 3] == pytest.approx(data.xpos[i], abs=1e-12)
+            J = np.empty((6, plant.nv))
+            mujoco.mj_jacBody(plant, data, J[3:], J[:3], i)
+            assert robot.jacobian(q, name, 'local_world_aligned') == pytest.approx(J @ T, abs=1e-12)
+
+
+def test_free_and_ball_joints_by_name():
+    robot = Robot.from_mjcf(FLOATING)
+    assert robot.joint_names == ('sea', 'lean', 'knot', 'joint_3', 'up', 'swing', 'out', 'hook', 'eye')
+    assert robot._model.joint_kinds == (
+        'free', 'revolute', 'spherical', 'free', 'prismatic', 'spherical', 'prismatic', 'revolute', 'spherical'
+    )  # fmt: skip
+    assert (robot.nq, robot.nv) == (30, 25)
+    # where the coordinates are zero, not where MuJoCo starts
+    assert robot.link_pose(robot.neutral(), 'ship').tolist() == np.eye(4).tolist()
+    assert robot.rotor_inertia[:10].tolist() == [0] * 6 + [0.3] + [0.2] * 3
+    assert robot.friction.viscous.tolist() == [0.3] * 10 + [0] * 6 + [0.3] * 9
+    assert robot.friction.coulomb[5:11].tolist() == [0, 0, 0.1, 0.1, 0.1, 0]
+    assert np.isinf(robot.limits.lower).all() and np.isnan(robot.limits.effort).all()
+    (left_out,) = [str(finding) for finding in robot.findings if 'left out' in str(finding)]
+    assert left_out.startswith("warning: joint 'knot': its range of 1.5708 rad")
 
 
 def test_names_limits_friction_and_gravity():
@@ -180,8 +277,15 @@ def test_effort_limits_where_they_are_clear(joint, actuators, effort):
 
 TENDON = '<tendon><fixed name="rope" {}><joint joint="elbow" coef="1"/></fixed></tendon>'
 REFUSED = {
-    'free': (one('<freejoint name="loose"/>'), "joint 'loose': a free joint is not supported"),
-    'ball': (one('<joint type="ball"/>'), "joint 'joint_0': a ball joint is not supported"),
+    'free rotor': (
+        one('<joint name="loose" type="free" armature="1"/>'),
+        "joint 'loose': rotor inertia of a free joint is not supported",
+    ),
+    'free friction': (
+        one('<joint name="loose" type="free" frictionloss="1"/>'),
+        "joint 'loose': dry friction of a free joint is not supported",
+    ),
+    'ball with a spring': (one('<joint type="ball" stiffness="1"/>'), "joint 'joint_0': a spring is not supported"),
     'spring': (one('<joint name="elbow" stiffness="3"/>'), "joint 'elbow': a spring is not supported"),
     'equality': (
         one(more='<equality><joint name="lock" joint1="elbow"/></equality>'),
@@ -214,6 +318,12 @@ def test_refused_by_name(text, culprit):
         model_from_mjcf(text)
     assert str(error.value).startswith('robot description: ')
     assert culprit in str(error.value)
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, 'dof_dampingpoly'), reason='this MuJoCo knows linear damping only')
+def test_a_figure_of_one_velocity_is_said_to_be_its_joints():
+    with pytest.raises(ModelError, match="joint 'elbow': a damping that is not linear is not supported"):
+        model_from_mjcf(one('<joint type="ball"/><joint type="slide" name="elbow" damping="1 2"/>'))
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,15 @@ def test_the_axis_is_x_where_none_is_given():
     assert model_from_urdf(one_joint()).arrays.S[1].tolist() == [1, 0, 0, 0, 0, 0]
 
 
+def test_a_joint_that_mimics_another_is_one_of_its_own_and_a_finding_says_so():
+    mimic = '<mimic joint="shoulder" multiplier="-1" offset="0.1"/>'
+    plain, model = model_from_urdf(one_joint()), model_from_urdf(one_joint(LIMIT + mimic))
+    assert all(map(np.array_equal, plain.arrays, model.arrays))
+    (finding,) = set(model.findings) - set(plain.findings)
+    assert str(finding).startswith("warning: joint 'elbow': it mimics 'shoulder'; here it is a joint of its own")
+    assert not [it for it in model_from_urdf(one_joint(mimic, 'fixed')).findings if 'mimics' in str(it)]
+
+
 def test_dynamics_are_viscous_and_coulomb_friction():
     model = model_from_urdf(one_joint(LIMIT + '<dynamics damping="0.7" friction="0.2"/>'))
     assert (model.friction.viscous[0], model.friction.coulomb[0], model.friction.offset[0]) == (0.7, 0.2, 0)
@@ -253,7 +262,8 @@ REFUSED = {
     'no type': (one_joint().replace(' type="revolute"', ''), "joint 'elbow': <joint>: attribute 'type'"),
     'spherical': (one_joint(kind='spherical'), "joint 'elbow': type 'spherical' is not supported"),
     'unknown type': (one_joint(kind='screw'), "joint 'elbow': type 'screw' is not supported"),
-    'mimic': (one_joint(LIMIT + '<mimic joint="other"/>'), "joint 'elbow': <mimic> is not supported"),
+    'mimics nothing': (one_joint(LIMIT + '<mimic/>'), "joint 'elbow': <mimic>: attribute 'joint'"),
+    'mimics two': (one_joint('<mimic joint="a"/><mimic joint="b"/>'), "joint 'elbow': <mimic> occurs 2 times"),
     # inertials
     'overflow': (
         one_joint(inertial=INERTIAL.replace('0.1', '1e200')),

@@ -1,8 +1,10 @@
 """MJCF in, model out, by way of MuJoCo's own compiler: what can't be represented is refused by name, never ignored.
 
 MuJoCo puts a body at its place on the parent and then moves it by its joints, one after the other, in the body's own
-axes: a slide by axis (q - ref), a hinge about an axis through the joint's pos. A joint that is not a body's last, or
-whose pos is not the body's origin, moves a link of its own, <body>/<joint>, which the body is on.
+axes: a slide by axis (q - ref), a hinge or ball about an axis or point at the joint's pos. A joint that is not a body's
+last, or whose pos is not the body's origin, moves a link of its own, <body>/<joint>, which the body is on. A free joint
+puts its body anywhere in the world. Coordinates and velocities are those of ``kinds``, not always MuJoCo's: quaternions
+are x, y, z, w, a free joint's velocity is angular first and all of it in the link's axes.
 """
 
 import math
@@ -21,6 +23,7 @@ from robot_dynamics_ros.importers.merging import fixed, merged
 from robot_dynamics_ros.importers.reading import parsed, read_text
 from robot_dynamics_ros.importers.rotations import about, exact
 
+_KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
 # Fields of MjModel that have to be zero, for a model has no place for them: kind of element, what it is.
 _NO_PLACE = {
     'jnt_stiffness': ('joint', 'a spring'),
@@ -39,13 +42,16 @@ _NO_PLACE = {
     'actuator_damping': ('actuator', 'a damping of its own'),
     'actuator_dampingpoly': ('actuator', 'a damping of its own'),
 }
+# What MuJoCo has along the axes of the world and a model would have along the link's.
+_NO_PLACE_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
 
 
 def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of an MJCF: a path, or the text itself if it contains '<'.
 
-    Hinges and slides in MuJoCo's order, their armature as rotor inertia, damping and frictionloss as viscous and
-    Coulomb friction, range and symmetric force limits; bodies are links or frames, a mocap body one of the base.
+    Joints in MuJoCo's order, their armature as rotor inertia, damping and frictionloss as viscous and Coulomb
+    friction, range and symmetric force limits; bodies are links or frames, a mocap body one of the base. How far a
+    ball may turn has no place among the limits; a finding says so.
     Actuators and contacts are no part of a model. Raises ModelError naming what can't be represented, and where
     MuJoCo is not installed.
     """
@@ -81,6 +87,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
         )
         about_com = turned @ np.diag(plant.body_inertia[i]) @ turned.T
         findings += audit_inertial(name, mass, about_com)
+        findings += _limits_left_out(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
     robot = plant.names.split(b'\0')[0].decode() or 'mjcf'
     model = merged(robot, _name('body', plant.body(0)), parts)
@@ -90,16 +97,16 @@ def _model(plant) -> tuple[Model, np.ndarray]:
 
 def _refuse(plant) -> None:
     """Raise ModelError for the first thing in MuJoCo's model that moves or resists and has no place in ours."""
-    kinds = _mujoco().mjtJoint
-    unsupported = {int(kinds.mjJNT_FREE): 'free', int(kinds.mjJNT_BALL): 'ball'}
-    for i, kind in enumerate(plant.jnt_type.tolist()):
-        if called := unsupported.get(kind):
-            raise ModelError(f'{_called("joint", plant.joint(i))}: a {called} joint is not supported')
     for field, (element, what) in _NO_PLACE.items():
-        # an older MuJoCo lacks some of the fields; with hinges and slides alone, dof i is joint i
+        # an older MuJoCo lacks some of the fields
         for i, figure in enumerate(getattr(plant, field, ())):
             if np.any(figure):
-                raise ModelError(f'{_called(element, getattr(plant, element)(i))}: {what} is not supported')
+                number = plant.dof_jntid[i] if field.startswith('dof_') else i
+                raise ModelError(f'{_called(element, getattr(plant, element)(number))}: {what} is not supported')
+    for i in range(plant.njnt):
+        for field, what in _NO_PLACE_ON_FREE.items():
+            if _kind(plant, i) == 'free' and getattr(plant, field)[plant.jnt_dofadr[i]]:
+                raise ModelError(f'{_called("joint", plant.joint(i))}: {what} of a free joint is not supported')
     for what, present in (
         ('a deformable body (flex)', plant.nflex),
         ('a plugin', plant.nplugin),
@@ -111,38 +118,62 @@ def _refuse(plant) -> None:
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:
     """Yield the joints of a body, and what fixes it to its last joint's link or, where it has none, to its parent."""
-    hinge = int(_mujoco().mjtJoint.mjJNT_HINGE)
     carrier = _name('body', plant.body(int(plant.body_parentid[number])))
     # of the body's axes and origin at rest, in the link that the joints before have moved
     rotation, origin = _rotation(plant.body_quat[number]), plant.body_pos[number].copy()
     first, count = int(plant.body_jntadr[number]), int(plant.body_jntnum[number])
     for i in range(first, first + count):
-        name, axis, ref = _name('joint', plant.joint(i)), plant.jnt_axis[i], plant.qpos0[plant.jnt_qposadr[i]]
-        is_hinge = plant.jnt_type[i] == hinge
-        anchor = plant.jnt_pos[i] if is_hinge else np.zeros(3)
+        name, kind, dof = _name('joint', plant.joint(i)), _kind(plant, i), plant.jnt_dofadr[i]
+        anchor = plant.jnt_pos[i] if kind in ('revolute', 'spherical') else np.zeros(3)
         is_body = i == first + count - 1 and not anchor.any()
         low, high = plant.jnt_range[i] if plant.jnt_limited[i] else (-math.inf, math.inf)
         link = body if is_body else f'{body}/{name}'
+        at_zero = _at_zero(plant, i, kind, rotation, origin + rotation @ anchor)
         yield Joint(
             name=name,
             link=link,
             parent=carrier,
-            kind='revolute' if is_hinge else 'prismatic',
-            axis=axis.copy(),
-            rotation=rotation @ about(axis, -ref) if is_hinge else rotation,
-            origin=origin + rotation @ (anchor if is_hinge else -ref * axis),
+            kind=kind,
+            axis=plant.jnt_axis[i].copy(),
+            rotation=at_zero[0],
+            origin=at_zero[1],
             inertia=inertia if is_body else np.zeros(10),
-            rotor=float(plant.dof_armature[i]),
+            rotor=float(plant.dof_armature[dof]),
             lower=float(low),
             upper=float(high),
-            effort=_effort(plant, i),
-            viscous=float(plant.dof_damping[i]),
-            coulomb=float(plant.dof_frictionloss[i]),
+            effort=_effort(plant, i) if kind in ('revolute', 'prismatic') else math.nan,
+            viscous=float(plant.dof_damping[dof]),
+            coulomb=float(plant.dof_frictionloss[dof]),
         )
         if is_body:
             return
         carrier, rotation, origin = link, np.eye(3), -anchor
     yield fixed(body, carrier, rotation, origin, inertia)
+
+
+def _at_zero(plant, joint: int, kind: str, rotation: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and origin (3, m) of a joint's link where its coordinates are zero, from those at rest."""
+    axis, ref = plant.jnt_axis[joint], plant.qpos0[plant.jnt_qposadr[joint]]
+    if kind == 'revolute':
+        return rotation @ about(axis, -ref), origin
+    if kind == 'prismatic':
+        return rotation, origin - ref * rotation @ axis
+    # where a free body is at rest is its coordinates there
+    return (np.eye(3), np.zeros(3)) if kind == 'free' else (rotation, origin)
+
+
+def _kind(plant, joint: int) -> str:
+    """Return which of ``kinds.KINDS`` a joint is."""
+    return _KINDS[_mujoco().mjtJoint(int(plant.jnt_type[joint])).name]
+
+
+def _limits_left_out(plant, body: int) -> Iterator[Finding]:
+    """Yield the ranges of a body's joints for which a model has no place."""
+    first = int(plant.body_jntadr[body])
+    for i in range(first, first + int(plant.body_jntnum[body])):
+        if plant.jnt_limited[i] and _kind(plant, i) == 'spherical':
+            message = f'its range of {plant.jnt_range[i, 1]:g} rad about any axis is left out: it has no limits here'
+            yield Finding('warning', f'joint {_name("joint", plant.joint(i))!r}', message)
 
 
 def _rotation(quat: np.ndarray) -> np.ndarray:

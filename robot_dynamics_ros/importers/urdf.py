@@ -65,8 +65,8 @@ def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     Joints are ordered depth first, children in document order. ``source_name`` says in errors what was read;
-    left out, it is the path. What the audit has to say is in ``Model.findings``. Raises ModelError for
-    anything that is not one tree of the joints that a URDF may have.
+    left out, it is the path. What the audit has to say is in ``Model.findings``, of joints that mimic others too:
+    each moves on its own. Raises ModelError for anything that is not one tree of the joints that a URDF may have.
     """
     return _interpreted(_model, source, source_name)
 
@@ -119,6 +119,8 @@ def _model(robot: Element) -> Model:
     findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
+    for joint in joints_as_written:
+        findings += _mimicry(joint)
     model = Model.of(name, base, joints, frames, base_inertia=rows[0])
     return replace(model, findings=(*findings, *audit_model(model)))
 
@@ -197,8 +199,6 @@ def _joint(name: str, element: Element) -> _Joint:
     kind = word(owner, element, 'type')
     if kind not in KINDS:
         raise ModelError(f'{owner}: type {kind!r} is not supported (only {", ".join(KINDS)})')
-    if element.find('mimic') is not None:
-        raise ModelError(f'{owner}: <mimic> is not supported')
     ends = []
     for role in ('parent', 'child'):
         end = only_child(owner, element, role)
@@ -206,6 +206,15 @@ def _joint(name: str, element: Element) -> _Joint:
             raise ModelError(f'{owner}: <{role}> is missing')
         ends.append(word(owner, end, 'link'))
     return _Joint(name, KINDS[kind], ends[0], ends[1], *_pose(owner, element), element)
+
+
+def _mimicry(joint: _Joint) -> Iterable[Finding]:
+    """Yield that a moving joint has a <mimic>, which has no place in a model."""
+    where = f'joint {joint.name!r}'
+    mimic = only_child(where, joint.element, 'mimic')
+    if mimic is not None and joint.kind != 'fixed':
+        leader = word(where, mimic, 'joint')
+        yield Finding('warning', where, f'it mimics {leader!r}; here it is a joint of its own, with its own torque')
 
 
 def _moving(place: _Place, parent: str, inertia: np.ndarray) -> Joint:
