@@ -168,9 +168,9 @@ class Robot(OperationalSpace, Parameters, Positions):
         """Return a program as a function for your own Numba code, compiled into whatever calls it.
 
         ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
-        ``'bias_torque'`` and ``'torque_regressor'``. The function takes joint vectors in the order of that
-        method, ``robot.load`` and the result, a matrix flat; it returns whether all numbers are finite and checks
-        nothing else. ArgumentError for another name or a robot of generic binding.
+        ``'mass_matrix_inverse'``, ``'bias_torque'`` and ``'torque_regressor'``. The function takes joint vectors in the
+        order of that method, ``robot.load`` and the result, a matrix flat; it returns whether all numbers are finite
+        and checks nothing else. ArgumentError for another name or a robot of generic binding.
         """
         return self._program(program, 'inline')
 

@@ -66,6 +66,7 @@ METHODS = {
     'inverse_dynamics': ('q qd x', lambda n: (n,)),
     'forward_dynamics': ('q qd x', lambda n: (n,)),
     'mass_matrix': ('q', lambda n: (n, n)),
+    'mass_matrix_inverse': ('q', lambda n: (n, n)),
     'gravity_torque': ('q', lambda n: (n,)),
     'bias_torque': ('q qd', lambda n: (n,)),
     'coriolis_torque': ('q qd', lambda n: (n,)),
@@ -169,8 +170,9 @@ def expected(name, method, arguments, gravity=None):
         # Pinocchio has xx, xy, yy, xz, yz, zz
         by_link = made.reshape(*made.shape[:-1], model.nv, 10)[..., order, :][..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
         return by_link.reshape(made.shape)
-    M = pin.crba(model, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
+    if method == 'mass_matrix_inverse':
+        return symmetric(pin.computeMinverse(model, data, q))[np.ix_(order, order)]
+    M = symmetric(pin.crba(model, data, q))
     if method == 'mass_matrix':
         return M[np.ix_(order, order)]
     if method == 'kinetic_energy':
@@ -191,16 +193,17 @@ def expected(name, method, arguments, gravity=None):
     }[method]()[order]
 
 
+def symmetric(matrix):
+    """Return a matrix of Pinocchio's, of which only the upper triangle is relied on."""
+    return np.triu(matrix) + np.triu(matrix, 1).T
+
+
 def christoffel(mass_matrix, q, qd):
     """Return C_ij, the sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, by central differences to 1e-11."""
     step, units = 1e-3, np.eye(len(q))
 
-    def upper(at):
-        M = np.triu(mass_matrix(at))
-        return M + np.triu(M, 1).T
-
     def slope(e, h):
-        return (upper(q + h * e) - upper(q - h * e)) / (2.0 * h)
+        return (symmetric(mass_matrix(q + h * e)) - symmetric(mass_matrix(q - h * e))) / (2.0 * h)
 
     # Richardson: errors of h^2 and of h^4 go
     slopes = [[slope(e, step * 2.0**k) for k in range(3)] for e in units]

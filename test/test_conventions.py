@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.answers.motions import FRAMES
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.safety import TorqueGate
