@@ -132,11 +132,10 @@ def test_05_a_wrench_acts_on_the_link_in_its_frame():
     # a hinge about z at (1, 0, 0), its arm along the base's y, the hand 0.5 m out and turned by a quarter against it
     hand = joint('b', 'arm', 'hand', 'fixed', origin='0.5 0 0', rpy=f'0 0 {np.pi / 2}')
     lever = robot(link('base'), link('arm', 1.0), link('hand'), joint('a', 'base', 'arm', origin='1 0 0'), hand)
-    moments = {'local': [-0.5, 0, -1], 'local_world_aligned': [0.5, 0, -1], 'world': [0, 1, -1]}
-    for frame, felt in moments.items():  # of f_x, f_y, m_z
-        pushes = [{'hand': np.eye(6)[k]} for k in (3, 4, 2)]
-        torques = [lever.inverse_dynamics([np.pi / 2], [0], [0], push, frame=frame)[0] for push in pushes]
-        assert torques == pytest.approx(felt, abs=1e-12)
+    pushes = np.eye(6)[[3, 4, 2]]  # f_x, f_y, m_z
+    for frame, felt in zip(('local', 'local_world_aligned', 'world'), ([-0.5, 0], [0.5, 0], [0, 1]), strict=True):
+        torques = lever.inverse_dynamics(np.full((3, 1), np.pi / 2), [0], [0], {'hand': pushes}, frame=frame)
+        assert torques[:, 0] == pytest.approx([*felt, -1], abs=1e-12)
 
 
 def test_06_gravity_is_free_fall_in_the_base_frame():
@@ -386,9 +385,6 @@ def test_26_what_the_robot_exerts_acts_on_the_link_the_other_way():
     for frame in FRAMES:
         pushing = AUBO.inverse_dynamics(q, qd, qdd, {'ee_link': -F}, frame=frame)
         assert pushing == pytest.approx(free + AUBO.jacobian(q, 'ee_link', frame).T @ F, abs=1e-10)
-    # the 2 kg of a slide that pushes down on a table with 5 N need 5 N less than their weight
-    slide = one('prismatic', '0 0 1')
-    assert slide.inverse_dynamics([0], [0], [0], {'arm': [0, 0, 0, 0, 0, 5.0]}) == pytest.approx([2.0 * 9.81 - 5.0])
 
 
 def test_27_motion_of_the_base():
@@ -397,9 +393,7 @@ def test_27_motion_of_the_base():
     spin = slide.inverse_dynamics([0.25], [0.0], [0.0], base_velocity=[0, 0, 3.0, 0, 7.0, 0])
     assert spin == pytest.approx([-2.0 * (0.5 + 0.25) * 3.0**2])  # towards the axis, whatever the linear velocity
     assert hinge.inverse_dynamics(*rest, base_acceleration=[0, 0, 4.0, 0, 0, 0]) == pytest.approx([0.8 * 4.0])
-    assert slide.inverse_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0]) == pytest.approx([2.0 * 4.0])
-    # in the base's axes: hung on the wall, gravity along its x, it accelerates along its x
-    wall = slide.with_gravity((-9.81, 0, 0))
+    wall = slide.with_gravity((-9.81, 0, 0))  # hung on the wall: its own x is up
     assert wall.inverse_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0]) == pytest.approx([2.0 * (9.81 + 4.0)])
     fall = slide.forward_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0])
     assert fall == pytest.approx([-4.0])  # left alone it stays where it was and the base goes from under it
