@@ -24,7 +24,7 @@ class Forces(Answering):
     of its origin against an inertial frame, in the base's axes; None is rest. The acceleration's linear part is the
     classical one, what an accelerometer at the origin reads plus gravity. Uniform linear velocity is not felt.
 
-    Whatever is given of these, the generic kernels answer.
+    With any of these the generic kernels answer. An arm whose base moves as forces make it is an arm on a free joint.
     """
 
     def inverse_dynamics(
@@ -61,7 +61,7 @@ class Forces(Answering):
         """Return the inverse of ``mass_matrix`` (..., nv, nv), which isn't formed for it.
 
         Column k holds the accelerations that a torque of 1 at velocity k makes. Raises ModelError where a joint has no
-        inertia to move. Carpentier 2018.
+        inertia to move. By articulated bodies: Rodriguez, Jain & Kreutz-Delgado 1991, RBDA table 7.1.
         """
         return self._answer(self._single.mass_matrix_inverse, 'mass_matrix_inverse', self._load, out, q)
 
