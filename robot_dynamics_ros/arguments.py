@@ -12,6 +12,7 @@ from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
 
+FRAMES = ('world', 'local_world_aligned', 'local')  # what 6-vectors may be seen from; see ``answers.motions``
 ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
 
 
@@ -65,11 +66,18 @@ def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[in
     return [_rows(array, (*shape, array.shape[-1]), array.shape[-1:]) for array in arrays], shape
 
 
-def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
+def check_frame(frame) -> None:
+    """Refuse what is none of ``FRAMES``."""
+    if frame not in FRAMES:
+        raise ArgumentError(f'frame: expected one of {", ".join(FRAMES)}, got {frame!r:.80}')
+
+
+def wrenches(model: Model, value, batch: tuple[int, ...], frame: str = 'local', poses=None) -> np.ndarray:
     """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
 
     ``value`` is an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
-    merged into another may be named: its wrench is carried over. Raises ArgumentError and UnknownNameError.
+    merged into another may be named: its wrench is carried over. ``frame`` is what they are seen from; all but
+    ``'local'`` need the ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and UnknownNameError.
     """
     links = len(model.link_names)
     if not isinstance(value, dict):
@@ -77,7 +85,8 @@ def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
         if array.shape[-2:] != (links, 6):
             raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
         check_finite('wrenches', array)
-        return _wrench_rows('wrenches', array, batch)
+        rows = _wrench_rows('wrenches', array, batch)
+        return rows if frame == 'local' else _local(frame, rows, poses.reshape(-1, links, 4, 4))
     total = np.zeros((*batch, links, 6))
     for link, wrench in value.items():
         if link not in model.frames:
@@ -87,11 +96,13 @@ def wrenches(model: Model, value, batch: tuple[int, ...]) -> np.ndarray:
         if array.shape[-1:] != (6,):
             raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
         check_finite(name, array)
-        frame = model.frames[link]
-        force = array[..., 3:] @ frame.rotation.T
-        moment = array[..., :3] @ frame.rotation.T + np.cross(frame.origin, force)
+        place = model.frames[link]
         try:
-            total[..., frame.link, :] += np.concatenate([moment, force], axis=-1)
+            if frame != 'local':
+                array = _local(frame, array, poses[..., place.link, :, :] @ place.pose)
+            force = array[..., 3:] @ place.rotation.T
+            moment = array[..., :3] @ place.rotation.T + np.cross(place.origin, force)
+            total[..., place.link, :] += np.concatenate([moment, force], axis=-1)
         except ValueError:
             raise ArgumentError(f'{name}: batch shape {array.shape[:-1]} does not broadcast to {batch}') from None
     return _wrench_rows('wrenches', total, batch)
@@ -150,6 +161,15 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
     if not array.flags.carray:
         array = np.array(array, order='C')
     return array.reshape(math.prod(shape[: len(shape) - len(item)]), *item)
+
+
+def _local(frame: str, wrench: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """Return wrenches (..., 6) that are seen from ``frame`` as links at ``pose`` (..., 4, 4) see them themselves."""
+    moment, force = wrench[..., :3], wrench[..., 3:]
+    if frame == 'world':
+        moment = moment - np.cross(pose[..., :3, 3], force)  # about the link's origin
+    moment, force = (np.squeeze(part[..., None, :] @ pose[..., :3, :3], -2) for part in (moment, force))  # R' n, R' f
+    return np.concatenate([moment, force], axis=-1)
 
 
 def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

@@ -169,10 +169,10 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions):
         """Return a program as a function for your own Numba code, compiled into whatever calls it.
 
         ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
-        ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
-        ``'forward_dynamics_derivatives'``. The function takes joint vectors in the order of that
-        method, ``robot.load`` and the result, matrices flat; it returns whether all numbers are finite and checks
-        nothing else. ArgumentError for another name or a robot of generic binding.
+        ``'mass_matrix_inverse'``, ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
+        ``'forward_dynamics_derivatives'``. The function takes joint vectors in the order of that method, ``robot.load``
+        and the result, matrices flat; it returns whether all numbers are finite and checks nothing else. ArgumentError
+        for another name or a robot of generic binding.
         """
         return self._program(program, 'inline')
 

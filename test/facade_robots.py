@@ -66,6 +66,7 @@ METHODS = {
     'inverse_dynamics': ('q qd x', lambda n: (n,)),
     'forward_dynamics': ('q qd x', lambda n: (n,)),
     'mass_matrix': ('q', lambda n: (n, n)),
+    'mass_matrix_inverse': ('q', lambda n: (n, n)),
     'gravity_torque': ('q', lambda n: (n,)),
     'bias_torque': ('q qd', lambda n: (n,)),
     'coriolis_torque': ('q qd', lambda n: (n,)),
@@ -174,10 +175,10 @@ def expected(name, method, arguments, gravity=None):
     if method.endswith('_derivatives'):
         derive = {'i': pin.computeRNEADerivatives, 'f': pin.computeABADerivatives}[method[0]]
         by_q, by_qd, upper = derive(model, data, q, qd, x)
-        by_x = np.triu(upper) + np.triu(upper, 1).T
-        return np.array([D[np.ix_(order, order)] for D in (by_q, by_qd, by_x)])
-    M = pin.crba(model, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
+        return np.array([D[np.ix_(order, order)] for D in (by_q, by_qd, symmetric(upper))])
+    if method == 'mass_matrix_inverse':
+        return symmetric(pin.computeMinverse(model, data, q))[np.ix_(order, order)]
+    M = symmetric(pin.crba(model, data, q))
     if method == 'mass_matrix':
         return M[np.ix_(order, order)]
     if method == 'kinetic_energy':
@@ -198,16 +199,17 @@ def expected(name, method, arguments, gravity=None):
     }[method]()[order]
 
 
+def symmetric(matrix):
+    """Return a matrix of Pinocchio's, of which only the upper triangle is relied on."""
+    return np.triu(matrix) + np.triu(matrix, 1).T
+
+
 def christoffel(mass_matrix, q, qd):
     """Return C_ij, the sum of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) qd_k / 2, by central differences to 1e-11."""
     step, units = 1e-3, np.eye(len(q))
 
-    def upper(at):
-        M = np.triu(mass_matrix(at))
-        return M + np.triu(M, 1).T
-
     def slope(e, h):
-        return (upper(q + h * e) - upper(q - h * e)) / (2.0 * h)
+        return (symmetric(mass_matrix(q + h * e)) - symmetric(mass_matrix(q - h * e))) / (2.0 * h)
 
     # Richardson: errors of h^2 and of h^4 go
     slopes = [[slope(e, step * 2.0**k) for k in range(3)] for e in units]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import expm
+from scipy.linalg import cho_factor, cho_solve, expm
 from scipy.spatial.transform import Rotation
 
 
@@ -167,24 +167,28 @@ def link_poses(joints, q):
     return np.array(poses)
 
 
-def velocities(joints, q, qd):
-    """Return v[i] = X[i] v[p] + S[i] qd[i], each link's velocity in its own coordinates."""
+REST = np.zeros(6)
+
+
+def velocities(joints, q, qd, v_0=REST):
+    """Return v[i] = X[i] v[p] + S[i] qd[i], each link's velocity in its own coordinates; the base's is v_0."""
     parent, X, S = parents(joints), joint_transforms(joints, q), joint_axes(joints)
-    v = [np.zeros(6)]
+    v = [v_0]
     for i, rates in enumerate(parts(joints, qd), start=1):
         v.append(X[i] @ v[parent[i]] + S[i] @ rates)
     return v
 
 
-def inverse_dynamics(joints, q, qd, qdd, gravity, f_ext):
+def inverse_dynamics(joints, q, qd, qdd, gravity, f_ext, v_0=REST, a_0=REST):
     """Return tau (nv), and v, a, f of each link: recursive Newton-Euler (RBDA table 5.1, right column).
 
-    Here f_ext is in each link's own coordinates, so no X* before it; f[0] is what holds the base in place.
+    Here f_ext is in each link's own coordinates, so no X* before it; f[0] is what holds the base in place. The base
+    has the velocity v_0 and the acceleration a_0, a spatial one.
     """
     n = len(joints)
     parent, X, S, inertia = parents(joints), joint_transforms(joints, q), joint_axes(joints), inertias(joints)
-    v = velocities(joints, q, qd)
-    a = [np.concatenate([np.zeros(3), -gravity])]
+    v = velocities(joints, q, qd, v_0)
+    a = [a_0 - np.concatenate([np.zeros(3), gravity])]
     f = [-f_ext[0]]
     rates, accelerations = parts(joints, qd), parts(joints, qdd)
     for i in range(1, n + 1):
@@ -265,6 +269,17 @@ def forward_dynamics(joints, q, qd, tau, gravity, f_ext):
         qdd.append(d[i] @ (u[i] - U[i].T @ a_i))
         a.append(a_i + S[i] @ qdd[-1])
     return np.concatenate(qdd)
+
+
+def forward_dynamics_by_inverse_dynamics(joints, q, qd, tau, gravity, f_ext):
+    """Return qdd (nv) by nv + 1 inverse dynamics and Cholesky's factor (Walker & Orin 1982, method 1): the slowest way.
+
+    The torques at zero acceleration are h; those of a unit acceleration alone are a column of M; M qdd = tau - h.
+    """
+    rest, no_gravity, no_wrenches = np.zeros(len(qd)), np.zeros(3), np.zeros((len(joints) + 1, 6))
+    h = inverse_dynamics(joints, q, qd, rest, gravity, f_ext)[0]
+    columns = [inverse_dynamics(joints, q, rest, unit, no_gravity, no_wrenches)[0] for unit in np.eye(len(qd))]
+    return cho_solve(cho_factor(np.transpose(columns)), tau - h)
 
 
 def kinetic_energy(joints, q, qd):

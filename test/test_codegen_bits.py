@@ -39,8 +39,8 @@ def test_the_states_are_enough():
     assert 0 < turns.sum() < len(turns)
 
 
-# regressors and derivatives of larger trees take half a minute each to compile
-LARGE = ('torque_regressor', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+# of larger trees, these take a quarter or half a minute each to compile
+LARGE = ('mass_matrix_inverse', 'torque_regressor', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
 CASES = [
     (robot, name)
     for robot, it in ROBOTS.items()

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.answers.motions import FRAMES
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.safety import TorqueGate
@@ -130,6 +130,13 @@ def test_05_a_wrench_acts_on_the_link_in_its_frame():
         assert push == pytest.approx(-work, abs=1e-8)  # what the wrench does, the joints need not do
         freed = AUBO.forward_dynamics(q, REST, AUBO.gravity_torque(q), {'ee_link': wrench})
         assert freed @ work > 0.0  # and left alone, the arm gives way to it
+    # a hinge about z at (1, 0, 0), its arm along the base's y, the hand 0.5 m out and turned by a quarter against it
+    hand = joint('b', 'arm', 'hand', 'fixed', origin='0.5 0 0', rpy=f'0 0 {np.pi / 2}')
+    lever = robot(link('base'), link('arm', 1.0), link('hand'), joint('a', 'base', 'arm', origin='1 0 0'), hand)
+    pushes = np.eye(6)[[3, 4, 2]]  # f_x, f_y, m_z
+    for frame, felt in zip(('local', 'local_world_aligned', 'world'), ([-0.5, 0], [0.5, 0], [0, 1]), strict=True):
+        torques = lever.inverse_dynamics(np.full((3, 1), np.pi / 2), [0], [0], {'hand': pushes}, frame=frame)
+        assert torques[:, 0] == pytest.approx([*felt, -1], abs=1e-12)
 
 
 def test_06_gravity_is_free_fall_in_the_base_frame():
@@ -405,3 +412,24 @@ def test_27_mimicking_joints_are_joints_of_their_own():
     assert both.joint_names == ('a', 'b')
     assert both.with_binding('generic').mass_matrix([0.0, 3.0]) == pytest.approx(np.diag([0.0, 0.25]))
     assert any("'b': it mimics 'a'" in str(finding) for finding in both.findings)
+
+
+def test_28_what_the_robot_exerts_acts_on_the_link_the_other_way():
+    q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 6))
+    F = np.array([1.0, -2.0, 3.0, 40.0, 50.0, -60.0])
+    free = AUBO.mass_matrix(q) @ qdd + AUBO.coriolis_torque(q, qd) + AUBO.gravity_torque(q)
+    for frame in FRAMES:
+        pushing = AUBO.inverse_dynamics(q, qd, qdd, {'ee_link': -F}, frame=frame)
+        assert pushing == pytest.approx(free + AUBO.jacobian(q, 'ee_link', frame).T @ F, abs=1e-10)
+
+
+def test_29_motion_of_the_base():
+    slide, hinge = one('prismatic', '1 0 0'), one()  # 2 kg 0.5 m along x
+    rest = [0.0], [0.0], [0.0]
+    spin = slide.inverse_dynamics([0.25], [0.0], [0.0], base_velocity=[0, 0, 3.0, 0, 7.0, 0])
+    assert spin == pytest.approx([-2.0 * (0.5 + 0.25) * 3.0**2])  # towards the axis, whatever the linear velocity
+    assert hinge.inverse_dynamics(*rest, base_acceleration=[0, 0, 4.0, 0, 0, 0]) == pytest.approx([0.8 * 4.0])
+    wall = slide.with_gravity((-9.81, 0, 0))  # hung on the wall: its own x is up
+    assert wall.inverse_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0]) == pytest.approx([2.0 * (9.81 + 4.0)])
+    fall = slide.forward_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0])
+    assert fall == pytest.approx([-4.0])  # left alone it stays where it was and the base goes from under it

@@ -1,19 +1,29 @@
-"""Forward dynamics by mass matrix: the factor, and agreement with the articulated-body algorithm."""
+"""Forward dynamics by mass matrix: the factor, and agreement with the articulated-body algorithm.
 
+And of both with nv + 1 inverse dynamics, the slow way that needs neither (``naive``).
+"""
+
+import naive
 import numpy as np
 import pytest
 import random_trees as trees
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.aba import aba
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
 from robot_dynamics_ros.dynamics.ltdl import ltdl, ltdl_solve
+from robot_dynamics_ros.dynamics.model import Model
 
 SEEDS = range(12)
 
 
+def joints_of(seed):
+    return trees.random_joints(seed, count=1 + 3 * seed, general=0.5 * (seed % 2))
+
+
 def drawn(seed):
-    joints = trees.random_joints(seed, count=1 + 3 * seed, general=0.5 * (seed % 2))
+    joints = joints_of(seed)
     return trees.arrays_of(joints), trees.random_state(joints, seed)
 
 
@@ -54,3 +64,16 @@ def test_both_algorithms_agree(seed):
         algorithm(model, work, state.q, state.qd, state.tau, state.gravity, state.f_ext, qdd)
         results.append(qdd)
     assert np.abs(results[0] - results[1]).max() < 1e-9 * np.abs(results[0]).max()
+
+
+@pytest.mark.parametrize('robot', [Robot.named('aubo_i5')._model, *range(5)], ids=['aubo_i5', *'01234'])
+def test_both_agree_with_the_slow_way(robot):
+    described = Model.of('random', trees.BASE, joints_of(robot)) if isinstance(robot, int) else robot
+    joints, model = described.joints, described.arrays
+    state = trees.random_state(joints, 5)
+    given = state.q, state.qd, state.tau, state.gravity, state.f_ext
+    expected = naive.forward_dynamics_by_inverse_dynamics(joints, *given)
+    for algorithm in (aba, crba_forward):
+        qdd = np.full(len(state.qd), np.nan)
+        algorithm(model, trees.nan_workspace(model), *given, qdd)
+        assert trees.relative_error(qdd, expected) < 1e-10

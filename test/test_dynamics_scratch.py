@@ -18,6 +18,7 @@ from robot_dynamics_ros.dynamics import (
     friction,
     jit,
     kinematics,
+    mass_matrix_inverse,
     regressor,
     rnea,
     rnea_derivatives,
@@ -41,9 +42,16 @@ def calls():
     """Return of each algorithm: kernel, batch, the arguments between work and result, the result's shape."""
     _, q, qd, qdd, tau, f_ext, gravity = case()
     n = q.shape[1]
+    v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
         'rnea': (rnea.rnea, batch.rnea_batch, [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
+        'rnea_on_moving_base': (
+            rnea.rnea_on_moving_base,
+            batch.rnea_on_moving_base_batch,
+            [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, (f_ext,)],
+            (n,),
+        ),
         'aba': (aba.aba, batch.aba_batch, [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
@@ -58,6 +66,12 @@ def calls():
             (3, n, n),
         ),
         'crba': (crba.crba, batch.crba_batch, [(q,)], (n, n)),
+        'mass_matrix_inverse': (
+            mass_matrix_inverse.mass_matrix_inverse,
+            batch.mass_matrix_inverse_batch,
+            [(q,)],
+            (n, n),
+        ),
         'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
         'point_velocity': (kinematics.point_velocity, batch.point_velocity_batch, [(q,), (qd,), 9, POINT], (6,)),
         'point_acceleration_of': (

@@ -18,10 +18,12 @@ from facade_robots import (
     robot_of,
     same_bits,
     states,
+    twin,
     urdf_of,
 )
 
 from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 # Wrenches
@@ -67,14 +69,45 @@ def test_wrenches_by_name_in_batches(name, link):
             assert result[i, j] == pytest.approx(alone, rel=1e-12, abs=1e-12)
 
 
+@LINK
+@pytest.mark.parametrize('frame', FRAMES)
+def test_a_wrench_acts_by_the_jacobian_of_its_frame(name, link, frame):
+    robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics', (2, 3))
+    wrench = np.random.default_rng(8).normal(scale=10.0, size=(3, 6))
+    work = np.squeeze(wrench[:, None] @ robot.jacobian(q, link, frame), -2)
+    saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench}, frame=frame)
+    assert saved == pytest.approx(work, abs=1e-10)
+    gained = robot.forward_dynamics(q, qd, x, {link: wrench}, frame=frame) - robot.forward_dynamics(q, qd, x)
+    assert (robot.mass_matrix(q) @ gained[..., None])[..., 0] == pytest.approx(work, abs=1e-9)
+
+
+@LINK
+@pytest.mark.parametrize('frame', FRAMES)
+def test_a_wrench_is_what_pinocchio_makes_of_it(name, link, frame):
+    """Brought to the joint's frame by Pinocchio's own placements."""
+    robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics')
+    t, wrench = twin(name, tuple(robot.gravity)), np.random.default_rng(9).normal(scale=10.0, size=6)
+    pin, model, data, back = t.pin, t.model, t.data, np.argsort(t.order)
+    pin.framesForwardKinematics(model, data, q[back])
+    number = model.getFrameId(link)
+    joint, pose = model.frames[number].parentJoint, data.oMf[number]
+    aligned = pin.SE3(np.eye(3), pose.translation)
+    seen_from = {'world': pin.SE3.Identity(), 'local_world_aligned': aligned, 'local': pose}[frame]
+    forces = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
+    forces[joint] = data.oMi[joint].actInv(seen_from.act(pin.Force(wrench[3:], wrench[:3])))
+    expected = pin.rnea(model, data, q[back], qd[back], x[back], forces)[t.order]
+    assert_close(robot.inverse_dynamics(q, qd, x, {link: wrench}, frame=frame), expected)
+
+
 @ROBOT
-def test_wrenches_as_array_are_those_by_name(name):
+@pytest.mark.parametrize('frame', FRAMES)
+def test_wrenches_as_array_are_those_by_name(name, frame):
     robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics', (2, 3))
     array = np.random.default_rng(5).normal(scale=10.0, size=(2, 3, len(robot.link_names), 6))
     for given in (array, array[0], array[0, 0], array[:, :1]):
         by_name = {link: given[..., i, :] for i, link in enumerate(robot.link_names)}
         for method in (robot.inverse_dynamics, robot.forward_dynamics):
-            results = method(q, qd, x, given), method(q, qd, x, by_name), method(q, qd, x)
+            results = method(q, qd, x, given, frame=frame), method(q, qd, x, by_name, frame=frame), method(q, qd, x)
             assert results[0] == pytest.approx(results[1], rel=1e-12, abs=1e-12)
             assert abs(results[0] - results[2]).max() > 0.1
 

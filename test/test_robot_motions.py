@@ -9,7 +9,7 @@ import random_trees as trees
 from facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, robot_of, twin
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.answers.motions import FRAMES
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS
 from robot_dynamics_ros.dynamics.model import Model

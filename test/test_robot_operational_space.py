@@ -6,7 +6,7 @@ import random_trees as trees
 from facade_robots import assert_close, of_a_link, robot_of, twin
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.answers.motions import FRAMES
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.dynamics.errors import ModelError, SingularError
 from robot_dynamics_ros.dynamics.model import Model
 

@@ -5,6 +5,7 @@ import pytest
 from facade_robots import METHOD, METHODS, call, robot_of, states
 
 from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 
 # What is refused, and by which name
@@ -70,11 +71,19 @@ WRONG_WRENCHES = {
 
 @pytest.mark.parametrize('wrong', WRONG_WRENCHES)
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])
-def test_a_wrong_wrench_is_named(method, wrong):
+@pytest.mark.parametrize('frame', FRAMES)
+def test_a_wrong_wrench_is_named(method, wrong, frame):
     wrenches, error, text = WRONG_WRENCHES[wrong]
     with pytest.raises(error) as caught:
-        call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=wrenches)
+        call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=wrenches, frame=frame)
     assert text in str(caught.value) and type(caught.value) is error
+
+
+@pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])
+def test_a_wrong_frame_of_wrenches_is_named(method):
+    text = r"^frame: expected one of world, local_world_aligned, local, got 'base'$"
+    with pytest.raises(ArgumentError, match=text):
+        call('aubo_i5', method, states('aubo_i5', method), wrenches={}, frame='base')
 
 
 def at_origin(mass=1.0, inertia=None) -> Payload:
@@ -192,6 +201,8 @@ def without_inertia(joint) -> Robot:
 def test_joints_without_inertia_are_refused_in_forward_dynamics(joint, batch):
     with pytest.raises(ModelError, match='no inertia'):
         without_inertia(joint).forward_dynamics(np.zeros((*batch, 3)), np.zeros(3), np.ones(3))
+    with pytest.raises(ModelError, match=r"^mass matrix inverse: joint '.*' has no inertia"):
+        without_inertia(joint).with_binding('generic').mass_matrix_inverse(np.zeros((*batch, 3)))
 
 
 def test_the_joint_without_inertia_is_named_and_no_other():

@@ -7,6 +7,7 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.programs import PROGRAMS
 from robot_dynamics_ros.codegen.specialise import Specialised
+from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
 from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
 from robot_dynamics_ros.dynamics.model import Model
@@ -14,6 +15,7 @@ from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.payload import Payload, loaded
 
 POSITIONS = ('q', 'start', 'end')  # arguments that are positions
+BASE_MOTION = ('base_velocity', 'base_acceleration')  # arguments that are 6-vectors of the base
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
 
 
@@ -48,7 +50,7 @@ class Answering:
         self._single = specialised.single if specialised else NoSingle()
         self._batch = specialised.batch if specialised else self._generic
         self._rest = np.zeros(self.nv)
-        self._lengths = dict.fromkeys(POSITIONS, self.nq)
+        self._lengths = dict.fromkeys(POSITIONS, self.nq) | dict.fromkeys(BASE_MOTION, 6)
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
         self._shapes = {name: program.shape(model.arrays) for name, program in PROGRAMS.items()}
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
@@ -80,15 +82,35 @@ class Answering:
             self._explain_not_finite(name, rows, **named)
         return filled(given, result)
 
-    def _answer_with(self, wrenches, name: str, out, **vectors) -> np.ndarray:
-        """Return the result of a program at joint vectors (..., n) with wrenches on the links."""
+    def _answer_with(self, name: str, out, wrenches, frame: str, base_motion: tuple, **vectors) -> np.ndarray:
+        """Return the result of a program at joint vectors (..., n) with wrenches on the links or a base that moves.
+
+        ``wrenches`` are seen from ``frame``; ``base_motion`` is velocity and acceleration (..., 6). None is none.
+        """
+        arguments.check_frame(frame)
+        moves = any(motion is not None for motion in base_motion)
+        if moves:
+            zeros = np.zeros(6)
+            still = (zeros if motion is None else motion for motion in base_motion)
+            vectors |= dict(zip(BASE_MOTION, still, strict=True))
         rows, shape = self._rows(**vectors)
-        f_ext = arguments.wrenches(self._model, wrenches, shape)
+        joints, base = (rows[: -len(BASE_MOTION)], rows[-len(BASE_MOTION) :]) if moves else (rows, None)
+        f_ext = None
+        if wrenches is not None:
+            poses = None if frame == 'local' else self._poses(rows[0], shape)
+            f_ext = arguments.wrenches(self._model, wrenches, shape, frame, poses)
         given, result = arguments.result(out, (*shape, *self._shapes[name]))
-        rows_of_result = result.reshape(len(rows[0]), *self._shapes[name])
-        if not getattr(self._generic, name)(*rows, self._load, rows_of_result, f_ext):
+        answered = result.reshape(len(rows[0]), *self._shapes[name])
+        acting = (f_ext, base) if moves else (f_ext,)
+        if not getattr(self._generic, name)(*joints, self._load, answered, *acting):
             self._explain_not_finite(name, rows, **vectors)
         return filled(given, result)
+
+    def _poses(self, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the poses (*shape, n + 1, 4, 4; m) of the moving links at q (count, nq), a batch of this shape."""
+        T = np.empty((len(q), len(self._model.link_names), 4, 4))
+        batch.link_poses_batch(self._model.arrays, self._generic.workspace, q, T)
+        return T.reshape(*shape, *T.shape[1:])
 
     def _looped(self, loop, item: tuple[int, ...], out, *more, **vectors) -> np.ndarray:
         """Return what a loop of ``batch`` makes of joint vectors (..., n) and ``more``: (..., *item)."""
@@ -118,12 +140,11 @@ class Answering:
         """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
         for argument, vector in vectors.items():
             arguments.check_finite(argument, np.asarray(vector, float))
-        if name in ('forward_dynamics', 'forward_dynamics_derivatives'):
+        if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
             joint = self._generic.joint_without_inertia(rows[0])
             if joint is not None:
-                raise ModelError(
-                    f'forward dynamics: joint {self._model.joint_names[joint]!r} has no inertia to accelerate'
-                )
+                what, which = name.replace('_', ' '), self._model.joint_names[joint]
+                raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
         large = ', '.join(vectors)
         raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
 

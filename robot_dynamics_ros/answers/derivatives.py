@@ -9,6 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering
 
+STILL = (None, None)  # velocity and acceleration of the base
+
 
 class Derivatives(Answering):
     """The derivatives of a robot's dynamics."""
@@ -16,21 +18,21 @@ class Derivatives(Answering):
     def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=None, out=None) -> np.ndarray:
         """Return the derivatives (..., 3, nv, nv) of ``inverse_dynamics`` by q, qd and qdd; the last: ``mass_matrix``.
 
-        In N m (N) per unit of q, qd, qdd. ``wrenches`` as there; each keeps its components in its link's frame.
+        In N m (N) per unit of q, qd, qdd. ``wrenches`` in their links' frames, in which they stay as they are.
         Singh, Russell & Wensing 2022.
         """
         name = 'inverse_dynamics_derivatives'
         if wrenches is None:
             return self._answer(self._single.inverse_dynamics_derivatives, name, self._load, out, q, qd, qdd)
-        return self._answer_with(wrenches, name, out, q=q, qd=qd, qdd=qdd)
+        return self._answer_with(name, out, wrenches, 'local', STILL, q=q, qd=qd, qdd=qdd)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None) -> np.ndarray:
         """Return the derivatives (..., 3, nv, nv) of ``forward_dynamics`` by q, qd and tau; the last: M^-1.
 
-        In rad/s^2 (m/s^2) per unit of q, qd, tau. ``wrenches`` as there; each keeps its components in its link's frame.
+        In rad/s^2 (m/s^2) per unit of q, qd, tau. ``wrenches`` in their links' frames, in which they stay as they are.
         Raises ModelError where a joint has no inertia to move. Carpentier & Mansard 2018.
         """
         name = 'forward_dynamics_derivatives'
         if wrenches is None:
             return self._answer(self._single.forward_dynamics_derivatives, name, self._load, out, q, qd, tau)
-        return self._answer_with(wrenches, name, out, q=q, qd=qd, tau=tau)
+        return self._answer_with(name, out, wrenches, 'local', STILL, q=q, qd=qd, tau=tau)

@@ -9,31 +9,61 @@ from robot_dynamics_ros.dynamics.errors import ModelError
 
 
 class Forces(Answering):
-    """The dynamics of a robot."""
+    """The dynamics of a robot.
 
-    def inverse_dynamics(self, q, qd, qdd, wrenches=None, out=None) -> np.ndarray:
+    Wrenches act on the links, moment first (N m, N): a mapping from link names to (..., 6), or an array (..., n + 1, 6)
+    in the order of ``link_names``. ``frame`` says how they are written; see ``motions``, where J is a Jacobian so seen:
+
+        'local'                 in the axes of the link's frame, the moment about its origin
+        'local_world_aligned'   in the axes of the base, the moment about the origin of the link's frame
+        'world'                 in the axes of the base, the moment about the base's origin
+
+    A wrench F that the robot exerts on its environment acts on the link as -F: tau = M qdd + c + g + J' F.
+
+    The base moves with ``base_velocity`` and ``base_acceleration`` (..., 6; rad/s, m/s and per s), angular part first,
+    of its origin against an inertial frame, in the base's axes; None is rest. The acceleration's linear part is the
+    classical one, what an accelerometer at the origin reads plus gravity. Uniform linear velocity is not felt.
+
+    With any of these the generic kernels answer. An arm whose base moves as forces make it is an arm on a free joint.
+    """
+
+    def inverse_dynamics(
+        self, q, qd, qdd, wrenches=None, out=None, frame='local', base_velocity=None, base_acceleration=None
+    ) -> np.ndarray:
         """Return the joint torques (..., nv) of a motion q, qd, qdd: rigid body and rotor inertia, no friction.
 
-        ``wrenches`` act on the links, in the link's frame at its origin (N m, N): a mapping from link names to
-        (..., 6) or an array (..., n + 1, 6). Featherstone & Orin 2000, eq. 3 to 5.
+        ``wrenches``, ``frame`` and the base's motion are explained above. Featherstone & Orin 2000, eq. 3 to 5.
         """
-        if wrenches is None:
+        if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._answer(self._single.inverse_dynamics, 'inverse_dynamics', self._load, out, q, qd, qdd)
-        return self._answer_with(wrenches, 'inverse_dynamics', out, q=q, qd=qd, qdd=qdd)
+        base = base_velocity, base_acceleration
+        return self._answer_with('inverse_dynamics', out, wrenches, frame, base, q=q, qd=qd, qdd=qdd)
 
-    def forward_dynamics(self, q, qd, tau, wrenches=None, out=None) -> np.ndarray:
+    def forward_dynamics(
+        self, q, qd, tau, wrenches=None, out=None, frame='local', base_velocity=None, base_acceleration=None
+    ) -> np.ndarray:
         """Return the joint accelerations (..., nv) under the joint torques tau; friction is the caller's to subtract.
 
-        ``wrenches`` as in ``inverse_dynamics``. Raises ModelError where a joint has no inertia to move.
+        ``wrenches``, ``frame`` and the base's motion as in ``inverse_dynamics``; a base that moves does so whatever the
+        arm does. Raises ModelError where a joint has no inertia to move.
         By mass matrix for few joints (Featherstone & Orin 2000, section 4), else eq. 8 there.
         """
-        if wrenches is None:
+        if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._answer(self._single.forward_dynamics, 'forward_dynamics', self._load, out, q, qd, tau)
-        return self._answer_with(wrenches, 'forward_dynamics', out, q=q, qd=qd, tau=tau)
+        base = base_velocity, base_acceleration
+        return self._answer_with('forward_dynamics', out, wrenches, frame, base, q=q, qd=qd, tau=tau)
 
     def mass_matrix(self, q, out=None) -> np.ndarray:
         """Return the joint-space mass matrix (..., nv, nv), rotor inertia included. Featherstone & Orin 2000, eq. 7."""
         return self._answer(self._single.mass_matrix, 'mass_matrix', self._load, out, q)
+
+    def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
+        """Return the inverse of ``mass_matrix`` (..., nv, nv), which isn't formed for it.
+
+        Column k holds the accelerations that a torque of 1 at velocity k makes. Raises ModelError where a joint has no
+        inertia to move. By articulated bodies: Rodriguez, Jain & Kreutz-Delgado 1991, RBDA table 7.1.
+        """
+        return self._answer(self._single.mass_matrix_inverse, 'mass_matrix_inverse', self._load, out, q)
 
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Return the torques (..., nv) that hold the arm at q against gravity."""

@@ -15,9 +15,6 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import Answering, filled, written
 from robot_dynamics_ros.dynamics import batch
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-
-FRAMES = ('world', 'local_world_aligned', 'local')
 
 
 class Motions(Answering):
@@ -28,11 +25,7 @@ class Motions(Answering):
         frame = self._model.frame(link)
         (q,), shape = self._states(q=q)
         given, pose = arguments.result(out, (*shape, 4, 4))
-        T = np.empty((len(q), len(self._model.link_names), 4, 4))
-        batch.link_poses_batch(self._model.arrays, self._generic.workspace, q, T)
-        in_link = np.eye(4)
-        in_link[:3, :3], in_link[:3, 3] = frame.rotation, frame.origin
-        pose[...] = (T[:, frame.link] @ in_link).reshape(pose.shape)
+        pose[...] = self._poses(q, shape)[..., frame.link, :, :] @ frame.pose
         return filled(given, pose)
 
     def link_velocity(self, q, qd, link: str, frame: str = 'world', out=None) -> np.ndarray:
@@ -91,8 +84,7 @@ class Motions(Answering):
 
     def _seen(self, frame: str, link: str, q, columns: np.ndarray) -> np.ndarray:
         """Return world-aligned columns (..., 6, k) of a link's frame as they are seen from ``frame``."""
-        if frame not in FRAMES:
-            raise ArgumentError(f'frame: expected one of {", ".join(FRAMES)}, got {frame!r:.80}')
+        arguments.check_frame(frame)
         if frame == 'local_world_aligned':
             return columns
         angular, linear, pose = columns[..., :3, :], columns[..., 3:, :], self.link_pose(q, link)

@@ -46,7 +46,7 @@ class OperationalSpace(Forces, Motions):
         """Return inertia (..., 6, 6) and consistent inverse (..., nv, 6)."""
         J = self.jacobian(q, link, frame)
         # M^-1 J'
-        mobility = np.linalg.solve(self.mass_matrix(q), np.swapaxes(J, -1, -2))
+        mobility = self.mass_matrix_inverse(q) @ np.swapaxes(J, -1, -2)
         sizes = np.linalg.svd(J @ mobility, compute_uv=False)
         singular = sizes[..., -1] <= LEAST_CONDITION * sizes[..., 0]
         if singular.any():

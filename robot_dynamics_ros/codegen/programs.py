@@ -14,6 +14,7 @@ from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
 from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
@@ -60,6 +61,10 @@ def _mass_matrix(tape: Tape, setting: Setting, q, M) -> None:
     tape.run(crba, setting.arrays, setting.work, q, M.reshape(_square(setting.arrays)))
 
 
+def _mass_matrix_inverse(tape: Tape, setting: Setting, q, M_inv) -> None:
+    tape.run(mass_matrix_inverse, setting.arrays, setting.work, q, M_inv.reshape(_square(setting.arrays)))
+
+
 def _forward_dynamics(tape: Tape, setting: Setting, q, qd, tau, qdd) -> None:
     algorithm = forward_algorithm(setting.arrays)
     tape.run(algorithm, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
@@ -101,6 +106,7 @@ PROGRAMS = {
     'bias_torque': Program(('q', 'qd'), 'tau', _vector, _bias_torque),
     'gravity_torque': Program(('q',), 'tau', _vector, _gravity_torque),
     'mass_matrix': Program(('q',), 'M', _square, _mass_matrix),
+    'mass_matrix_inverse': Program(('q',), 'M_inv', _square, _mass_matrix_inverse),
     'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', _vector, _forward_dynamics),
     'torque_regressor': Program(('q', 'qd', 'qdd'), 'Y', _ten_a_link, _torque_regressor),
     'inverse_dynamics_derivatives': Program(('q', 'qd', 'qdd'), 'D', _three_squares, _inverse_dynamics_derivatives),

@@ -18,8 +18,9 @@ from robot_dynamics_ros.dynamics.kinematics import (
     point_acceleration_of,
     point_velocity,
 )
+from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
-from robot_dynamics_ros.dynamics.rnea import rnea
+from robot_dynamics_ros.dynamics.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
 
 
@@ -28,6 +29,14 @@ def rnea_batch(model, work, q, qd, qdd, gravity, f_ext, tau):
     """Write tau (count, n) by ``rnea`` for q, qd, qdd (count, n)."""
     for b in range(q.shape[0]):
         rnea(model, work, q[b], qd[b], qdd[b], gravity, f_ext[min(b, f_ext.shape[0] - 1)], tau[b])
+
+
+@entry
+def rnea_on_moving_base_batch(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
+    """Write tau (count, n) by ``rnea_on_moving_base`` for q, qd, qdd (count, n), v_0, a_0 (count, 6)."""
+    for b in range(q.shape[0]):
+        f = f_ext[min(b, f_ext.shape[0] - 1)]
+        rnea_on_moving_base(model, work, q[b], qd[b], qdd[b], v_0[b], a_0[b], gravity, f, tau[b])
 
 
 @entry
@@ -63,6 +72,13 @@ def crba_batch(model, work, q, M):
     """Write M (count, n, n) by ``crba`` for q (count, n)."""
     for b in range(q.shape[0]):
         crba(model, work, q[b], M[b])
+
+
+@entry
+def mass_matrix_inverse_batch(model, work, q, M_inv):
+    """Write M_inv (count, n, n) by ``mass_matrix_inverse`` for q (count, n)."""
+    for b in range(q.shape[0]):
+        mass_matrix_inverse(model, work, q[b], M_inv[b])
 
 
 @entry

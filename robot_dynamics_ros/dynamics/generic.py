@@ -21,7 +21,8 @@ class Generic:
     """Batches of states in rows; each method writes ``result`` and tells if all numbers are finite.
 
     ``load`` is as for the specialised binding, of which only gravity, its first three numbers, is read here: the last
-    link's parameters are those of the arrays. ``f_ext`` (1 or count, n + 1, 6) acts on the links.
+    link's parameters are those of the arrays. ``f_ext`` (1 or count, n + 1, 6) acts on the links. ``base`` is
+    velocity and acceleration of the base (count, 6 each; see ``motion``), None where it is at rest.
     """
 
     def __init__(self, arrays: ModelArrays):
@@ -36,11 +37,14 @@ class Generic:
         """The workspace of this thread."""
         return self._scratch.workspace
 
-    def inverse_dynamics(self, q, qd, qdd, load, result, f_ext=None) -> bool:
+    def inverse_dynamics(self, q, qd, qdd, load, result, f_ext=None, base=None) -> bool:
         """Write torques (count, nv)."""
         f_ext = self._no_wrench if f_ext is None else f_ext
-        batch.rnea_batch(self._arrays, self.workspace, q, qd, qdd, load[:3], f_ext, result)
-        return _finite(q, qd, qdd, f_ext, result)
+        if base is None:
+            batch.rnea_batch(self._arrays, self.workspace, q, qd, qdd, load[:3], f_ext, result)
+            return _finite(q, qd, qdd, f_ext, result)
+        batch.rnea_on_moving_base_batch(self._arrays, self.workspace, q, qd, qdd, *base, load[:3], f_ext, result)
+        return _finite(q, qd, qdd, f_ext, *base, result)
 
     def bias_torque(self, q, qd, load, result) -> bool:
         """Write torques (count, nv) at zero acceleration."""
@@ -56,11 +60,21 @@ class Generic:
         batch.crba_batch(self._arrays, self.workspace, q, result)
         return _finite(q, result)
 
-    def forward_dynamics(self, q, qd, tau, load, result, f_ext=None) -> bool:
+    def mass_matrix_inverse(self, q, load, result) -> bool:
+        """Write inverses of mass matrices (count, nv, nv); ``load`` has no part in them."""
+        batch.mass_matrix_inverse_batch(self._arrays, self.workspace, q, result)
+        return _finite(q, result)
+
+    def forward_dynamics(self, q, qd, tau, load, result, f_ext=None, base=None) -> bool:
         """Write accelerations (count, nv)."""
         f_ext = self._no_wrench if f_ext is None else f_ext
-        self._forward(self._arrays, self.workspace, q, qd, tau, load[:3], f_ext, result)
-        return _finite(q, qd, tau, f_ext, result)
+        if base is None:
+            self._forward(self._arrays, self.workspace, q, qd, tau, load[:3], f_ext, result)
+            return _finite(q, qd, tau, f_ext, result)
+        # qdd = M^-1 (tau - h): what is left of tau moves the robot as if it were at rest on a still base, weightless
+        h, rest = np.empty_like(tau), np.zeros_like(tau)
+        finite = self.inverse_dynamics(q, qd, rest, load, h, f_ext, base)
+        return finite & self.forward_dynamics(q, rest, tau - h, np.zeros_like(load), result)
 
     def torque_regressor(self, q, qd, qdd, load, result) -> bool:
         """Write torque regressors (count, nv, 10 n)."""

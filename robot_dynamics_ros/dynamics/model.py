@@ -72,7 +72,7 @@ class Workspace(NamedTuple):
     U: np.ndarray  # (nv + 1, 6)               I_A S
     d: np.ndarray  # (nv + 1,)                 S' I_A S + rotor
     u: np.ndarray  # (nv + 1,) N m, N          tau - S' p_A
-    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L
+    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or its inverse's factor
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
     rest: np.ndarray  # (nv,)                  zeros
     qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
@@ -122,6 +122,13 @@ class Frame(NamedTuple):
     link: int  # number of the moving link (0 = base)
     rotation: np.ndarray  # (3, 3)   frame -> link
     origin: np.ndarray  # (3,) m     link frame
+
+    @property
+    def pose(self) -> np.ndarray:
+        """The homogeneous pose of the frame in the link's, (4, 4) m."""
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self.rotation, self.origin
+        return pose
 
 
 class Finding(NamedTuple):

@@ -17,6 +17,21 @@ def base_motion(work, gravity):
 
 
 @kernel
+def moving_base_motion(work, v_0, a_0, gravity):
+    """Write w[0], a[0] and B[0] of ``work`` for a base of velocity v_0 and acceleration a_0 under ``gravity`` (3).
+
+    ``v_0`` (6; rad/s, m/s) and ``a_0`` (6; rad/s^2, m/s^2) are in the base frame, a_0's linear part is the classical
+    acceleration of its origin. v_0's linear part isn't read: whatever moves uniformly feels nothing of it (Galileo).
+    """
+    # w_0 = v_0's angular part, a_0 = a_0 - gravity
+    for k in range(3):
+        work.w[0, k] = v_0[k]
+        work.a[0, k] = a_0[k]
+        work.a[0, k + 3] = a_0[k + 3] - gravity[k]
+    point_acceleration(work.w, work.a, 0, work.B)
+
+
+@kernel
 def link_angular_velocity(model, work, qd, i):
     """Write w[i] = E_i w_p + S_i qd_i of ``work``; return its parts E_i w_p (3) and S_i qd_i (6, linear part too).
 

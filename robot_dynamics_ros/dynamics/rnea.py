@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.dynamics.inertia import body_force
 from robot_dynamics_ros.dynamics.jit import kernel
-from robot_dynamics_ros.dynamics.motion import base_motion, link_motion
+from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, moving_base_motion
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 
@@ -17,8 +17,28 @@ def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
     Featherstone & Orin 2000, eq. 3 to 5 in link coordinates (RBDA table 5.1, right column). Deviation: accelerations
     are the classical ones of the link's origin, see ``spatial``.
     """
-    n = model.parent.shape[0] - 1
     base_motion(work, gravity)
+    rnea_of_links(model, work, q, qd, qdd, f_ext, tau)
+
+
+@kernel
+def rnea_on_moving_base(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
+    """Write tau (nv, N m or N) as ``rnea`` does, of a robot whose base itself moves.
+
+    Writes ``tau`` and the rows E r w a B f of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the
+    motion of the base as in ``moving_base_motion``, and what ``rnea`` reads. Featherstone & Orin 2000, eq. 3 to 5.
+    """
+    moving_base_motion(work, v_0, a_0, gravity)
+    rnea_of_links(model, work, q, qd, qdd, f_ext, tau)
+
+
+@kernel
+def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
+    """Write tau (nv, N m or N) and the rows E r f of ``work``, and w a B of all links, those of the base being there.
+
+    Both passes of ``rnea``, arguments as there. Featherstone & Orin 2000, eq. 3 to 5.
+    """
+    n = model.parent.shape[0] - 1
     for k in range(6):
         work.f[0, k] = -f_ext[0, k]
     for i in range(1, n + 1):

@@ -1,0 +1,94 @@
+"""Inverse of the joint-space mass matrix, by articulated bodies."""
+
+from robot_dynamics_ros.dynamics.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
+from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
+
+
+@kernel
+def mass_matrix_inverse(model, work, q, M_inv):
+    """Write M_inv (nv, nv; per kg m^2, kg m or kg), the inverse of the mass matrix at q (nq, rad or m), with rotors.
+
+    Writes all of ``M_inv`` and the rows E r p_A I_A U d M of ``work``: M is L, d the diagonal of 1 / D in M_inv =
+    L 1 / D L'. Reads ``model``. The mass matrix itself is not formed. A joint without inertia gives inf or NaN.
+
+    The articulated-body algorithm (RBDA table 7.1) of a robot at rest without gravity, its second pass made for unit
+    torques: of one at velocity k, L_km is what arrives at m, which is k or before it. There is no third pass, for what
+    comes back outwards is the same matrix transposed (Rodriguez, Jain & Kreutz-Delgado 1991).
+    """
+    L, d = work.M, work.d
+    articulated_inertias(model, work, q)
+    for i in range(1, model.parent.shape[0]):
+        for k in range(model.first[i], model.first[i + 1]):
+            row_of_unit_torque(model, work, i, k, L)
+            # (L 1 / D)_km
+            for m in range(1, k + 1):
+                M_inv[k - 1, m - 1] = L[k - 1, m - 1] * d[m]
+            # M_inv_km = M_inv_mk = sum of (L 1 / D)_kj L_mj over m (L_mm = 1) and all j before it
+            for m in range(k, 0, -1):
+                j = model.before[m]
+                while j > 0:
+                    M_inv[k - 1, m - 1] += L[m - 1, j - 1] * M_inv[k - 1, j - 1]
+                    j = model.before[j]
+                M_inv[m - 1, k - 1] = M_inv[k - 1, m - 1]
+
+
+@kernel
+def row_of_unit_torque(model, work, i, k, L):
+    """Write L (nv, nv) from column 1 to k of row ``k``: what a unit torque at ``k`` makes of u = tau - S' p_A.
+
+    ``k`` is a velocity of joint ``i``. Writes the rows p_A of ``work`` from link ``i`` to the base. Reads ``model`` and
+    the rows that ``articulated_inertias`` writes. RBDA table 7.1, second pass.
+    """
+    for m in range(1, k):
+        L[k - 1, m - 1] = 0.0
+    # u_k = 1,  p_A_i = U_k / d_k
+    L[k - 1, k - 1] = 1.0
+    for row in range(6):
+        work.p_A[i, row] = work.U[k, row] * work.d[k]
+    j = i
+    m = model.before[k]
+    while m > 0:
+        if m < model.first[j]:
+            # p_A_p = X_j' p_A_j
+            for row in range(6):
+                work.p_A[model.parent[j], row] = 0.0
+            force_to_parent(work.E, work.r, work.p_A, j, model.parent[j])
+            j = model.parent[j]
+        # u_m = -S_m' p_A_j,  p_A_j += U_m u_m / d_m
+        L[k - 1, m - 1] = -dot(model.S, m, work.p_A, j)
+        u_d = L[k - 1, m - 1] * work.d[m]
+        for row in range(6):
+            work.p_A[j, row] += work.U[m, row] * u_d
+        m = model.before[m]
+
+
+@kernel
+def articulated_inertias(model, work, q):
+    """Write the rows E r I_A U d of ``work`` at q (nq, rad or m); of ``d`` the inverse, 1 / (S' U + rotor).
+
+    Reads ``model``. Row 0 of I_A is the inertia of the whole robot, its joints free. RBDA table 7.1, second pass.
+    """
+    n = model.parent.shape[0] - 1
+    for row in range(6):
+        for column in range(6):
+            work.I_A[0, row, column] = 0.0
+    for i in range(1, n + 1):
+        joint_transform(model, q, i, work.E, work.r)
+        # I_A_i = I_i
+        rigid_to_articulated(model.I, i, work.I_A)
+
+    for i in range(n, 0, -1):
+        I_A, U = work.I_A, work.U
+        # one degree of freedom after the other, the outermost first, as in ``aba``
+        for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
+            # U_k = I_A_i S_k,  1 / d_k = 1 / (S_k' U_k + rotor_k),  I_a = I_A_i - U_k U_k' / d_k
+            articulated_times(I_A, i, model.S, k, U, k)
+            work.d[k] = 1.0 / (dot(model.S, k, U, k) + model.rotor[k])
+            for row in range(6):
+                U_d = U[k, row] * work.d[k]
+                for column in range(row, 6):
+                    I_A[i, row, column] -= U_d * U[k, column]
+        # I_A_p += X_i' I_a X_i
+        articulated_to_parent(work.E, work.r, I_A, i, model.parent[i])
