@@ -7,6 +7,7 @@ needs no memory, and to a sum of arrays that needs nothing else, stands beside w
 
 import ast
 import inspect
+import math
 import os
 import resource
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numba
 import numpy as np
 from measure import heading, interleaved, verdict
-from peers import pinocchio_calls
+from peers import ARGUMENTS, pinocchio_calls
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count
@@ -23,7 +24,16 @@ from robot_dynamics_ros.dynamics.fused import fma
 from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.dynamics.sincos import sincos
 
-FIGURES = {'inverse_dynamics': 0.03, 'mass_matrix': 0.05, 'forward_dynamics': 0.03}
+FIGURES = {
+    'inverse_dynamics': 0.03,
+    'mass_matrix': 0.05,
+    'forward_dynamics': 0.03,
+    'inverse_dynamics_derivatives': 0.06,
+    'forward_dynamics_derivatives': 0.06,
+    'torque_regressor': 0.06,
+}
+MOST_NUMBERS = 1 << 27
+"""Of a result: 1 GiB. Larger batches are left out."""
 ALL_CORES, MEMORY = 0.55, 64.0
 COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 REPEATS, STEPS = 10_000, 8
@@ -89,10 +99,12 @@ def main():
     random = np.random.default_rng(0)
     lanes = np.ones(512)
     for name, at_most in FIGURES.items():
-        arguments = 1 if name == 'mass_matrix' else 3
+        shape = PROGRAMS[name].shape(named._model.arrays)
         for states in COUNTS:
-            rows = random.normal(size=(arguments, states, 6))
-            out = np.zeros((states, 6, 6) if name == 'mass_matrix' else (states, 6))
+            if states * math.prod(shape) > MOST_NUMBERS:
+                continue
+            rows = random.normal(size=(ARGUMENTS[name], states, 6))
+            out = np.zeros((states, *shape))
             getattr(one, name)(*rows[:, :100])
             before = resident()
             getattr(every, name)(*rows, out=out)

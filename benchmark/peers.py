@@ -14,7 +14,15 @@ from robot_dynamics_ros.importers.library import named_urdf
 
 STATE = np.random.default_rng(0).normal(size=(3, 6))
 """Position, velocity, and acceleration or torque."""
-ARGUMENTS = {'inverse_dynamics': 3, 'mass_matrix': 1, 'forward_dynamics': 3, 'gravity_torque': 1}
+ARGUMENTS = {
+    'inverse_dynamics': 3,
+    'mass_matrix': 1,
+    'forward_dynamics': 3,
+    'gravity_torque': 1,
+    'inverse_dynamics_derivatives': 3,
+    'forward_dynamics_derivatives': 3,
+    'torque_regressor': 3,
+}
 """How many rows of STATE a program takes."""
 AGREEMENT = 1e-6
 """Relative to the largest number of a result."""
@@ -35,6 +43,9 @@ def pinocchio_calls(robot: Robot) -> dict:
         'mass_matrix': lambda: pin.crba(model, data, q),
         'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
         'gravity_torque': lambda: pin.computeGeneralizedGravity(model, data, q),
+        'inverse_dynamics_derivatives': lambda: pin.computeRNEADerivatives(model, data, q, qd, x),
+        'forward_dynamics_derivatives': lambda: pin.computeABADerivatives(model, data, q, qd, x),
+        'torque_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, x),
     }
 
 
@@ -187,7 +198,12 @@ def disagreement(robot: Robot, peer: str, calls: dict) -> float:
     largest = 0.0
     for program, call in calls.items():
         expected = getattr(ours, program)(*STATE[: ARGUMENTS[program]])
-        difference = np.abs(np.asarray(call()) - expected).max() / np.abs(expected).max()
+        theirs = np.asarray(call())
+        if program == 'torque_regressor':  # Pinocchio has xx, xy, yy, xz, yz, zz
+            theirs = theirs.reshape(6, 6, 10)[..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]].reshape(6, 60)
+        if program.endswith('_derivatives'):  # and of the last matrix the upper triangle
+            theirs[2] = np.triu(theirs[2]) + np.triu(theirs[2], 1).T
+        difference = np.abs(theirs - expected).max() / np.abs(expected).max()
         assert difference < AGREEMENT, f'{peer}, {program}: off by {difference:.1e}'
         largest = max(largest, difference)
     return largest
