@@ -63,7 +63,12 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         yield Finding('warning', where, f'no limit known for {missing} (zero, negative or missing)')
     if joint.lower > joint.upper:
         yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}')
-    for figure, value in (('damping', joint.viscous), ('friction', joint.coulomb)):
+    for figure, value in (
+        ('damping', joint.viscous),
+        ('friction', joint.coulomb),
+        ('friction at rest beyond the Coulomb one', joint.stribeck),
+        ('friction for each unit of torque', joint.load),
+    ):
         if value < 0:
             yield Finding('error', where, f'its {figure} of {value:g} is negative: it would drive the joint')
 
