@@ -24,6 +24,7 @@ import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import Actuators, Friction, Model, ModelArrays, with_spin
+from robot_dynamics_ros.importers.audit import audit_rotors
 from robot_dynamics_ros.importers.figures import shown
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 
@@ -74,7 +75,10 @@ def with_actuators(model: Model, source: Source) -> Model:
     )
     if not columns.keys() & set(_ROTOR):
         return changed
-    return replace(changed, arrays=_with_rotors(changed, where, columns))
+    turning = replace(changed, arrays=_with_rotors(changed, where, columns))
+    before = set(audit_rotors(model.joints))
+    kept = (finding for finding in model.findings if finding not in before)
+    return replace(turning, findings=(*kept, *audit_rotors(turning.joints)))
 
 
 def _with_rotors(model: Model, where: str, columns: Mapping[str, np.ndarray]) -> ModelArrays:
