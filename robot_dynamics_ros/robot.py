@@ -10,12 +10,13 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import GRAVITY
 from robot_dynamics_ros.answers.derivatives import Derivatives
+from robot_dynamics_ros.answers.motors import Motors
 from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.dynamics.model import Finding, Friction, JointLimits, Model, ModelArrays
+from robot_dynamics_ros.dynamics.model import Actuators, Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model
@@ -29,7 +30,7 @@ from robot_dynamics_ros.payload import Payload
 BINDINGS = ('generic', 'specialised')
 
 
-class Robot(OperationalSpace, Derivatives, Parameters, Positions):
+class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
     """The dynamics of one robot.
 
     Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints). Every method
@@ -234,6 +235,11 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions):
         return self._model.arrays.rotor[1:]
 
     @property
+    def rotor_spin(self) -> np.ndarray:
+        """Angular momentum that rotors have on their parent links per joint velocity, (nv,) kg m^2; see ``rotors``."""
+        return self._model.arrays.spin[1:]
+
+    @property
     def inertial_parameters(self) -> np.ndarray:
         """What the regressors are multiplied with, (10 n,): the ten parameters of every moving link, payload included.
 
@@ -245,6 +251,11 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions):
     def friction(self) -> Friction:
         """Friction parameters in joint order."""
         return self._model.friction
+
+    @property
+    def actuators(self) -> Actuators:
+        """Gear ratios and torque constants in joint order; NaN where nothing states them."""
+        return self._model.actuators
 
     @property
     def findings(self) -> tuple[Finding, ...]:

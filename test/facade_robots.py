@@ -58,6 +58,10 @@ ACTUATORS = {
     'rotor_inertia': dict(zip(JOINTS, (0.3, 0.9, 0.02), strict=True)),
     'friction_offset': dict(zip(JOINTS, (0.4, -0.7, 0.1), strict=True)),
     'friction_transition': dict(zip(JOINTS, (0.1, 0.05, 0.2), strict=True)),
+    'friction_stribeck': dict(zip(JOINTS, (0.0, 0.8, 0.3), strict=True)),
+    'friction_stribeck_velocity': dict(zip(JOINTS, (1.0, 0.4, 0.7), strict=True)),
+    'gear_ratio': dict(zip(JOINTS, (100.0, 2000.0, 30.0), strict=True)),
+    'torque_constant': dict(zip(JOINTS, (8.0, 120.0, 0.5), strict=True)),
 }
 ROBOTS = ('aubo_i5', 'tree')
 MERGED = {'aubo_i5': 'ee_link', 'tree': 'tool'}  # a link on a fixed joint, turned and (tree) moved
@@ -76,6 +80,8 @@ METHODS = {
     'inverse_dynamics_derivatives': ('q qd x', lambda n: (3, n, n)),
     'forward_dynamics_derivatives': ('q qd x', lambda n: (3, n, n)),
     'friction_torque': ('qd', lambda n: (n,)),
+    'motor_current': ('tau', lambda n: (n,)),
+    'torque_of_current': ('current', lambda n: (n,)),
     'link_pose': ('q', lambda n: (4, 4)),
     'link_velocity': ('q qd', lambda n: (6,)),
     'link_acceleration': ('q qd x', lambda n: (6,)),
@@ -152,7 +158,11 @@ def expected(name, method, arguments, gravity=None):
     if method == 'friction_torque':
         friction, qd = robot_of(name).friction, given['qd']
         smooth = qd / np.sqrt(qd**2 + friction.transition**2)
-        return friction.viscous * qd + friction.coulomb * smooth + friction.offset
+        level = friction.coulomb + friction.stribeck / (1.0 + (qd / friction.stribeck_velocity) ** 2)
+        return friction.viscous * qd + level * smooth + friction.offset
+    if method in ('motor_current', 'torque_of_current'):
+        constant = robot_of(name).actuators.torque_constant
+        return arguments[0] / constant if method == 'motor_current' else arguments[0] * constant
     if method in ('integrate', 'difference'):
         one, other = arguments
         return one + other if method == 'integrate' else other - one

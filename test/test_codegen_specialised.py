@@ -86,7 +86,7 @@ def test_a_payload_elsewhere_is_answered_by_the_generic_kernels():
 
 def test_another_constant_is_another_robot():
     arrays = models()['aubo_i5'].arrays
-    for field in ('E0', 'Ec', 'Es', 'r0', 'r1', 'S', 'rotor'):
+    for field in ('E0', 'Ec', 'Es', 'r0', 'r1', 'S', 'rotor', 'spin'):
         changed = np.array(getattr(arrays, field))
         changed.flat[-1] += 1e-9
         assert robot_digest(arrays._replace(**{field: changed})) != robot_digest(arrays), field

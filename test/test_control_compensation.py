@@ -86,3 +86,38 @@ def test_along_a_trajectory_it_is_the_torque_of_each_time(choice, binding, measu
 def test_a_state_that_is_none_is_refused_by_name():
     with pytest.raises(ArgumentError, match=r'^qd\[2\]: nan is not finite$'):
         Compensation(ROBOT, TERMS).torque(Q, np.where(np.arange(6) == 2, np.nan, QD), QDD, np.empty(6))
+
+
+LOADS = dict(zip(ROBOT.joint_names, (0.1, 0.0, 0.05, 0.2, 0.0, 0.3), strict=True))
+LOADED = ROBOT.with_actuators(
+    {
+        'friction_load': LOADS,
+        'friction_stribeck': dict.fromkeys(LOADS, 1.5),
+        'friction_stribeck_velocity': dict.fromkeys(LOADS, 0.4),
+    }
+)
+
+
+@pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
+def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque_in_any_choice(choice):
+    friction = LOADED.friction_torque(QD, LOADED.inverse_dynamics(Q, QD, QDD))
+    assert abs(friction - SINGLE['friction']).max() > 1.0
+    out, single = np.full(6, np.nan), {**SINGLE, 'friction': friction}
+    Compensation(LOADED, choice).torque(Q, QD, QDD, out)
+    assert out == pytest.approx(sum(single[term] for term in choice), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize('measured', [None, (Q, QD)], ids=['desired', 'measured'])
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('choice', [TERMS, ('friction',), ('coriolis', 'inertia', 'friction')], ids='+'.join)
+def test_along_a_trajectory_friction_that_grows_with_the_load_is_that_of_each_time(choice, binding, measured):
+    """The rotors are the same, so that LOADED is answered by the code that there is for ROBOT."""
+    chosen = Compensation(LOADED.with_binding(binding), choice)
+    trajectory = Trajectory([0.0, 1.0, 3.0], *np.random.default_rng(1).uniform(-2.0, 2.0, (3, 3, 6)))
+    desired, out, expected = np.empty((3, 6)), np.empty(6), np.empty(6)
+    step = chosen.along(trajectory, desired, out, measured)
+    for t in (0.0, 0.7, 2.9):
+        step(t)
+        q, qd = measured or desired[:2]
+        chosen.torque(q, qd, desired[2], expected)
+        assert (out == expected).all()

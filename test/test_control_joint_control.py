@@ -145,3 +145,12 @@ def test_a_state_that_is_none_is_refused(law):
     (q, qd), desired, feedforward = drawn()
     with pytest.raises(ArgumentError, match=r'^q\[0\]: nan is not finite$'):
         torque(law, (np.where(np.arange(6) == 0, np.nan, q), qd), desired, feedforward)
+
+
+def test_computed_torque_overcomes_friction_that_grows_with_its_own_torque():
+    load = {'friction_load': dict(zip(ROBOT.joint_names, (0.1, 0.0, 0.05, 0.2, 0.0, 0.3), strict=True))}
+    loaded, (state, desired, _) = ROBOT.with_actuators(load), drawn()
+    more = torque('computed_torque', state, desired, robot=loaded) - torque('computed_torque', state, desired)
+    whole = formula('computed_torque', state, desired, None) - ROBOT.friction_torque(desired[1])
+    friction = loaded.friction_torque(desired[1], whole) - ROBOT.friction_torque(desired[1])
+    assert more == pytest.approx(friction, rel=1e-9, abs=1e-10) and abs(more).max() > 1.0

@@ -109,3 +109,12 @@ def test_no_joints_no_question():
     alone = Robot.from_urdf('<robot name="alone"><link name="base"/></robot>')
     with pytest.raises(ArgumentError, match=r'^positions: '):
         Query(alone, [], positions=[])
+
+
+def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
+    loaded = ROBOT.with_actuators({'friction_load': dict.fromkeys(ROBOT.joint_names, 0.2)})
+    terms = Query(loaded, [], positions=FIRST.ravel(), velocities=SECOND.ravel(), accelerations=THIRD.ravel())
+    whole = ROBOT.inverse_dynamics(FIRST, SECOND, THIRD)
+    friction = terms.inverse_dynamics()['friction']
+    assert friction == pytest.approx(loaded.friction_torque(SECOND, whole), rel=1e-12)
+    assert abs(friction - ROBOT.friction_torque(SECOND)).max() > 1.0

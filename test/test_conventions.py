@@ -433,3 +433,66 @@ def test_29_motion_of_the_base():
     assert wall.inverse_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0]) == pytest.approx([2.0 * (9.81 + 4.0)])
     fall = slide.forward_dynamics(*rest, base_acceleration=[0, 0, 0, 4.0, 0, 0])
     assert fall == pytest.approx([-4.0])  # left alone it stays where it was and the base goes from under it
+
+
+def test_30_gear_ratios_count_motor_turns():
+    motors = {'gear_ratio': {'a': 50.0}, 'motor_inertia': {'a': 4e-4}}
+    for kind, inside in (('continuous', ''), ('prismatic', '<limit lower="-1" upper="1"/>')):
+        bare = one(kind, inside=inside)
+        driven = bare.with_actuators(motors)
+        assert driven.actuators.gear_ratio.tolist() == [50.0]
+        # a motor at 50 times the joint's speed has half of 4e-4 (50 qd)^2
+        more = driven.kinetic_energy([0.0], [3.0]) - bare.kinetic_energy([0.0], [3.0])
+        assert more == pytest.approx(0.5 * 4e-4 * (50.0 * 3.0) ** 2)
+        assert driven.rotor_inertia == pytest.approx([1.0])
+
+
+def test_31_rotors_turn_on_the_link_before_their_joint():
+    """Two parallel axes: the second's rotor turns at qd_1 + 50 qd_2, or at qd_1 - 50 qd_2; 2 kg m^2 are in the arm."""
+    arm, hand = (
+        link('arm', 2.0, '0 0 0', (2.0, 0, 0, 2.0, 0, 2.0)),
+        link('hand', 1.0, '0 0 0', (0.1, 0, 0, 0.1, 0, 0.1)),
+    )
+    bare = robot(link('base'), arm, hand, joint('a', 'base', 'arm'), joint('b', 'arm', 'hand', origin='0 0 1'))
+    bare = bare.with_binding('generic')
+    motors = {'gear_ratio': {'a': 50.0, 'b': 50.0}, 'motor_inertia': {'a': 0.0, 'b': 4e-4}}
+    qd, body = np.array([0.5, 0.3]), 2.0 - 4e-4
+    for direction in (1, -1):
+        driven = bare.with_actuators({**motors, 'rotor_direction': {'a': 0, 'b': direction}})
+        energy = (
+            0.5 * body * qd[0] ** 2 + 0.5 * 0.1 * qd.sum() ** 2 + 0.5 * 4e-4 * (qd[0] + direction * 50 * qd[1]) ** 2
+        )
+        assert driven.rotor_spin == pytest.approx([0.0, direction * 50 * 4e-4])
+        assert driven.kinetic_energy([0.2, 0.3], qd) == pytest.approx(energy)
+        M = driven.mass_matrix([0.2, 0.3])
+        more = M - bare.mass_matrix([0.2, 0.3])
+        assert more == pytest.approx(np.array([[0.0, direction * 0.02], [direction * 0.02, 1.0]]))
+        assert driven.inertia_torque([0.2, 0.3], [1.0, 2.0]) == pytest.approx(M @ [1.0, 2.0])
+        assert driven.forward_dynamics([0.2, 0.3], [0.0, 0.0], M @ [1.0, 2.0]) == pytest.approx([1.0, 2.0])
+    assert bare.with_actuators(motors).rotor_spin.tolist() == [0.0, 0.0]
+
+
+def test_32_torque_constants_are_at_the_joint():
+    assert AUBO.motor_current(AUBO.actuators.torque_constant) == pytest.approx(np.ones(6))
+    driven = one().with_actuators({'torque_constant': {'a': 8.0}, 'gear_ratio': {'a': 100.0}})
+    assert driven.torque_of_current([2.5]) == pytest.approx([20.0])
+    assert driven.motor_current([20.0]) == pytest.approx([2.5])
+    rough = one(inside='<dynamics damping="3" friction="2"/>').with_actuators({'torque_constant': {'a': 8.0}})
+    assert rough.motor_current([20.0]) == pytest.approx([2.5])  # friction or not
+
+
+def test_33_friction_by_its_equation():
+    figures = {'friction_offset': 0.5, 'friction_transition': 1e-4, 'friction_stribeck': 1.5,
+               'friction_stribeck_velocity': 0.2, 'friction_load': 0.1}  # fmt: skip
+    rough = one(inside='<dynamics damping="3" friction="2"/>').with_actuators(
+        {key: {'a': it} for key, it in figures.items()}
+    )
+    for direction in (1.0, -1.0):
+        level = 2.0 + 0.1 * 7.0 + 1.5 / (1.0 + (0.6 / 0.2) ** 2)
+        expected = direction * (3.0 * 0.6 + level) + 0.5
+        assert rough.friction_torque([direction * 0.6], [-7.0]) == pytest.approx([expected], abs=1e-6)
+    assert rough.friction_torque([1e-9], [7.0]) == pytest.approx([0.5], abs=1e-3)  # no jump at rest
+    rough = rough.with_binding('generic')
+    q, qd, qdd = [0.3], [0.6], [2.0]
+    terms = Query(rough, [], positions=q, velocities=qd, accelerations=qdd).inverse_dynamics()
+    assert terms['friction'][0] == pytest.approx(rough.friction_torque(qd, rough.inverse_dynamics(q, qd, qdd)))

@@ -154,12 +154,12 @@ def test_a_batch_takes_one_row_of_wrenches_for_all_states(name):
 def test_a_batch_of_friction_gives_the_bits_of_single_states():
     """Friction needs no workspace."""
     rng = np.random.default_rng(0)
-    figures = Friction(*rng.uniform(0.1, 2.0, (4, 6)))
-    qd = rng.normal(size=(5, 6))
+    figures = Friction(*rng.uniform(0.1, 2.0, (7, 6)))
+    qd, tau = rng.normal(size=(2, 5, 6))
     together, apart = np.full((2, *qd.shape), np.nan)
-    batch.friction_torque_batch(figures, qd, together)
+    batch.friction_torque_batch(figures, qd, tau, together)
     for b in range(len(qd)):
-        friction.friction_torque(figures, qd[b], apart[b])
+        friction.friction_torque(figures, qd[b], tau[b], apart[b])
     assert np.all(np.isfinite(apart)) and same_bits(together, apart)
 
 

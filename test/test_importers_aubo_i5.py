@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import yaml
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.batch import crba_batch, link_poses_batch, rnea_batch
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.model import Model, Workspace
-from robot_dynamics_ros.importers.actuators import torque_constants
 from robot_dynamics_ros.importers.library import named_model, share_folder
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
@@ -190,7 +190,9 @@ def test_the_actuator_file_states_the_figures_of_the_facts():
     }
     for figure, values in expected.items():
         assert written[figure] == dict(zip(JOINTS, values, strict=True)), figure
-    assert torque_constants(CONFIG) == written['torque_constant']
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    assert robot.actuators.gear_ratio.tolist() == facts['gear_ratio']
+    assert robot.actuators.torque_constant.tolist() == facts['torque_constant_joint_side_Nm_per_A']
 
 
 def test_the_named_model_has_the_actuators_and_the_lecture_has_none():

@@ -5,7 +5,17 @@ import pytest
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.importers.audit import ROUNDING, audit_base, audit_bodies, audit_inertial, audit_joint
+from robot_dynamics_ros.dynamics.model import Finding, Model
+from robot_dynamics_ros.importers.actuators import with_actuators
+from robot_dynamics_ros.importers.audit import (
+    ROUNDING,
+    audit_base,
+    audit_bodies,
+    audit_inertial,
+    audit_joint,
+    audit_model,
+    audit_rotors,
+)
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
 
@@ -157,3 +167,30 @@ def test_the_model_carries_the_findings_of_its_urdf():
         ('warning', "link 'world'"),  # 7 kg at rest
     ]
     assert '7 kg' in model.findings[-1].message
+
+
+@pytest.mark.parametrize(('rotor', 'spin'), [(0.5, 0.15), (0.5, -0.15), (0.0, 0.01)])
+def test_a_rotor_with_more_inertia_than_the_link_that_carries_it_is_an_error(rotor, spin):
+    """The arm has 0.04 kg m^2 about z through its centre; 0.15^2 / 0.5 is 0.045."""
+    wrist = joint('wrist', 'hand', 'arm', rotor=rotor, spin=spin)
+    finding = only(audit_rotors([joint(), wrist]))
+    assert (finding.severity, finding.where) == ('error', "joint 'wrist'")
+    assert "the link 'arm' with it only 0.04" in finding.message
+    # another axis, along which the arm has less; on the base, which has no say
+    assert not list(audit_rotors([joint(rotor=rotor, spin=spin), joint('wrist', 'hand', 'arm', rotor=0.5, spin=0.14)]))
+    assert list(audit_rotors([joint(), joint('wrist', 'hand', 'arm', rotor=0.5, spin=0.14, axis=np.eye(3)[0])]))
+
+
+def test_actuators_are_audited_as_they_change():
+    joints = [joint(), joint('wrist', 'hand', 'arm')]
+    model = Model.of('two', 'base', joints, findings=[Finding('warning', "link 'arm'", 'kept')])
+    figures = {
+        'gear_ratio': {'elbow': 10.0, 'wrist': 10.0},
+        'rotor_direction': {'elbow': 0, 'wrist': 1},
+        'motor_inertia': {'elbow': 0.0, 'wrist': 0.05},
+    }
+    heavy = with_actuators(model, figures)
+    assert [finding.where for finding in heavy.findings] == ["link 'arm'", "joint 'wrist'"]
+    assert [str(finding) for finding in audit_model(heavy)] == [str(heavy.findings[1])]
+    light = with_actuators(heavy, {'motor_inertia': {'elbow': 0.0, 'wrist': 0.03}})
+    assert [finding.where for finding in light.findings] == ["link 'arm'"]

@@ -33,14 +33,18 @@ def random_model(seed, chain=None, general=0.0) -> Model:
     rng = np.random.default_rng(seed)
     joints = []
     for joint in trees.random_joints(seed, chain=chain, general=general):
-        offset, viscous, coulomb, transition, velocity, effort = rng.uniform(0.01, 5.0, 6)
+        offset, viscous, coulomb, transition, velocity, effort, *further = rng.uniform(0.01, 5.0, 12)
         lower, upper = sorted(rng.uniform(-3.0, 3.0, 2))
         if KINDS[joint.kind].coordinates > 1:
             lower, upper = -np.inf, np.inf
         elif rng.random() < 0.3:
             lower, upper = (-np.inf, np.inf) if joint.kind == 'revolute' else (np.nan, np.nan)
         figures = {'viscous': viscous, 'coulomb': coulomb, 'offset': offset, 'transition': transition,
-                   'lower': lower, 'upper': upper, 'velocity': velocity}  # fmt: skip
+                   'lower': lower, 'upper': upper, 'velocity': velocity,
+                   **dict(zip(('stribeck', 'stribeck_velocity', 'load', 'gear_ratio', 'torque_constant'),
+                              further, strict=False))}  # fmt: skip
+        if joint.kind == 'revolute':
+            figures['spin'] = further[-1] - 2.5
         joints.append(dataclasses.replace(joint, effort=effort if rng.random() < 0.5 else np.nan, **figures))
     frames = {
         f'frame {i}': Frame(int(i), Rotation.from_quat(rng.normal(size=4)).as_matrix(), rng.uniform(-1.0, 1.0, 3))
@@ -56,6 +60,21 @@ MODELS |= {f'random {seed}': random_model(seed) for seed in range(4000, 4020)}
 GENERAL = {f'general {seed}': random_model(seed, general=0.6) for seed in range(4020, 4030)}
 MODELS['nothing moves'] = Model.of('still', 'rock', [], {'top': Frame(0, np.eye(3), np.ones(3))})
 MODEL = pytest.mark.parametrize('model', MODELS.values(), ids=MODELS.keys())
+
+
+# beyond what a URDF holds
+LOST = (
+    'rotor',
+    'spin',
+    'geared',
+    'offset',
+    'transition',
+    'stribeck',
+    'stribeck_velocity',
+    'load',
+    'gear_ratio',
+    'torque_constant',
+)
 
 
 def assert_same(actual, expected, what):
@@ -77,7 +96,7 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
         for field in fields:
             assert_same(np.asarray(getattr(actual.joints[i], field)), np.asarray(getattr(joint, field)), field)
     if row == list(range(len(row))):
-        for part in ('arrays', 'limits', 'friction'):
+        for part in ('arrays', 'limits', 'friction', 'actuators'):
             for field in set(getattr(actual, part)._fields) - set(lost):
                 assert_same(getattr(getattr(actual, part), field), getattr(getattr(expected, part), field), field)
     assert set(actual.frames) == set(expected.frames)
@@ -99,8 +118,8 @@ def test_yaml_brings_back_the_whole_model(model):
 def test_urdf_brings_back_all_that_it_can_hold(model):
     back = model_from_urdf(urdf_of(model))
     row = [back.joint_names.index(name) for name in model.joint_names]
-    assert_same_model(back, model, row, lost=('rotor', 'offset', 'transition'))
-    assert not back.arrays.rotor.any()
+    assert_same_model(back, model, row, lost=LOST)
+    assert not back.arrays.rotor.any() and not back.arrays.spin.any() and np.isnan(back.actuators).all()
 
 
 @pytest.mark.parametrize('kind', ['planar', 'free'])
@@ -215,9 +234,8 @@ def test_what_may_be_left_out_is_the_default():
     wanted = Joint('j', 'l', 'b', 'prismatic', np.array([0, 0, 1.0]), np.eye(3), np.zeros(3), np.zeros(10),
                    lower=np.nan, upper=np.nan)  # fmt: skip
     for field in dataclasses.fields(Joint):
-        assert np.array_equal(
-            getattr(back, field.name), getattr(wanted, field.name), field.name in 'lower upper velocity effort'
-        )
+        may_be_nan = field.name in 'lower upper velocity effort gear_ratio torque_constant'
+        assert np.array_equal(getattr(back, field.name), getattr(wanted, field.name), may_be_nan), field.name
     assert gravity.tolist() == [0, 0, -9.81]
 
 
@@ -255,6 +273,12 @@ REFUSED = {  # path to a value in the YAML, the value (None: the key goes), the 
     'one limit': (('joints', 1, 'limits', 'lower'), None, JOINT + 'limits: lower and upper: expected both'),
     'transition': (('joints', 1, 'friction', 'transition'), 0, JOINT + 'friction: transition: expected a number > 0'),
     'friction': (('joints', 1, 'friction', 'sticky'), 1, JOINT + "friction: 'sticky': unknown"),
+    'stribeck': (('joints', 1, 'friction', 'stribeck_velocity'), 0, JOINT + 'friction: stribeck_velocity: expected a'),
+    'gear': (('joints', 1, 'actuators'), {'gear_ratio': 0}, JOINT + 'actuators: gear_ratio: expected a number > 0'),
+    'motor': (('joints', 1, 'actuators'), {'torque_constant': -1}, JOINT + 'actuators: torque_constant: expected a nu'),
+    'motors': (('joints', 1, 'actuators'), {'volts': 1}, JOINT + "actuators: 'volts': unknown; expected some of gear_"),
+    'spin': (('joints', 1, 'rotor_spin'), 'fast', JOINT + "rotor_spin: expected a finite number"),
+    'spin of a slide': (('joints', 1, 'rotor_spin'), 0.1, JOINT + 'a rotor spins with a revolute joint only, not a'),
     'frame link': (('frames', 'tool', 'link'), 'nowhere', "frame 'tool': no link 'nowhere'"),
     'frame name': (('frames', 'boom'), {'link': 'boom'}, "frame 'boom': a link has this name"),
     'frame number': (('frames', 3), {'link': 'boom'}, 'frames: expected a name, got 3'),

@@ -24,7 +24,7 @@ from facade_robots import (
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.arguments import FRAMES
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
 
 # Wrenches
 
@@ -148,7 +148,8 @@ def carrying(name, link, mass, com, inertia) -> Robot:
     return robot.with_actuators({'rotor_inertia': rotor}).with_binding('generic')  # nothing to compile for each link
 
 
-UNLOADED = [method for method in METHODS if method in ('friction_torque', 'link_pose') or method.endswith('_regressor')]
+OF_JOINTS = ('friction_torque', 'motor_current', 'torque_of_current', 'link_pose')
+UNLOADED = [method for method in METHODS if method in OF_JOINTS or method.endswith('_regressor')]
 
 
 @LINK
@@ -218,6 +219,12 @@ def test_actuators_are_the_figures_given():
     assert (robot.rotor_inertia.tolist(), bare.rotor_inertia.tolist()) == ([0.3, 0.9, 0.02], [0, 0, 0])
     assert (robot.friction.offset.tolist(), bare.friction.offset.tolist()) == ([0.4, -0.7, 0.1], [0, 0, 0])
     assert robot.friction.viscous.tolist() == bare.friction.viscous.tolist() == [0.8, 5, 0]
+    assert robot.actuators.gear_ratio.tolist() == [100, 2000, 30] and np.isnan(bare.actuators.gear_ratio).all()
+    assert robot.rotor_spin.tolist() == bare.rotor_spin.tolist() == [0, 0, 0]
+    with pytest.raises(ModelError, match=r"^joint 'z_turn': no torque constant is known; with_actuators takes"):
+        bare.motor_current([1, 2, 3])
+    only_slide = bare.with_actuators({'torque_constant': {'z_turn': 1, 'm_slide': 2, 'a_wag': 3}})
+    assert only_slide.torque_of_current([1, 1, 1]).tolist() == [1, 2, 3]
     assert bare.with_gravity((1, 2, 3)).with_actuators(ACTUATORS).gravity.tolist() == [1, 2, 3]
     q = np.array([0.1, 0.2, 0.3])
     assert robot.mass_matrix(q) - bare.mass_matrix(q) == pytest.approx(np.diag([0.3, 0.9, 0.02]), abs=1e-14)

@@ -240,7 +240,7 @@ def test_what_a_robot_says_of_itself_cannot_change_it():
     robot = robot_of('tree')
     robot.gravity[:] = 0.0
     assert robot.gravity.tolist() == [1.0, -2.0, -9.0]
-    for array in (robot.rotor_inertia, *robot.limits, *robot.friction):
+    for array in (robot.rotor_inertia, robot.rotor_spin, *robot.limits, *robot.friction, *robot.actuators):
         with pytest.raises(ValueError, match='read-only'):
             array[0] = 1.0
 
@@ -268,7 +268,7 @@ def test_a_copy_is_the_same_robot(name, copied):
     robot = robot_of(name)
     other = copied(robot)
     assert repr(other) == repr(robot) and other.frame_names == robot.frame_names and other.findings == robot.findings
-    for field in ('limits', 'friction'):
+    for field in ('limits', 'friction', 'actuators'):
         for one, two in zip(getattr(robot, field), getattr(other, field), strict=True):
             assert same_bits(one, two)
     arguments = states(name, 'inverse_dynamics', (3,))
@@ -302,5 +302,5 @@ def test_a_copy_cannot_be_changed_either(copied):
     """Writable model arrays are also another type to Numba: every kernel would be compiled once more."""
     robot = copied(robot_of('tree'))
     assert not [field for field, array in robot._model.arrays._asdict().items() if array.flags.writeable]
-    for array in (robot.rotor_inertia, *robot.limits, *robot.friction):
+    for array in (robot.rotor_inertia, robot.rotor_spin, *robot.limits, *robot.friction, *robot.actuators):
         assert not array.flags.writeable

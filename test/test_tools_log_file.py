@@ -8,15 +8,23 @@ from pathlib import Path
 import graph  # noqa: F401 (before rclpy, which the demo imports)
 import numpy as np
 import pytest
+import random_trees as trees
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.tools import demo
 from robot_dynamics_ros.tools.log_file import LogError, read_log
 
 DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 NAMES = ('first', 'second')
-CONSTANTS = {'first': 2.0, 'second': 3.0}
+
+
+def torque_of_current(current):
+    return current * [2.0, 3.0]
+
+
 COLUMNS = ['t_s', 'q1_rad', 'q2_rad', 'qd1_rad_s', 'qd2_rad_s', 'qdd1_rad_s2', 'qdd2_rad_s2', 'i1_mA', 'i2_mA']
 TYPES = get_typestore(Stores.ROS2_HUMBLE)
 
@@ -37,7 +45,9 @@ def test_csv_in_any_column_order_with_columns_that_do_not_matter(tmp_path):
     values = table()
     order = [3, 8, 0, 1, 7, 5, 2, 6, 4]
     rows = [[*row[order].tolist(), 'free text'] for row in values]
-    log = read_log(written(tmp_path / 'log.csv', [*(COLUMNS[k] for k in order), 'remark'], rows), NAMES, CONSTANTS)
+    log = read_log(
+        written(tmp_path / 'log.csv', [*(COLUMNS[k] for k in order), 'remark'], rows), NAMES, torque_of_current
+    )
     np.testing.assert_allclose(log.time, values[:, 0] - 5.0, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(log.q, values[:, 1:3])
     np.testing.assert_array_equal(log.qd, values[:, 3:5])
@@ -111,7 +121,7 @@ def bad_csv(tmp_path):
 def test_bad_csv_is_refused_with_file_and_line(bad_csv, change, culprit):
     path = bad_csv(change)
     with pytest.raises(LogError) as caught:
-        read_log(path, NAMES, CONSTANTS)
+        read_log(path, NAMES, torque_of_current)
     assert str(path) in str(caught.value)
     assert culprit in str(caught.value)
 
@@ -125,25 +135,27 @@ def test_csv_that_is_none_is_refused(tmp_path, content):
     path = tmp_path / 'none.csv'
     path.write_bytes(content)
     with pytest.raises(LogError, match=r'none\.csv'):
-        read_log(path, NAMES, CONSTANTS)
+        read_log(path, NAMES, torque_of_current)
 
 
 def test_csv_that_is_not_utf_8_further_down_is_refused(tmp_path):
     path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
     path.write_bytes(path.read_bytes() + b'\xff\xfe,1,2\n')
     with pytest.raises(LogError, match=r'log\.csv'):
-        read_log(path, NAMES, CONSTANTS)
+        read_log(path, NAMES, torque_of_current)
 
 
 @pytest.mark.parametrize('name', ['nowhere.csv', 'nowhere.db3', 'nowhere'])
 def test_missing_file_is_refused(tmp_path, name):
     with pytest.raises(LogError, match=name):
-        read_log(tmp_path / name, NAMES, CONSTANTS)
+        read_log(tmp_path / name, NAMES, torque_of_current)
 
 
 def test_csv_needs_torque_constants(tmp_path):
-    with pytest.raises(LogError, match='torque constants'):
-        read_log(written(tmp_path / 'log.csv', COLUMNS, table().tolist()), NAMES, None)
+    path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
+    robot = Robot(Model.of('two', trees.BASE, trees.random_joints(0, count=2)))
+    with pytest.raises(LogError, match=r"log\.csv: motor currents: joint 'joint_1': no torque constant is known"):
+        read_log(path, NAMES, robot.torque_of_current)
 
 
 def state(stamp, q, qd, effort, names=NAMES):
@@ -196,11 +208,11 @@ def assert_is_the_swing(log):
 def test_bag_is_read(tmp_path, plugin, alone):
     folder = bag(tmp_path / 'good', good_messages(), plugin=plugin)
     (file,) = [path for path in folder.iterdir() if path.suffix in ('.db3', '.mcap')]
-    assert_is_the_swing(read_log(file if alone else folder, NAMES, None))
+    assert_is_the_swing(read_log(file if alone else folder, NAMES, torque_of_current))
 
 
 def test_bag_without_stamps_goes_by_the_time_of_reception(tmp_path):
-    assert_is_the_swing(read_log(bag(tmp_path / 'good', good_messages(stamped=False)), NAMES, None))
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', good_messages(stamped=False)), NAMES, torque_of_current))
 
 
 def test_bag_joints_are_matched_by_name(tmp_path):
@@ -208,12 +220,12 @@ def test_bag_joints_are_matched_by_name(tmp_path):
     names = ['second', 'hand', 'first']
     rows = [[[row[1], 9.0, row[0]] for row in (a, b, 3 * a)] for a, b in zip(q, qd, strict=True)]
     messages = [(t, state(1.0 + t, *row, names)) for t, row in zip(TIMES, rows, strict=True)]
-    assert_is_the_swing(read_log(bag(tmp_path / 'good', messages), NAMES, None))
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', messages), NAMES, torque_of_current))
 
 
 def test_bag_repeated_stamp_counts_once(tmp_path):
     messages = good_messages()
-    assert_is_the_swing(read_log(bag(tmp_path / 'good', sorted([*messages, *messages[3:5]])), NAMES, None))
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', sorted([*messages, *messages[3:5]])), NAMES, torque_of_current))
 
 
 GOOD = dict(q=[0.0, 0.1], qd=[0.0, 0.1], effort=[0.0, 0.1])
@@ -235,14 +247,14 @@ def test_bad_state_in_a_bag_is_refused_with_its_number(tmp_path, message, culpri
     messages[40] = (messages[40][0], state(100.4, **message))
     folder = bag(tmp_path / 'bad_bag', messages)
     with pytest.raises(LogError) as caught:
-        read_log(folder, NAMES, None)
+        read_log(folder, NAMES, torque_of_current)
     assert str(folder) in str(caught.value)
     assert culprit in str(caught.value)
 
 
 def assert_refused(path, text=''):
     with pytest.raises(LogError) as caught:
-        read_log(path, NAMES, None)
+        read_log(path, NAMES, torque_of_current)
     assert str(path) in str(caught.value)
     assert text in str(caught.value)
 
@@ -266,7 +278,7 @@ def test_bag_whose_stamps_go_back_is_refused_or_read_in_order(tmp_path):
     messages = good_messages()
     messages[50:] = [(200.0 + t, data) for t, data in zip(TIMES[:50], [m[1] for m in messages[20:70]], strict=True)]
     try:
-        log = read_log(bag(tmp_path / 'bad_bag', messages), NAMES, None)
+        log = read_log(bag(tmp_path / 'bad_bag', messages), NAMES, torque_of_current)
     except LogError as error:
         assert 'bad_bag' in str(error)
         return
@@ -373,7 +385,7 @@ def test_measured_bag_is_read(name, count, duration):
     with Reader(path) as reader:
         _, _, data = next(reader.messages())
     names = TYPES.deserialize_cdr(data, 'sensor_msgs/msg/JointState').name
-    log = read_log(path, names, None)
+    log = read_log(path, names, torque_of_current)
     assert 0.99 * count <= len(log.time) <= count
     assert (np.diff(log.time) > 0).all()
     assert log.time[-1] == pytest.approx(duration, abs=1.5)
@@ -385,6 +397,21 @@ def test_measured_bag_is_read(name, count, duration):
     steps = np.diff(log.time)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
     assert np.abs(log.q[0] + steps.cumsum(axis=0) - log.q[1:]).max() < 0.05
     assert np.abs(np.corrcoef(np.gradient(log.qd[:, 0], log.time), log.qdd[:, 0])[0, 1]) > 0.9
+
+
+def test_the_model_explains_the_measured_currents_of_the_aubo_i5():
+    path = DATA / 'aubo_i5_measured_traj1.csv'
+    if not path.is_file():
+        pytest.skip(f'{path.name} is not beside the clone: its licence keeps it out')
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    log = read_log(path, robot.joint_names, robot.torque_of_current)
+    tau = robot.inverse_dynamics(log.q, log.qd, log.qdd)
+    current = robot.motor_current(tau + robot.friction_torque(log.qd, tau))
+    measured = robot.motor_current(log.torque)
+    share = np.var(measured - current, axis=0) / np.var(measured, axis=0)
+    # what config/aubo_i5.yaml says of its figures
+    assert 1.0 - share == pytest.approx([0.9948, 0.9902, 0.9927, 0.9905, 0.9945, 0.9925], abs=2e-4)
+    assert np.abs(measured).max(axis=0) == pytest.approx([8.6, 10.4, 6.3, 1.4, 0.9, 0.85], abs=0.1)  # A
 
 
 def test_truncated_measured_bag_is_refused(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import Answering, filled, written
 from robot_dynamics_ros.dynamics import batch
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
 
 
 class Forces(Answering):
@@ -30,7 +30,7 @@ class Forces(Answering):
     def inverse_dynamics(
         self, q, qd, qdd, wrenches=None, out=None, frame='local', base_velocity=None, base_acceleration=None
     ) -> np.ndarray:
-        """Return the joint torques (..., nv) of a motion q, qd, qdd: rigid body and rotor inertia, no friction.
+        """Return the joint torques (..., nv) of a motion q, qd, qdd: rigid bodies and rotors, no friction.
 
         ``wrenches``, ``frame`` and the base's motion are explained above. Featherstone & Orin 2000, eq. 3 to 5.
         """
@@ -54,7 +54,7 @@ class Forces(Answering):
         return self._answer_with('forward_dynamics', out, wrenches, frame, base, q=q, qd=qd, tau=tau)
 
     def mass_matrix(self, q, out=None) -> np.ndarray:
-        """Return the joint-space mass matrix (..., nv, nv), rotor inertia included. Featherstone & Orin 2000, eq. 7."""
+        """Return the joint-space mass matrix (..., nv, nv), rotors included. Featherstone & Orin 2000, eq. 7."""
         return self._answer(self._single.mass_matrix, 'mass_matrix', self._load, out, q)
 
     def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
@@ -97,12 +97,26 @@ class Forces(Answering):
             self._single.inverse_dynamics, 'inverse_dynamics', self._weightless, out, q, self._rest, qdd
         )
 
-    def friction_torque(self, qd, out=None) -> np.ndarray:
-        """Return the torques (..., nv) that overcome joint friction: viscous, Coulomb with a smooth sign, offset."""
-        (qd,), shape = self._states(qd=qd)
-        given, tau = arguments.result(out, (*shape, self.nv))
-        batch.friction_torque_batch(self._model.friction, qd, tau.reshape(qd.shape))
-        return filled(given, tau)
+    def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
+        """Return the torques (..., nv) that overcome joint friction at qd; ``dynamics.friction`` has the equation.
+
+        ``tau`` (..., nv) are the torques that the joints transmit, ``inverse_dynamics`` for one: friction that grows
+        with the load needs them, other friction does not. ArgumentError where they are needed and left out.
+        """
+        if tau is None:
+            loaded = np.flatnonzero(self._model.friction.load)
+            if len(loaded):
+                joint = self._model.joint_of_velocity(int(loaded[0]))
+                raise ArgumentError(
+                    f'tau: needed, for the friction of joint {joint!r} grows with the torque it transmits'
+                )
+            (qd,), shape = self._states(qd=qd)
+            tau = self._rest[None]
+        else:
+            (qd, tau), shape = self._states(qd=qd, tau=tau)
+        given, torque = arguments.result(out, (*shape, self.nv))
+        batch.friction_torque_batch(self._model.friction, qd, tau, torque.reshape(qd.shape))
+        return filled(given, torque)
 
     def kinetic_energy(self, q, qd, out=None) -> np.ndarray:
         """Return the kinetic energy (...) in J, rotors included."""

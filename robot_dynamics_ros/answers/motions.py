@@ -68,7 +68,7 @@ class Motions(Answering):
     def centroidal_momentum_matrix(self, q, out=None) -> np.ndarray:
         """Return A (..., 6, nv): A qd is the momentum about the centre of mass, in the base's axes (N m s, N s).
 
-        Orin & Goswami 2008.
+        Rotors count by their ``rotor_spin``. Orin & Goswami 2008.
         """
         return self._looped(batch.centroidal_momentum_matrix_batch, (6, self.nv), out, q=q)
 

@@ -11,9 +11,10 @@ class Parameters(Answering):
     """The regressors of a robot."""
 
     def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
-        """Return Y (..., nv, 10 n): ``inverse_dynamics`` less ``rotor_inertia`` qdd is Y ``inertial_parameters``.
+        """Return Y (..., nv, 10 n): ``inverse_dynamics`` less what rotors take is Y ``inertial_parameters``.
 
-        It depends on geometry and gravity only. Siciliano et al. 2009, section 7.2.2.
+        Rotors take ``rotor_inertia`` qdd, and more where they have a ``rotor_spin``. Y depends on geometry and gravity
+        only. Siciliano et al. 2009, section 7.2.2.
         """
         return self._answer(self._single.torque_regressor, 'torque_regressor', self._load, out, q, qd, qdd)
 

@@ -12,13 +12,28 @@ from robot_dynamics_ros.dynamics.jit import bound, entry
 from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+RIGID_BODY = frozenset(TERMS) - {'friction'}
+FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # figures of friction, without which there is none
 
 
 @entry
-def add_friction(friction, qd, torque):
-    """Write torque (n) += friction at qd (n), its parameters the rows of ``friction`` (4, n)."""
+def add_friction(friction, qd, transmitted, torque):
+    """Write torque (n) += friction at qd (n) under the torque ``transmitted`` (n; it may be ``torque`` itself).
+
+    The rows of ``friction`` (7, n) are those of ``model.Friction``.
+    """
     for i in range(torque.shape[0]):
-        torque[i] += friction_of(friction[0, i], friction[1, i], friction[2, i], friction[3, i], qd[i])
+        torque[i] += friction_of(
+            friction[0, i],
+            friction[1, i],
+            friction[2, i],
+            friction[3, i],
+            friction[4, i],
+            friction[5, i],
+            friction[6, i],
+            qd[i],
+            transmitted[i],
+        )
 
 
 @entry
@@ -30,7 +45,7 @@ def _torque_along(starts, coefficients, final, desired, inverse_dynamics, q, qd,
     """
     sample(starts, coefficients, final, desired[0], desired[1], desired[2], t)
     call(inverse_dynamics, (q, qd, qdd, load, torque))
-    add_friction(friction, speed, torque)
+    add_friction(friction, speed, torque, torque)
 
 
 class Compensation:
@@ -47,9 +62,13 @@ class Compensation:
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._rest = np.zeros(robot.nv)
-        self._friction = np.array(robot.friction)
+        friction = robot.friction
         if 'friction' not in terms:
-            self._friction[:3] = 0.0
+            friction = friction._replace(**dict.fromkeys(FRICTIONAL, self._rest))
+        self._friction = np.array(friction)
+        # friction that grows with the load is that of all torque that is transmitted, whoever gives it
+        self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
+        self._transmitted = np.zeros(robot.nv)
 
     @property
     def label(self) -> str:
@@ -61,16 +80,20 @@ class Compensation:
         self._robot.inverse_dynamics(
             q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
         )
-        add_friction(self._friction, qd, out)
+        transmitted = out
+        if self._whole:
+            transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
+        add_friction(self._friction, qd, transmitted, out)
 
     def along(self, trajectory: Trajectory, desired, out, measured=None):
         """Return a function of the time (s, not before the trajectory's start) that writes the torque into ``out``.
 
         It writes the trajectory's motion into ``desired`` (3, n). Positions and velocities of the torque are those of
-        ``measured`` (q, qd; n each), where given. One compiled call does it all, where the robot is specialised.
+        ``measured`` (q, qd; n each), where given. One compiled call does it all where the robot is specialised, unless
+        friction grows with a torque of which only some terms are chosen.
         """
         q, qd = measured or desired[:2]
-        if self._robot.binding != 'specialised':
+        if self._robot.binding != 'specialised' or self._whole:
             return partial(self._sampled, trajectory.sampler(*desired), q, qd, desired[2], out)
         return bound(
             _torque_along,

@@ -56,7 +56,7 @@ class JointControl:
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
             _feedback(*self._of_bandwidth, q, qd, q_desired, qd_desired, qdd_desired, self._term)
             self._robot.inverse_dynamics(q, qd, self._term, out=out)
-            add_friction(self._friction, qd_desired, out)
+            add_friction(self._friction, qd_desired, out, out)
             return
         # tau = Kp e + Kd de + term
         if self.law == 'pd_gravity':

@@ -55,12 +55,12 @@ class Query:
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
         """Return each term of the torque (count, n) by its name in ``TERMS``."""
         q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
-        terms = {
+        terms: dict[str, np.ndarray] = {
             'gravity': self._robot.gravity_torque(q),
             'coriolis': self._robot.coriolis_torque(q, qd),
             'inertia': self._robot.inertia_torque(q, qdd),
-            'friction': self._robot.friction_torque(qd),
         }
+        terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
         return {term: self._ordered(terms[term]) for term in TERMS}
 
     def _ordered(self, rows) -> np.ndarray:

@@ -9,6 +9,7 @@ from robot_dynamics_ros.dynamics.inertia import (
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.motion import link_angular_velocity
+from robot_dynamics_ros.dynamics.rotors import rotor_bias, rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import (
     cross,
     dot,
@@ -25,7 +26,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
 
     Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
     per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
-    own frame. Rotor inertia is included, friction is not. A joint without any inertia gives inf or NaN.
+    own frame. Rotor inertia and spin are included, friction is not. A joint without any inertia gives inf or NaN.
 
     Featherstone & Orin 2000, eq. 8 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations are
     the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
@@ -78,6 +79,9 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
             work.d[k] = dot(model.S, k, U, k) + model.rotor[k]
             d_inv = 1.0 / work.d[k]
             work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
+            # the parent feels the rotor too: U_k += [ spin_k z ; 0 ],  p_A_i += [ spin_k w_p x z qd_k ; 0 ]
+            rotor_momentum(model, i, U, k)
+            rotor_bias(model, work, qd, i, p_A)
             # I_a = I_A_i - U_k U_k' / d_k,  p_A_i += U_k u_k / d_k
             u_d = work.u[k] * d_inv
             for row in range(6):

@@ -159,7 +159,7 @@ def potential_energy_regressor_batch(model, work, q, gravity, y):
 
 
 @entry
-def friction_torque_batch(friction, qd, tau):
-    """Write tau (count, n) by ``friction_torque`` for qd (count, n)."""
+def friction_torque_batch(friction, qd, tau, torque):
+    """Write torque (count, n) by ``friction_torque`` for qd (count, n) and tau (1 or count, n)."""
     for b in range(qd.shape[0]):
-        friction_torque(friction, qd[b], tau[b])
+        friction_torque(friction, qd[b], tau[min(b, tau.shape[0] - 1)], torque[b])

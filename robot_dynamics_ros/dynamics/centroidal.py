@@ -3,6 +3,7 @@
 from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.rotors import rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import cross, force_to_parent
 
 
@@ -48,8 +49,8 @@ def center_of_mass(model, work, q, c):
 def centroidal_momentum_matrix(model, work, q, A):
     """Write A (6, nv), with A qd the momentum about the centre of mass (N m s, N s) in the axes of the base frame.
 
-    Writes all of ``A`` and the rows E r I_c f of ``work``. Reads ``model``. A robot without mass gives NaN.
-    Orin & Goswami 2008, eq. 21, 27.
+    Writes all of ``A`` and the rows E r I_c f of ``work``. Reads ``model``. Rotors count by their
+    spin. A robot without mass gives NaN. Orin & Goswami 2008, eq. 21, 27.
     """
     n = model.parent.shape[0] - 1
     composite_inertias(model, work, q)
@@ -57,8 +58,9 @@ def centroidal_momentum_matrix(model, work, q, A):
     x, y, z = work.I_c[0, 1] / m, work.I_c[0, 2] / m, work.I_c[0, 3] / m
     for i in range(1, n + 1):
         for k in range(model.first[i], model.first[i + 1]):
-            # F = I_c_i S_k, carried to the base
+            # F = I_c_i S_k + [ spin_k z ; 0 ], carried to the base
             inertia_times(work.I_c, i, model.S, k, work.f, i)
+            rotor_momentum(model, i, work.f, i)
             j = i
             while j > 0:
                 for row in range(6):

@@ -3,12 +3,13 @@
 from robot_dynamics_ros.dynamics.centroidal import single_inertias
 from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.dynamics.rotors import rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 
 @kernel
 def crba(model, work, q, M):
-    """Write M (nv, nv; kg m^2, kg m or kg), the mass matrix at q (nq, rad or m), rotor inertia included.
+    """Write M (nv, nv; kg m^2, kg m or kg), the mass matrix at q (nq, rad or m), rotor inertia and spin included.
 
     Writes all of ``M`` and the rows E r I_c f of ``work``; I_c[0] is the inertia of the whole arm at the base.
     Reads ``model``. Featherstone & Orin 2000, eq. 7 (RBDA table 6.2).
@@ -31,6 +32,8 @@ def crba(model, work, q, M):
             for m in range(model.first[i], k):
                 M[k - 1, m - 1] = dot(model.S, m, work.f, i)
                 M[m - 1, k - 1] = M[k - 1, m - 1]
+            # on the links before: F += [ spin_k z ; 0 ]
+            rotor_momentum(model, i, work.f, i)
             # for each ancestor j: F = X' F,  M_km = M_mk = S_m' F
             j = i
             while model.parent[j] > 0:

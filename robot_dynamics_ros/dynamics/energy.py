@@ -5,6 +5,7 @@ from robot_dynamics_ros.dynamics.inertia import inertia_times
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.motion import link_velocity
+from robot_dynamics_ros.dynamics.rotors import rotor_energy
 from robot_dynamics_ros.dynamics.spatial import dot
 
 
@@ -25,6 +26,8 @@ def kinetic_energy(model, work, q, qd, T):
         for k in range(model.first[i], model.first[i + 1]):
             # T += rotor_k qd_k^2 / 2
             T[0] += 0.5 * (model.rotor[k] * qd[k - 1] * qd[k - 1])
+        # T += spin_i qd_i z . w_p
+        rotor_energy(model, work.v, qd, i, T)
         # T += v_i' I_i v_i / 2
         inertia_times(model.I, i, work.v, i, work.f, i)
         T[0] += 0.5 * dot(work.v, i, work.f, i)

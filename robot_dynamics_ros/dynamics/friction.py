@@ -1,4 +1,4 @@
-"""Joint friction: viscous, Coulomb and offset."""
+"""Joint friction: viscous, Coulomb with Stribeck's rise at low speed, growing with the load, and an offset."""
 
 import numpy as np
 
@@ -6,20 +6,39 @@ from robot_dynamics_ros.dynamics.jit import kernel
 
 
 @kernel
-def friction_of(viscous, coulomb, offset, transition, qd):
-    """Return the torque that overcomes a joint's friction at qd (rad/s or m/s), N m or N.
+def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocity, load, qd, tau):
+    """Return the torque that overcomes a joint's friction at qd (rad/s or m/s) while it transmits tau, N m or N.
+
+    Armstrong-Helouvry, Dupont & Canudas de Wit 1994, section 2, with the Stribeck curve of Hess & Soom 1990, which
+    takes no exponential; the part that grows with the load is that of Hamon, Gautier & Garrec 2010.
 
     The sign of the velocity is smooth, qd / sqrt(qd^2 + v_s^2): 0.71 at the transition velocity v_s, and no jump of the
     torque when the joint turns round.
     """
-    # tau = viscous qd + coulomb sign(qd) + offset
-    return viscous * qd + coulomb * (qd / np.sqrt(qd * qd + transition * transition)) + offset
+    # |tau|
+    magnitude = np.sqrt(tau * tau)
+    # level = coulomb + load |tau| + stribeck / (1 + (qd / stribeck_velocity)^2)
+    speed = qd / stribeck_velocity
+    level = coulomb + load * magnitude + stribeck / (1.0 + speed * speed)
+    # friction = viscous qd + level sign(qd) + offset
+    return viscous * qd + level * (qd / np.sqrt(qd * qd + transition * transition)) + offset
 
 
 @kernel
-def friction_torque(friction, qd, tau):
-    """Write tau (n, N m or N), ``friction_of`` each joint at qd (n, rad/s or m/s); reads ``model.Friction``."""
-    for i in range(tau.shape[0]):
-        tau[i] = friction_of(
-            friction.viscous[i], friction.coulomb[i], friction.offset[i], friction.transition[i], qd[i]
+def friction_torque(friction, qd, tau, torque):
+    """Write torque (n, N m or N), ``friction_of`` each joint at qd (n, rad/s or m/s) under the transmitted tau (n).
+
+    Reads ``model.Friction``.
+    """
+    for i in range(torque.shape[0]):
+        torque[i] = friction_of(
+            friction.viscous[i],
+            friction.coulomb[i],
+            friction.offset[i],
+            friction.transition[i],
+            friction.stribeck[i],
+            friction.stribeck_velocity[i],
+            friction.load[i],
+            qd[i],
+            tau[i],
         )

@@ -49,6 +49,7 @@ class Joint:
     origin: np.ndarray  # (3,) m     link's origin in the parent's frame at q = 0
     inertia: np.ndarray  # (10,)     ten parameters, link frame
     rotor: float = 0.0
+    spin: float = 0.0
     pitch: float = 0.0  # m/rad, of a helical joint
     lower: float = -np.inf
     upper: float = np.inf
@@ -58,6 +59,11 @@ class Joint:
     coulomb: float = 0.0
     offset: float = 0.0
     transition: float = 0.01
+    stribeck: float = 0.0
+    stribeck_velocity: float = 0.1
+    load: float = 0.0
+    gear_ratio: float = np.nan
+    torque_constant: float = np.nan
 
 
 def directions_of(joint: Joint) -> np.ndarray:

@@ -3,6 +3,7 @@
 from robot_dynamics_ros.dynamics.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
+from robot_dynamics_ros.dynamics.rotors import rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 
@@ -86,6 +87,8 @@ def articulated_inertias(model, work, q):
             # U_k = I_A_i S_k,  1 / d_k = 1 / (S_k' U_k + rotor_k),  I_a = I_A_i - U_k U_k' / d_k
             articulated_times(I_A, i, model.S, k, U, k)
             work.d[k] = 1.0 / (dot(model.S, k, U, k) + model.rotor[k])
+            # the parent feels the rotor too: U_k += [ spin_k z ; 0 ]
+            rotor_momentum(model, i, U, k)
             for row in range(6):
                 U_d = U[k, row] * work.d[k]
                 for column in range(row, 6):

@@ -5,6 +5,7 @@ RBDA section 4.1.2). A joint has coordinates in q (nq) and velocities in qd (nv)
 qd. For joints of one degree of freedom nq = nv = n.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ class ModelArrays(NamedTuple):
     S: np.ndarray  # (nv + 1, 6)               what a unit of each velocity is, a motion vector in the link's frame
     I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
     rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
+    spin: np.ndarray  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
+    geared: np.ndarray  # (n + 1,) int64       the joint's velocity if its spin counts (``rotors``), 0 if not
 
     @property
     def n(self) -> int:
@@ -108,12 +111,22 @@ class JointLimits(NamedTuple):
 
 
 class Friction(NamedTuple):
-    """Friction in joint order, (nv,) each: viscous qd + coulomb sign(qd) + offset (see ``friction``)."""
+    """Friction in joint order, (nv,) each; ``friction`` has the equation."""
 
     viscous: np.ndarray  # N m s/rad, N s/m
-    coulomb: np.ndarray  # N m, N
+    coulomb: np.ndarray  # N m, N          without load and Stribeck's part
     offset: np.ndarray  # N m, N
     transition: np.ndarray  # rad/s, m/s   velocity over which the sign is smooth, > 0
+    stribeck: np.ndarray  # N m, N         what friction at rest has beyond the Coulomb one
+    stribeck_velocity: np.ndarray  # rad/s, m/s   velocity at which half of that is left, > 0
+    load: np.ndarray  # N m/(N m), N/N     Coulomb friction for each unit of transmitted torque
+
+
+class Actuators(NamedTuple):
+    """What drives the joints, in joint order, (nv,) each; NaN where nothing states it."""
+
+    gear_ratio: np.ndarray  # rad/rad, rad/m   motor turn per joint turn or slide, > 0
+    torque_constant: np.ndarray  # N m/A, N/A  torque at the joint per motor current, > 0
 
 
 class Frame(NamedTuple):
@@ -154,12 +167,13 @@ class Model:
     arrays: ModelArrays
     limits: JointLimits
     friction: Friction
+    actuators: Actuators
     frames: dict[str, Frame]
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self):
         """Freeze the arrays."""
-        for array in (*self.arrays, *self.limits, *self.friction):
+        for array in (*self.arrays, *self.limits, *self.friction, *self.actuators):
             array.flags.writeable = False
 
     def __reduce__(self):
@@ -220,7 +234,9 @@ class Model:
         arrays = ModelArrays(
             parent, first, np.array(before, np.int64), angle, quaternion, slide, slides,
             E0, Ec, Es, r0, r1, np.array(S), inertia, np.concatenate([[0.0], _of_velocities(joints, 'rotor')]),
+            np.zeros(len(S)), np.zeros(rows, np.int64),
         )  # fmt: skip
+        arrays = with_spin(arrays, joints, _of_velocities(joints, 'spin'))
         limits = JointLimits(
             _of_coordinates(joints, 'lower', -np.inf),
             _of_coordinates(joints, 'upper', np.inf),
@@ -228,6 +244,7 @@ class Model:
             _of_velocities(joints, 'effort'),
         )
         friction = Friction(*(_of_velocities(joints, field) for field in Friction._fields))
+        actuators = Actuators(*(_of_velocities(joints, field) for field in Actuators._fields))
         link_frames = {link: Frame(i, np.eye(3), np.zeros(3)) for link, i in number.items()}
         for frame in frames or {}:
             if frame in number:
@@ -240,6 +257,7 @@ class Model:
             arrays=arrays,
             limits=limits,
             friction=friction,
+            actuators=actuators,
             frames={**(frames or {}), **link_frames},
             findings=tuple(findings),
         )
@@ -249,6 +267,10 @@ class Model:
         if not isinstance(name, str) or name not in self.frames:
             raise UnknownNameError(f'no link {name!r:.80}; there are {", ".join(self.frames)}')
         return self.frames[name]
+
+    def joint_of_velocity(self, place: int) -> str:
+        """Return the name of the joint that the velocity at a place (0..nv - 1) of joint vectors belongs to."""
+        return self.joint_names[int(np.searchsorted(self.arrays.first[1:], place + 1, 'right')) - 1]
 
     @property
     def joints(self) -> list[Joint]:
@@ -267,16 +289,33 @@ class Model:
                 origin=arrays.r0[i],
                 inertia=arrays.I[i],
                 rotor=float(arrays.rotor[k]),
+                spin=float(arrays.spin[k]),
                 pitch=pitch,
                 lower=float(self.limits.lower[place]),
                 upper=float(self.limits.upper[place]),
                 velocity=float(self.limits.velocity[k - 1]),
                 effort=float(self.limits.effort[k - 1]),
                 **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
+                **{field: float(column[k - 1]) for field, column in self.actuators._asdict().items()},
             )
             joints.append(joint)
             place += KINDS[kind].coordinates
         return joints
+
+
+def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin) -> ModelArrays:
+    """Return the arrays with these rotor spins (nv, kg m^2); ModelError for one on a joint that is not revolute."""
+    spins = np.concatenate([[0.0], spin])
+    geared = np.zeros(len(joints) + 1, np.int64)
+    for i, joint in enumerate(joints, start=1):
+        k = arrays.first[i]
+        if spins[k] != 0.0:
+            if joint.kind != 'revolute':
+                raise ModelError(
+                    f'joint {joint.name!r}: a rotor spins with a revolute joint only, not a {joint.kind} one'
+                )
+            geared[i] = k
+    return arrays._replace(spin=spins, geared=geared)
 
 
 def _of_velocities(joints, field: str) -> np.ndarray:

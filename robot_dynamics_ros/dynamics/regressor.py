@@ -7,11 +7,11 @@ from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent
 
 @kernel
 def torque_regressor(model, work, q, qd, qdd, gravity, Y):
-    """Write Y (nv, 10 n) with tau - rotor qdd = Y pi for the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2).
+    """Write Y (nv, 10 n), tau = Y pi for the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2) without rotors.
 
-    ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other; inertias of rotors
-    are none of them. Writes all of ``Y`` and the rows E r w a B v of ``work``. Reads of ``model`` the geometry only,
-    and ``gravity`` (3, m/s^2, base frame).
+    ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other; inertia and spin of
+    rotors are none of them. Writes all of ``Y`` and the rows E r w a B v of ``work``. Reads of ``model`` the geometry
+    only, and ``gravity`` (3, m/s^2, base frame).
 
     Siciliano et al. 2009, section 7.2.2. Deviation: a row is the power of the links' forces at its velocity alone, so
     that one velocity a link is carried outwards and not ten forces inwards.

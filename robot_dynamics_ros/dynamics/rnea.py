@@ -3,6 +3,7 @@
 from robot_dynamics_ros.dynamics.inertia import body_force
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, moving_base_motion
+from robot_dynamics_ros.dynamics.rotors import rotor_torque
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 
 
@@ -12,7 +13,7 @@ def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
 
     Writes ``tau`` and the rows E r w a B f of ``work``; f[0] is the force that the ground exerts on the base.
     Reads ``model``, ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each
-    link in its own frame. Rotor inertia is included, friction is not.
+    link in its own frame. Rotor inertia and spin are included, friction is not.
 
     Featherstone & Orin 2000, eq. 3 to 5 in link coordinates (RBDA table 5.1, right column). Deviation: accelerations
     are the classical ones of the link's origin, see ``spatial``.
@@ -54,3 +55,5 @@ def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
             tau[k - 1] = dot(model.S, k, work.f, i) + model.rotor[k] * qdd[k - 1]
         # f_p += X_i' f_i
         force_to_parent(work.E, work.r, work.f, i, model.parent[i])
+        # tau_i += spin_i z . alpha_p,  n_p += spin_i (z qdd_i + w_p x z qd_i)
+        rotor_torque(model, work, qd, qdd, i, tau)

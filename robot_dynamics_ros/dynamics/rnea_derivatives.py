@@ -9,6 +9,7 @@ from robot_dynamics_ros.dynamics.momentum import (
     momentum_matrix_to_parent,
     momentum_times,
 )
+from robot_dynamics_ros.dynamics.rotors import rotor_changes, rotor_on_parent
 from robot_dynamics_ros.dynamics.spatial import (
     dot,
     force_to_parent,
@@ -73,6 +74,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
             work.C[i, 0], work.C[i, 1], work.C[i, 2] = momentum_back_times(work.b, work.G, i, model.S, k)
             of_carriers(model, work, k, i, D)
             D[2, k - 1, k - 1] += model.rotor[k]
+            rotor_changes(model, work, i)
             # for each ancestor j: F = X' F
             j = i
             while model.parent[j] > 0:
@@ -95,6 +97,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
         p = model.parent[i]
         if p > 0:
             # f_p += X_i' f_i, and likewise inertia and B of all that the parent carries
+            rotor_on_parent(model, work, qd, qdd, i)
             force_to_parent(work.E, work.r, work.f, i, p)
             inertia_to_parent(work.E, work.r, work.I_c, i, p)
             momentum_matrix_to_parent(work.E, work.r, work.b, work.G, i, p)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import symmetric
+from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, directions_of
 from robot_dynamics_ros.dynamics.model import Finding, Model
 
@@ -63,7 +63,12 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         yield Finding('warning', where, f'no limit known for {missing} (zero, negative or missing)')
     if joint.lower > joint.upper:
         yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}')
-    for figure, value in (('damping', joint.viscous), ('friction', joint.coulomb)):
+    for figure, value in (
+        ('damping', joint.viscous),
+        ('friction', joint.coulomb),
+        ('friction at rest beyond the Coulomb one', joint.stribeck),
+        ('friction for each unit of torque', joint.load),
+    ):
         if value < 0:
             yield Finding('error', where, f'its {figure} of {value:g} is negative: it would drive the joint')
 
@@ -88,6 +93,21 @@ def _least_moved(joint: Joint) -> float:
     return min(turning[k] if k < 3 else abs(mass) for k in KINDS[joint.kind].velocities)
 
 
+def audit_rotors(joints: Sequence[Joint]) -> Iterator[Finding]:
+    """Yield the rotors with more inertia about their axis than the moving link that carries them, rotor included."""
+    carriers = {joint.link: joint.inertia for joint in joints}
+    for joint in joints:
+        if joint.spin == 0.0 or joint.parent not in carriers:
+            continue
+        # I_m = (N I_m)^2 / (N^2 I_m)
+        own = joint.spin**2 / joint.rotor if joint.rotor > 0.0 else np.inf
+        axis = joint.rotation @ joint.axis
+        carried = axis @ central_parameters(carriers[joint.parent])[2] @ axis
+        if own > carried + ROUNDING:
+            message = f'its rotor has {own:g} kg m^2 about its axis, the link {joint.parent!r} with it only {carried:g}'
+            yield Finding('error', f'joint {joint.name!r}', message)
+
+
 def audit_base(base: str, mass: float) -> Iterator[Finding]:
     """Yield what no torque depends on: the ``mass`` (kg) of the base and of the links fixed to it together."""
     if mass != 0:
@@ -101,4 +121,5 @@ def audit_model(model: Model) -> Iterator[Finding]:
     for joint in joints:
         yield from audit_joint(joint)
     yield from audit_bodies(joints)
+    yield from audit_rotors(joints)
     yield from audit_base(model.link_names[0], float(model.arrays.I[0, 0]))

@@ -13,8 +13,10 @@
       origin: [0.0, 0.0, 0.5]                # m, parent's frame; left out: 0
       inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1, 0.0, 0.0, 0.1, 0.0, 0.1]}
       rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; this and the rest may be left out
+      rotor_spin: 0.0                        # kg m^2, rotor's inertia about its axis times gear ratio (``rotors``)
+      actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # motor turn per joint turn; N m (N) at the joint per A
       limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
-      friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}
+      friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}   # and the others of model.Friction
     frames:                                  # fixed to a link
       tool: {link: carriage, rotation: ..., origin: ...}
 
@@ -32,7 +34,7 @@ import yaml
 from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric, ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Friction, JointLimits, Model
+from robot_dynamics_ros.dynamics.model import Actuators, Finding, Frame, Friction, JointLimits, Model
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
@@ -40,7 +42,7 @@ from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 GRAVITY = (0.0, 0.0, -9.81)
 _PLACE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
-_OPTIONAL = (*_PLACE, 'pitch', 'inertial', 'rotor_inertia', 'limits', 'friction')
+_OPTIONAL = (*_PLACE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction')
 
 
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
@@ -108,8 +110,15 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
     rotation, origin = _place(where, row)
     friction = figures.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
     friction = {field: figures.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
-    if friction.get('transition', 1.0) <= 0.0:
-        raise ModelError(f'{where}: friction: transition: expected a number > 0, got {friction["transition"]:g}')
+    actuators = figures.table(f'{where}: actuators', row.get('actuators', {}), Actuators._fields)
+    actuators = {field: figures.number(f'{where}: actuators: {field}', value) for field, value in actuators.items()}
+    for what, given, positive in (
+        ('friction', friction, ('transition', 'stribeck_velocity')),
+        ('actuators', actuators, Actuators._fields),
+    ):
+        for field in positive:
+            if given.get(field, 1.0) <= 0.0:
+                raise ModelError(f'{where}: {what}: {field}: expected a number > 0, got {given[field]:g}')
     limits = figures.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
     return Joint(
         name=name,
@@ -122,6 +131,8 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         origin=origin,
         inertia=_inertia(where, row, link, findings),
         rotor=figures.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
+        spin=figures.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
+        **actuators,
         **figures.limits(f'{where}: limits', limits),
         **friction,
     )
@@ -150,6 +161,7 @@ def _place(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
 def _joint_written(joint: Joint) -> dict:
     """Return the row of a joint."""
     limits = {field: _plain(getattr(joint, field)) for field in JointLimits._fields}
+    actuators = {field: _plain(getattr(joint, field)) for field in Actuators._fields}
     return {
         'name': joint.name,
         'link': joint.link,
@@ -160,6 +172,8 @@ def _joint_written(joint: Joint) -> dict:
         **_place_written(joint.rotation, joint.origin),
         **_inertial_written(joint.inertia),
         'rotor_inertia': joint.rotor,
+        'rotor_spin': joint.spin,
+        'actuators': {field: value for field, value in actuators.items() if not math.isnan(value)},
         'limits': {field: value for field, value in limits.items() if not math.isnan(value)},
         'friction': {field: _plain(getattr(joint, field)) for field in Friction._fields},
     }

@@ -52,7 +52,7 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
 
     A position is a number, or the coordinates of a joint that has several.
 
-    The links' names go on as frames. The reflected rotor inertia of a held joint goes: it belongs to that joint's own
+    The links' names go on as frames. The rotor inertia and spin of a held joint go: they belong to that joint's own
     motion, and the motor's mass is in the links. Raises UnknownNameError, and ArgumentError for what is no position.
     """
     if not isinstance(positions, Mapping):

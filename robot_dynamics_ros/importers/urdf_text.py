@@ -22,10 +22,10 @@ def urdf_of(model: Model) -> str:
     """Return the URDF of a model as text.
 
     It holds names, tree, inertials, limits, viscous and Coulomb friction; each further frame is a link on a fixed
-    joint <frame>_mount. It can't hold rotor inertia, friction offset and transition, nor an order of joints other
-    than depth first. An infinite position limit of a joint that is limited on the other side, or slides, is written
-    as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name that XML or a
-    reader of xacro does not take.
+    joint <frame>_mount. It can't hold rotors, gears, torque constants and further friction, nor an order of
+    joints other than depth first. An infinite position limit of a joint that is limited on the other side, or slides,
+    is written as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name
+    that XML or a reader of xacro does not take.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names

@@ -29,7 +29,7 @@ class DynamicsNode(LifecycleNode):
         super().__init__(name, **options)
         self.declare('model', 'aubo_i5', 'robot that comes with the package, or path of a URDF file')
         self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
-        self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotor inertia, friction offset')
+        self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotors, gears, friction')
         self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2')
         self.declare(
             'most_joints', MOST_JOINTS, 'robots of more joints are answered by generic kernels', low=0, high=100

@@ -21,7 +21,8 @@ class MujocoArm:
 
         period s; start (n, rad) position after each ``reset``; every mass and inertia is (1 + mass_error), every
         friction figure (1 + friction_error) times the model's. Raises ModelError where MuJoCo can't load the URDF and
-        ArgumentError for a start of wrong length.
+        ArgumentError for a start of wrong length. The plant has viscous, Coulomb and constant friction and reflected
+        rotor inertia; Stribeck's part, load-dependent friction and rotor spin it has not.
         """
         try:
             model = mujoco.MjModel.from_xml_string(_without_shapes(urdf))

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import DynamicsError
-from robot_dynamics_ros.importers.actuators import torque_constants
 from robot_dynamics_ros.importers.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report
@@ -44,8 +43,7 @@ def run(options) -> None:
     robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named('aubo_i5')
     log = None
     if options.log:
-        constants = None if options.urdf else torque_constants(share_folder() / 'config' / 'aubo_i5.yaml')
-        log = read_log(options.log, robot.joint_names, constants)
+        log = read_log(options.log, robot.joint_names, robot.torque_of_current)
     play_motions(options.output)
     if log:
         model = ('-p', f'model:={options.urdf.resolve()}') if options.urdf else ()

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.signal import savgol_filter
 
 from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
 
 TOPIC = '/joint_states'
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -36,24 +37,23 @@ class Log:
     torque: np.ndarray
 
 
-def read_log(path: Path, joint_names, torque_constants: dict[str, float] | None) -> Log:
+def read_log(path: Path, joint_names, torque_of_current: Callable[[np.ndarray], np.ndarray]) -> Log:
     """Return the log in ``path`` for the joints ``joint_names``; LogError says where it is wrong.
 
-    A CSV's motor currents become torques by ``torque_constants`` (joint name -> N m/A).
+    A CSV's motor currents (m, n; A) become torques (m, n; N m) by ``torque_of_current``, that of a ``Robot`` for one.
     """
     if not path.exists():
         raise LogError(f'{path}: there is no such file')
     if path.suffix != '.csv':
         return _read_bag(path, joint_names)
     try:
-        return _read_csv(path, joint_names, torque_constants)
+        return _read_csv(path, len(joint_names), torque_of_current)
     except (UnicodeDecodeError, csv.Error) as error:
         raise LogError(f'{path}: not a table of text: {error}') from None
 
 
-def _read_csv(path: Path, joint_names, torque_constants) -> Log:
+def _read_csv(path: Path, n: int, torque_of_current) -> Log:
     """Read columns t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2 and i<k>_mA for joints k = 1..n."""
-    n = len(joint_names)
     units = {'q': 'rad', 'qd': 'rad_s', 'qdd': 'rad_s2', 'i': 'mA'}
     columns = ['t_s', *(f'{symbol}{k}_{unit}' for symbol, unit in units.items() for k in range(1, n + 1))]
     with path.open(newline='') as file:
@@ -76,12 +76,13 @@ def _read_csv(path: Path, joint_names, torque_constants) -> Log:
                 raise LogError(f'{path}, line {rows.line_num}: time does not go on, t_s = {table[-1][0]}')
     if len(table) < FEWEST_SAMPLES:
         raise LogError(f'{path}: {len(table)} samples, at least {FEWEST_SAMPLES} are needed')
-    if torque_constants is None:
-        raise LogError(f'{path}: motor currents need the torque constants of an actuator file')
     values = np.array(table).reshape(-1, len(columns))
     q, qd, qdd, current = (values[:, 1 + k * n : 1 + (k + 1) * n] for k in range(4))
-    constants = np.array([torque_constants[name] for name in joint_names])
-    return Log(values[:, 0] - values[:1, 0], q, qd, qdd, current * 1e-3 * constants)
+    try:
+        torque = torque_of_current(current * 1e-3)
+    except ModelError as error:
+        raise LogError(f'{path}: motor currents: {error}') from None
+    return Log(values[:, 0] - values[:1, 0], q, qd, qdd, torque)
 
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
