@@ -3,7 +3,7 @@
 from functools import partial
 
 from measure import heading, interleaved, verdict
-from peers import ARGUMENTS, STATE, peers_found
+from peers import ARGUMENTS, STATE, of_link, peers_found
 
 from robot_dynamics_ros import Robot
 
@@ -13,9 +13,10 @@ FIGURES = {
     'mass_matrix': (0.40, 0.90),
     'forward_dynamics': (0.24, 0.60),
     'gravity_torque': (0.40, 0.90),
-    'inverse_dynamics_derivatives': (0.30, 0.30),
-    'forward_dynamics_derivatives': (0.35, 0.35),
-    'torque_regressor': (0.35, 0.35),
+    'inverse_dynamics_derivatives': (0.30, 0.90),
+    'forward_dynamics_derivatives': (0.35, 0.90),
+    'torque_regressor': (0.35, 0.90),
+    'jacobian': (0.40, 2.00),
 }
 
 
@@ -24,10 +25,12 @@ def main():
     robot = Robot.named('aubo_i5')
     peers = peers_found(robot)
     for name, figures in FIGURES.items():
-        state, out = STATE[: ARGUMENTS[name]], getattr(robot, name)(*STATE[: ARGUMENTS[name]])
+        state, link = STATE[: ARGUMENTS[name]], of_link(name)
+        out = getattr(robot, name)(*state, *link)
+        own = robot._program_of_frame(name, *link, 'world') if link else name
         ours = {
-            'specialised': partial(getattr(robot._specialised.single, name), *state, robot._load, out),
-            'Robot': partial(getattr(robot, name), *state),
+            'specialised': partial(getattr(robot._specialised.single, own), *state, robot._load, out),
+            'Robot': partial(getattr(robot, name), *state, *link),
         }
         offered = {peer: of_peer[name] for peer, of_peer in peers.items() if name in of_peer}
         times = interleaved(ours | offered)

@@ -4,6 +4,7 @@ For each library a function builds its model and returns, for each program that 
 """
 
 import logging
+from functools import partial
 from tempfile import NamedTemporaryFile
 
 import numpy as np
@@ -22,8 +23,11 @@ ARGUMENTS = {
     'inverse_dynamics_derivatives': 3,
     'forward_dynamics_derivatives': 3,
     'torque_regressor': 3,
+    'jacobian': 1,
 }
 """How many rows of STATE a program takes."""
+LINK = 'ee_link'
+"""Of which a Jacobian is asked for, seen from the world."""
 AGREEMENT = 1e-6
 """Relative to the largest number of a result."""
 
@@ -39,13 +43,14 @@ def pinocchio_calls(robot: Robot) -> dict:
     model.armature[:] = robot.rotor_inertia
     data = model.createData()
     return {
-        'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, x),
-        'mass_matrix': lambda: pin.crba(model, data, q),
-        'forward_dynamics': lambda: pin.aba(model, data, q, qd, x),
-        'gravity_torque': lambda: pin.computeGeneralizedGravity(model, data, q),
-        'inverse_dynamics_derivatives': lambda: pin.computeRNEADerivatives(model, data, q, qd, x),
-        'forward_dynamics_derivatives': lambda: pin.computeABADerivatives(model, data, q, qd, x),
-        'torque_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, x),
+        'inverse_dynamics': partial(pin.rnea, model, data, q, qd, x),
+        'mass_matrix': partial(pin.crba, model, data, q),
+        'forward_dynamics': partial(pin.aba, model, data, q, qd, x),
+        'gravity_torque': partial(pin.computeGeneralizedGravity, model, data, q),
+        'inverse_dynamics_derivatives': partial(pin.computeRNEADerivatives, model, data, q, qd, x),
+        'forward_dynamics_derivatives': partial(pin.computeABADerivatives, model, data, q, qd, x),
+        'torque_regressor': partial(pin.computeJointTorqueRegressor, model, data, q, qd, x),
+        'jacobian': partial(pin.computeFrameJacobian, model, data, q, model.getFrameId(LINK), pin.ReferenceFrame.WORLD),
     }
 
 
@@ -177,6 +182,11 @@ PEERS = {
 WITHOUT_ROTORS = ('pybullet',)
 
 
+def of_link(program: str) -> tuple[str, ...]:
+    """Return the link that a program is told, or nothing."""
+    return (LINK,) if program == 'jacobian' else ()
+
+
 def peers_found(robot: Robot) -> dict[str, dict]:
     """Return the calls of each peer, and print how well it agrees with us, or that it is missing."""
     found = {}
@@ -197,10 +207,12 @@ def disagreement(robot: Robot, peer: str, calls: dict) -> float:
         ours = ours.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.0)})
     largest = 0.0
     for program, call in calls.items():
-        expected = getattr(ours, program)(*STATE[: ARGUMENTS[program]])
+        expected = getattr(ours, program)(*STATE[: ARGUMENTS[program]], *of_link(program))
         theirs = np.asarray(call())
         if program == 'torque_regressor':  # Pinocchio has xx, xy, yy, xz, yz, zz
             theirs = theirs.reshape(6, 6, 10)[..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]].reshape(6, 60)
+        if program == 'jacobian':  # Pinocchio has the linear part first
+            theirs = np.roll(theirs, 3, axis=0)
         if program.endswith('_derivatives'):  # and of the last matrix the upper triangle
             theirs[2] = np.triu(theirs[2]) + np.triu(theirs[2], 1).T
         difference = np.abs(theirs - expected).max() / np.abs(expected).max()

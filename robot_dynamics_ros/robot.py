@@ -166,24 +166,25 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         """What answers: ``'specialised'`` or ``'generic'``."""
         return 'specialised' if self._specialised else 'generic'
 
-    def kernel(self, program: str):
+    def kernel(self, program: str, link: str | None = None, frame: str = 'world'):
         """Return a program as a function for your own Numba code, compiled into whatever calls it.
 
         ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
         ``'mass_matrix_inverse'``, ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
-        ``'forward_dynamics_derivatives'``. The function takes joint vectors in the order of that method, ``robot.load``
-        and the result, matrices flat; it returns whether all numbers are finite and checks nothing else. ArgumentError
-        for another name or a robot of generic binding.
+        ``'forward_dynamics_derivatives'``; with a ``link``, seen from ``frame`` as in ``answers.motions``, among
+        ``'link_pose'``, ``'link_velocity'``, ``'link_acceleration'`` and ``'jacobian'``. The function takes joint
+        vectors in the order of that method, ``robot.load`` and the result, matrices flat; it returns whether all
+        numbers are finite and checks nothing else. ArgumentError for another name or a robot of generic binding.
         """
-        return self._program(program, 'inline')
+        return self._program(program, 'inline', link, frame)
 
-    def address(self, program: str) -> int:
+    def address(self, program: str, link: str | None = None, frame: str = 'world') -> int:
         """Return where a program is in memory, for compiled code of any language in this process.
 
         In C: ``bool f(const double *q, ..., const double *load, double *result)``, arguments and result as those of
         ``kernel``. It holds as long as the robot lives. Raises ArgumentError as ``kernel`` does.
         """
-        return self._program(program, 'address')
+        return self._program(program, 'address', link, frame)
 
     @property
     def load(self) -> np.ndarray:

@@ -168,23 +168,23 @@ def link_poses(model, q):
 
 
 def point_velocity(model, q, qd, i, origin):
-    """Return v (6,) by ``point_velocity``."""
+    """Return v (6,) by ``frame_velocity``, of a point of link ``i``."""
     work, v, q, qd = _prepare(model, (6,), q, qd)
-    kinematics.point_velocity(model, work, q, qd, i, origin, v)
+    kinematics.frame_velocity(model, work, q, qd, i, np.eye(3), origin, 1, v)
     return v
 
 
 def point_acceleration(model, q, qd, qdd, i, origin):
-    """Return a (6,) by ``point_acceleration_of``."""
+    """Return a (6,) by ``frame_acceleration``, of a point of link ``i``."""
     work, a, q, qd, qdd = _prepare(model, (6,), q, qd, qdd)
-    kinematics.point_acceleration_of(model, work, q, qd, qdd, i, origin, a)
+    kinematics.frame_acceleration(model, work, q, qd, qdd, i, np.eye(3), origin, 1, a)
     return a
 
 
 def jacobian(model, q, i, origin):
     """Return J (6, nv) by ``jacobian``."""
     work, J, q = _prepare(model, (6, len(model.S) - 1), q)
-    kinematics.jacobian(model, work, q, i, origin, J)
+    kinematics.jacobian(model, work, q, i, np.eye(3), origin, 1, J)
     return J
 
 

@@ -65,6 +65,29 @@ def test_every_binding_gives_the_same_bits(robot, name):
             assert (single(*rows[:, k], out=out) == expected[k]).all()
 
 
+OF_A_FRAME = (
+    ('link_pose', 1, ()),
+    ('link_velocity', 2, ('world',)),
+    ('link_acceleration', 3, ('local',)),
+    ('jacobian', 1, ('world',)),
+    ('jacobian', 1, ('local_world_aligned',)),
+    ('jacobian', 1, ('local',)),
+)
+
+
+@pytest.mark.parametrize('robot', ['aubo_i5', 'tree of 3'])
+@pytest.mark.parametrize(('name', 'vectors', 'frame'), OF_A_FRAME)
+def test_every_binding_gives_the_same_bits_of_a_frame(robot, name, vectors, frame):
+    specialised = ROBOTS[robot].with_binding('specialised')
+    link = 'ee_link' if robot == 'aubo_i5' else specialised.link_names[-1]
+    rows = np.random.default_rng(vectors).normal(size=(vectors, STATES, specialised.nv)) * 3.0
+    expected = getattr(specialised.with_binding('generic'), name)(*rows, link, *frame)
+    assert np.abs(expected).max() > 0.1
+    assert (getattr(specialised, name)(*rows, link, *frame) == expected).all()
+    for k in range(0, STATES, 7):
+        assert (getattr(specialised, name)(*rows[:, k], link, *frame) == expected[k]).all()
+
+
 @pytest.mark.parametrize('count', [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES + 3])
 def test_batches_of_any_length(count):
     robot = ROBOTS['aubo_i5']

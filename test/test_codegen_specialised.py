@@ -14,7 +14,7 @@ import random_trees as trees
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import boundary, specialise
-from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.codegen.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, ROBOTS, SMALLEST_PART, Specialised, robot_digest
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import FOLDER
@@ -298,6 +298,19 @@ def test_a_result_must_be_writable():
     readonly = np.zeros(6)
     readonly.flags.writeable = False
     assert single(readonly, np.zeros(19), np.zeros(6)) is True
+
+
+def test_derivatives_of_large_robots_are_the_generic_kernels():
+    """No code is made for them, which would take minutes, unless a caller asks for the code itself."""
+    joints = trees.random_joints(4, count=MOST_VELOCITIES_OF_DERIVATIVES + 1)
+    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
+    state = np.random.default_rng(0).normal(size=(3, 2, large.nv))
+    for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
+        expected = getattr(large.with_binding('generic'), name)(*state)
+        assert (getattr(large, name)(*state) == expected).all()
+        assert (getattr(large, name)(*state[:, 0]) == expected[0]).all()
+    assert large.binding == 'specialised'
+    assert not list((ROBOTS / robot_digest(large._arrays)).glob('*_derivatives*'))
 
 
 @pytest.mark.parametrize('count', [1, 5, 64, 65])

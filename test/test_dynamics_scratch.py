@@ -26,6 +26,7 @@ from robot_dynamics_ros.dynamics import (
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
 
 POINT = np.array([0.1, -0.2, 0.3])
+TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
 @cache
@@ -73,14 +74,20 @@ def calls():
             (n, n),
         ),
         'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
-        'point_velocity': (kinematics.point_velocity, batch.point_velocity_batch, [(q,), (qd,), 9, POINT], (6,)),
-        'point_acceleration_of': (
-            kinematics.point_acceleration_of,
-            batch.point_acceleration_batch,
-            [(q,), (qd,), (qdd,), 9, POINT],
+        'frame_pose': (kinematics.frame_pose, batch.frame_pose_batch, [(q,), 9, TURN, POINT], (4, 4)),
+        'frame_velocity': (
+            kinematics.frame_velocity,
+            batch.frame_velocity_batch,
+            [(q,), (qd,), 9, TURN, POINT, 2],
             (6,),
         ),
-        'jacobian': (kinematics.jacobian, batch.jacobian_batch, [(q,), 9, POINT], (6, n)),
+        'frame_acceleration': (
+            kinematics.frame_acceleration,
+            batch.frame_acceleration_batch,
+            [(q,), (qd,), (qdd,), 9, TURN, POINT, 2],
+            (6,),
+        ),
+        'jacobian': (kinematics.jacobian, batch.jacobian_batch, [(q,), 9, TURN, POINT, 0], (6, n)),
         'center_of_mass': (centroidal.center_of_mass, batch.center_of_mass_batch, [(q,)], (3,)),
         'centroidal_momentum_matrix': (
             centroidal.centroidal_momentum_matrix,

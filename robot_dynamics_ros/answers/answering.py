@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.codegen.programs import OF_A_FRAME, PROGRAMS, program_of_frame
 from robot_dynamics_ros.codegen.specialise import Specialised
 from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
@@ -48,22 +48,26 @@ class Answering:
         self._specialised = specialised
         self._threads = threads
         self._single = specialised.single if specialised else NoSingle()
-        self._batch = specialised.batch if specialised else self._generic
         self._rest = np.zeros(self.nv)
         self._lengths = dict.fromkeys(POSITIONS, self.nq) | dict.fromkeys(BASE_MOTION, 6)
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
+        self._programs = dict(PROGRAMS)
         self._shapes = {name: program.shape(model.arrays) for name, program in PROGRAMS.items()}
+        self._of_frames: dict[tuple, tuple] = {}
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self._load = np.concatenate([self._gravity, last_link, no_wrench])
         self._weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
 
-    def _program(self, name: str, form: str):
-        """Return specialised code of a program in one of its forms."""
-        if name not in PROGRAMS:
-            raise ArgumentError(f'program: expected one of {", ".join(PROGRAMS)}, got {name!r:.80}')
+    def _program(self, name: str, form: str, link: str | None, frame: str):
+        """Return specialised code of a program, of a link's frame where one is named, in one of its forms."""
+        offered = PROGRAMS if link is None else OF_A_FRAME
+        if name not in offered:
+            of_link = ' of a link' if link is not None else ''
+            raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
         if self._specialised is None:
             raise ArgumentError(f'{name}: {self._model.name} is answered by generic kernels; see with_binding')
-        return getattr(getattr(self._specialised, form), name)
+        own = name if link is None else self._program_of_frame(name, link, frame)
+        return getattr(getattr(self._specialised, form), own)
 
     def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
         """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
@@ -75,12 +79,38 @@ class Answering:
                     return result
             except TypeError:
                 pass  # anything else goes the way that converts it, or says what is wrong with it
-        named = dict(zip(PROGRAMS[name].inputs, vectors, strict=True))
+        named = dict(zip(self._programs[name].inputs, vectors, strict=True))
         rows, shape = self._rows(**named)
         given, result = arguments.result(out, (*shape, *self._shapes[name]))
-        if not getattr(self._batch, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
+        binding = self._specialised.batch if self._specialised and self._specialised.pays(name) else self._generic
+        if not getattr(binding, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
             self._explain_not_finite(name, rows, **named)
         return filled(given, result)
+
+    def _answer_of_frame(self, name: str, link: str, frame: str, out, *vectors) -> np.ndarray:
+        """Return the result of a program that is told a link's frame, seen from ``frame`` where that matters."""
+        try:
+            single, own = self._of_frames[name, link, frame]
+        except (KeyError, TypeError):  # what is no name may not even be hashable
+            own = self._program_of_frame(name, link, frame)
+            single = getattr(self._single, own)
+            self._of_frames[name, link, frame] = single, own
+        return self._answer(single, own, self._load, out, *vectors)
+
+    def _program_of_frame(self, name: str, link: str, frame: str) -> str:
+        """Take the program ``name`` of one link's frame, seen from ``frame``, and return the name that it has here.
+
+        Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
+        """
+        point = self._model.frame(link)
+        arguments.check_frame(frame)
+        view = () if name == 'link_pose' else (arguments.FRAMES.index(frame),)
+        own, program = program_of_frame(name, point, *view)
+        self._programs[own], self._shapes[own] = program, program.shape(self._model.arrays)
+        self._generic.add(own, name, *point, *view)
+        if self._specialised:
+            self._specialised.add(own, program)
+        return own
 
     def _answer_with(self, name: str, out, wrenches, frame: str, base_motion: tuple, **vectors) -> np.ndarray:
         """Return the result of a program at joint vectors (..., n) with wrenches on the links or a base that moves.

@@ -12,8 +12,7 @@ the frame's origin, the two others are spatial accelerations (RBDA section 2.11)
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
-from robot_dynamics_ros.answers.answering import Answering, filled, written
+from robot_dynamics_ros.answers.answering import Answering, written
 from robot_dynamics_ros.dynamics import batch
 
 
@@ -22,36 +21,25 @@ class Motions(Answering):
 
     def link_pose(self, q, link: str, out=None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link's frame in the base frame; UnknownNameError for an unknown link."""
-        frame = self._model.frame(link)
-        (q,), shape = self._states(q=q)
-        given, pose = arguments.result(out, (*shape, 4, 4))
-        pose[...] = self._poses(q, shape)[..., frame.link, :, :] @ frame.pose
-        return filled(given, pose)
+        return self._answer_of_frame('link_pose', link, 'world', out, q)
 
     def link_velocity(self, q, qd, link: str, frame: str = 'world', out=None) -> np.ndarray:
         """Return the velocity (..., 6; rad/s, m/s) of a link's frame as seen from ``frame``; see ``answers.motions``.
 
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """
-        v = self._looped(batch.point_velocity_batch, (6,), None, *self._point(link), q=q, qd=qd)
-        return written(out, self._seen(frame, link, q, v[..., None])[..., 0])
+        return self._answer_of_frame('link_velocity', link, frame, out, q, qd)
 
     def link_acceleration(self, q, qd, qdd, link: str, frame: str = 'world', out=None) -> np.ndarray:
         """Return the derivative (..., 6; rad/s^2, m/s^2) of ``link_velocity``; gravity has no part in it."""
-        a = self._looped(batch.point_acceleration_batch, (6,), None, *self._point(link), q=q, qd=qd, qdd=qdd)
-        if frame != 'local_world_aligned':
-            # spatial: (v + p x w)' = a + v x w + p x alpha at the base's origin, and (R' v)' = R' (a + v x w)
-            velocity = self._looped(batch.point_velocity_batch, (6,), None, *self._point(link), q=q, qd=qd)
-            a[..., 3:] += np.cross(velocity[..., 3:], velocity[..., :3])
-        return written(out, self._seen(frame, link, q, a[..., None])[..., 0])
+        return self._answer_of_frame('link_acceleration', link, frame, out, q, qd, qdd)
 
     def jacobian(self, q, link: str, frame: str = 'world', out=None) -> np.ndarray:
         """Return J (..., 6, nv): ``link_velocity`` is J qd. Featherstone & Orin 2000, section 3.4.
 
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """
-        J = self._looped(batch.jacobian_batch, (6, self.nv), None, *self._point(link), q=q)
-        return written(out, self._seen(frame, link, q, J))
+        return self._answer_of_frame('jacobian', link, frame, out, q)
 
     def jacobian_dot_qd(self, q, qd, link: str, frame: str = 'world', out=None) -> np.ndarray:
         """Return dJ/dt qd (..., 6): ``link_acceleration`` where qdd is zero."""
@@ -76,19 +64,3 @@ class Motions(Answering):
         """Return the momentum (..., 6; N m s, N s) about the centre of mass, in the base's axes."""
         (_, rows), shape = self._states(q=q, qd=qd)
         return written(out, (self.centroidal_momentum_matrix(q) @ rows.reshape(*shape, self.nv, 1))[..., 0])
-
-    def _point(self, link: str) -> tuple[int, np.ndarray]:
-        """Return the moving link that a link's frame is on, and its origin there."""
-        frame = self._model.frame(link)
-        return frame.link, frame.origin
-
-    def _seen(self, frame: str, link: str, q, columns: np.ndarray) -> np.ndarray:
-        """Return world-aligned columns (..., 6, k) of a link's frame as they are seen from ``frame``."""
-        arguments.check_frame(frame)
-        if frame == 'local_world_aligned':
-            return columns
-        angular, linear, pose = columns[..., :3, :], columns[..., 3:, :], self.link_pose(q, link)
-        if frame == 'local':
-            back = np.swapaxes(pose[..., :3, :3], -1, -2)
-            return np.concatenate([back @ angular, back @ linear], axis=-2)
-        return np.concatenate([angular, linear + np.cross(pose[..., :3, 3:], angular, axis=-2)], axis=-2)

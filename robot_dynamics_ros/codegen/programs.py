@@ -4,8 +4,10 @@ Inputs that change at run time stay inputs. ``load`` (19,) holds them: gravity (
 parameters of the last link, payload included (10), and the wrench on it in its own frame (6; N m, N).
 """
 
+import hashlib
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +16,19 @@ from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
 from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.dynamics.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
 from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
-from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
+from robot_dynamics_ros.dynamics.model import Frame, ModelArrays, Workspace
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea
 from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
 
 LOAD_SIZE = 19
+MOST_VELOCITIES_OF_DERIVATIVES = 7
+"""Compiling the derivatives of a chain of 7 joints about axes of any direction takes about a minute.
+
+Of the AUBO-i5, whose axes are at right angles, 10 s; of 9 such joints several minutes (2026-11-20).
+"""
 
 
 class Program(NamedTuple):
@@ -30,6 +38,8 @@ class Program(NamedTuple):
     result: str
     shape: Callable[[ModelArrays], tuple[int, ...]]  # of what it writes
     trace: Callable[..., None]
+    most_velocities: float = math.inf
+    """Of larger robots its code is not made unless asked for: see ``MOST_VELOCITIES_OF_DERIVATIVES``."""
 
     def sizes(self, arrays: ModelArrays) -> list[int]:
         """Return the lengths of the vectors that it reads."""
@@ -109,9 +119,48 @@ PROGRAMS = {
     'mass_matrix_inverse': Program(('q',), 'M_inv', _square, _mass_matrix_inverse),
     'forward_dynamics': Program(('q', 'qd', 'tau'), 'qdd', _vector, _forward_dynamics),
     'torque_regressor': Program(('q', 'qd', 'qdd'), 'Y', _ten_a_link, _torque_regressor),
-    'inverse_dynamics_derivatives': Program(('q', 'qd', 'qdd'), 'D', _three_squares, _inverse_dynamics_derivatives),
-    'forward_dynamics_derivatives': Program(('q', 'qd', 'tau'), 'D', _three_squares, _forward_dynamics_derivatives),
+    'inverse_dynamics_derivatives': Program(
+        ('q', 'qd', 'qdd'), 'D', _three_squares, _inverse_dynamics_derivatives, MOST_VELOCITIES_OF_DERIVATIVES
+    ),
+    'forward_dynamics_derivatives': Program(
+        ('q', 'qd', 'tau'), 'D', _three_squares, _forward_dynamics_derivatives, MOST_VELOCITIES_OF_DERIVATIVES
+    ),
 }
+
+
+def _pose(arrays: ModelArrays) -> tuple[int, ...]:
+    return 4, 4
+
+
+def _six(arrays: ModelArrays) -> tuple[int, ...]:
+    return (6,)
+
+
+def _six_rows(arrays: ModelArrays) -> tuple[int, ...]:
+    return 6, arrays.nv
+
+
+OF_A_FRAME = {
+    'link_pose': (frame_pose, ('q',), 'pose', _pose),
+    'link_velocity': (frame_velocity, ('q', 'qd'), 'v', _six),
+    'link_acceleration': (frame_acceleration, ('q', 'qd', 'qdd'), 'a', _six),
+    'jacobian': (jacobian, ('q',), 'J', _six_rows),
+}
+"""Kernels that are told a frame: each of its frames, and each way of seeing it, is a program of its own."""
+
+
+def program_of_frame(name: str, frame: Frame, *view: int) -> tuple[str, Program]:
+    """Return the program ``name`` of OF_A_FRAME for one frame, and a name of its own; ``kinematics`` has ``view``."""
+    kernel, inputs, result, shape = OF_A_FRAME[name]
+    rotation, origin = np.ascontiguousarray(frame.rotation, float), np.ascontiguousarray(frame.origin, float)
+    digest = hashlib.sha256(f'{frame.link} {view} '.encode() + rotation.tobytes() + origin.tobytes()).hexdigest()[:16]
+    return f'{name}_{digest}', Program(inputs, result, shape, partial(_of_frame, kernel, shape, frame, view))
+
+
+def _of_frame(kernel, shape, frame: Frame, view: tuple[int, ...], tape: Tape, setting: Setting, *arrays) -> None:
+    *vectors, result = arrays
+    point = frame.link, _floats(frame.rotation), _floats(frame.origin)
+    tape.run(kernel, setting.arrays, setting.work, *vectors, *point, *view, result.reshape(shape(setting.arrays)))
 
 
 def trace(arrays: ModelArrays, program: Program, load=None) -> np.ndarray:

@@ -14,7 +14,8 @@ from types import ModuleType
 import numpy as np
 
 from robot_dynamics_ros.codegen import boundary, emit
-from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS
+from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, Program
+from robot_dynamics_ros.dynamics.generic import refuse
 from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, private_folder
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
@@ -62,7 +63,8 @@ class Specialised:
     ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays. ``address.<program>`` is
     where ``single``'s code is in memory: bool f(double *, ...) in C.
 
-    All tell if all numbers, arguments and results, are finite.
+    All tell if all numbers, arguments and results, are finite. A program that does not pay for a robot of this size
+    (``pays``) is refused by ``single``.
     """
 
     def __init__(self, arrays: ModelArrays, threads: int | None = None):
@@ -71,19 +73,32 @@ class Specialised:
         self._digest = robot_digest(arrays)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._modules: dict[str, ModuleType] = {}
-        self._compiled = _OnDemand(self._compile)
-        self.single = _OnDemand(lambda name: getattr(self._compiled, name).entry_point)
-        self.address = _OnDemand(lambda name: boundary.address(getattr(self._compiled, name)))
-        self.batch = _OnDemand(self._batch)
-        self.inline = _OnDemand(self._inline)
+        self._programs = dict(PROGRAMS)
+        self._compiled = _OnDemand(self._programs, self._compile)
+        self.single = _OnDemand(self._programs, self._single)
+        self.address = _OnDemand(self._programs, lambda name: boundary.address(getattr(self._compiled, name)))
+        self.batch = _OnDemand(self._programs, self._batch)
+        self.inline = _OnDemand(self._programs, self._inline)
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether this is code for ``arrays`` too, of the same robot: only the last link may weigh another."""
         return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
 
+    def add(self, name: str, program: Program) -> None:
+        """Take one more program, for instance of a frame."""
+        self._programs[name] = program
+
+    def pays(self, name: str) -> bool:
+        """Return whether code of a program is made without being asked for by ``inline`` or ``address``."""
+        return self.arrays.nv <= self._programs[name].most_velocities
+
+    def _single(self, name: str):
+        """Return the compiled program for one state, as Python calls it."""
+        return getattr(self._compiled, name).entry_point if self.pays(name) else refuse
+
     def _compile(self, name: str):
         """Return the compiled program for one state."""
-        program = PROGRAMS[name]
+        program = self._programs[name]
         vectors = [boundary.Array((size,), writable=False) for size in program.sizes(self.arrays)]
         load = boundary.Array((LOAD_SIZE,), writable=False)
         result = boundary.Array(program.shape(self.arrays), writable=True)
@@ -96,7 +111,7 @@ class Specialised:
 
     def _batch(self, name: str):
         """Return a program for states in rows."""
-        program = PROGRAMS[name]
+        program = self._programs[name]
         function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
         size = emit.block_size(self.arrays, program)
 
@@ -127,7 +142,7 @@ class Specialised:
             where = str(path)
             if text is None:
                 heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
-                text = emit.source(self.arrays, name, PROGRAMS[name], heading)
+                text = emit.source(self.arrays, name, self._programs[name], heading)
                 text = _seal(text) + text
                 where = where if _write(path, text) else f'<{name}>'
             self._modules[name] = _executed(f'robot_{self._digest}_{name}', where, text)
@@ -137,13 +152,13 @@ class Specialised:
 class _OnDemand:
     """Attributes that are made when they are first read."""
 
-    def __init__(self, make):
-        """Make an attribute by ``make(name)``."""
-        self._make = make
+    def __init__(self, programs: dict[str, Program], make):
+        """Make an attribute for a name among ``programs`` by ``make(name)``."""
+        self._programs, self._make = programs, make
 
     def __getattr__(self, name: str):
         """Make the attribute; from then on it is found without asking here."""
-        if name not in PROGRAMS:
+        if name not in self._programs:
             raise AttributeError(name)
         setattr(self, name, self._make(name))
         return getattr(self, name)

@@ -1,8 +1,8 @@
 """The way of numbers between rows, a state each, and blocks, in which the same entry of several states stands together.
 
 A tile of 8 x 8 numbers is turned in registers: loaded, transposed by three rounds of shuffles, stored. Number for
-number that would take several times as long, and for the large results of a regressor or of derivatives as long as
-computing them.
+number that would take several times as long, for a regressor longer than computing it. But whole tiles wait for the
+memory that they are written to, unless it has been fetched before.
 """
 
 from typing import Any
@@ -49,3 +49,23 @@ def _tile_emission(typing, source, first, pitch, target, place, stride):
 
 transpose_tile: Any = intrinsic(_tile_emission)
 """In compiled code, ``transpose_tile(source, first, pitch, target, place, stride)`` on contiguous float64 arrays."""
+
+
+def _fetch_emission(typing, array, place):
+    """Emit a hint that array[place] is soon written: its cache line may come while something else is computed."""
+
+    def emitted(context, builder, signature, arguments):
+        values, at = arguments
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        line = builder.bitcast(builder.gep(context.make_array(array)(context, builder, values).data, [at]), byte)
+        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        hint = builder.module.declare_intrinsic('llvm.prefetch', [byte], takes)
+        to_write, into_all_caches, data = number(1), number(3), number(1)
+        builder.call(hint, [line, to_write, into_all_caches, data])
+        return cgutils.get_null_value(context.get_value_type(types.none))
+
+    return types.void(array, types.intp), emitted
+
+
+fetch_to_write: Any = intrinsic(_fetch_emission)
+"""In compiled code, ``fetch_to_write(array, place)`` on a contiguous float64 array."""

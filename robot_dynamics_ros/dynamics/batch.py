@@ -13,10 +13,11 @@ from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.dynamics.friction import friction_torque
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.dynamics.kinematics import (
+    frame_acceleration,
+    frame_pose,
+    frame_velocity,
     jacobian,
     link_poses,
-    point_acceleration_of,
-    point_velocity,
 )
 from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
@@ -89,24 +90,31 @@ def link_poses_batch(model, work, q, T):
 
 
 @entry
-def point_velocity_batch(model, work, q, qd, i, origin, v):
-    """Write v (count, 6) by ``point_velocity`` for q (count, nq), qd (count, nv)."""
+def frame_pose_batch(model, work, q, i, rotation, origin, pose):
+    """Write pose (count, 4, 4) by ``frame_pose`` for q (count, nq)."""
     for b in range(q.shape[0]):
-        point_velocity(model, work, q[b], qd[b], i, origin, v[b])
+        frame_pose(model, work, q[b], i, rotation, origin, pose[b])
 
 
 @entry
-def point_acceleration_batch(model, work, q, qd, qdd, i, origin, a):
-    """Write a (count, 6) by ``point_acceleration_of`` for q (count, nq), qd, qdd (count, nv)."""
+def frame_velocity_batch(model, work, q, qd, i, rotation, origin, view, v):
+    """Write v (count, 6) by ``frame_velocity`` for q (count, nq), qd (count, nv)."""
     for b in range(q.shape[0]):
-        point_acceleration_of(model, work, q[b], qd[b], qdd[b], i, origin, a[b])
+        frame_velocity(model, work, q[b], qd[b], i, rotation, origin, view, v[b])
 
 
 @entry
-def jacobian_batch(model, work, q, i, origin, J):
+def frame_acceleration_batch(model, work, q, qd, qdd, i, rotation, origin, view, a):
+    """Write a (count, 6) by ``frame_acceleration`` for q (count, nq), qd, qdd (count, nv)."""
+    for b in range(q.shape[0]):
+        frame_acceleration(model, work, q[b], qd[b], qdd[b], i, rotation, origin, view, a[b])
+
+
+@entry
+def jacobian_batch(model, work, q, i, rotation, origin, view, J):
     """Write J (count, 6, nv) by ``jacobian`` for q (count, nq)."""
     for b in range(q.shape[0]):
-        jacobian(model, work, q[b], i, origin, J[b])
+        jacobian(model, work, q[b], i, rotation, origin, view, J[b])
 
 
 @entry

@@ -1,6 +1,7 @@
 """The generic binding: kernels over model arrays, for any robot."""
 
 import threading
+from functools import partial
 
 import numpy as np
 
@@ -8,6 +9,14 @@ from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.aba import aba
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
 from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
+
+OF_A_FRAME = {
+    'link_pose': batch.frame_pose_batch,
+    'link_velocity': batch.frame_velocity_batch,
+    'link_acceleration': batch.frame_acceleration_batch,
+    'jacobian': batch.jacobian_batch,
+}
+"""What is told a frame."""
 
 
 class _Scratch(threading.local):
@@ -93,6 +102,16 @@ class Generic:
         batch.forward_derivatives_batch(self._arrays, self.workspace, q, qd, tau, load[:3], f_ext, result)
         return _finite(q, qd, tau, f_ext, result)
 
+    def add(self, name: str, program: str, *frame) -> None:
+        """Take one more program under a name: one of a frame, as ``kinematics`` knows frames."""
+        setattr(self, name, partial(self._of_frame, OF_A_FRAME[program], frame))
+
+    def _of_frame(self, loop, frame: tuple, *arrays) -> bool:
+        """Write what a loop makes of rows and a frame; the last two arrays are the load and the result."""
+        *rows, _, result = arrays
+        loop(self._arrays, self.workspace, *rows, *frame, result)
+        return _finite(*rows, result)
+
     def joint_without_inertia(self, q) -> int | None:
         """Return the outermost joint, from 0, that has no inertia to accelerate at one of q (count, nq), or None."""
         rest, qdd = np.zeros((1, self._arrays.nv)), np.empty((1, self._arrays.nv))
@@ -110,10 +129,12 @@ class NoSingle:
 
     def __getattr__(self, name: str):
         """Return what refuses as compiled code refuses an argument that does not fit."""
-        return self._refuse
+        return refuse
 
-    def _refuse(self, *arguments):
-        raise TypeError
+
+def refuse(*arguments):
+    """Refuse whatever comes, as compiled code refuses an argument that does not fit."""
+    raise TypeError
 
 
 def _finite(*arrays) -> bool:

@@ -1,13 +1,20 @@
 """Kinematics: where links are, how they move, and how that follows from the joints.
 
-A velocity, an acceleration or a column of a Jacobian is (angular, linear) in the axes of the base frame, of the point
-``origin`` (3, m, link frame) of link ``i``.
+A frame is fixed to link ``i`` at ``rotation`` (3, 3; frame to link) and ``origin`` (3, m, link frame). Its velocity,
+its acceleration or a column of its Jacobian is (angular, linear), seen in one of three ways (``view``):
+
+    0   axes of the base, of the point that is at the base's origin now
+    1   axes of the base, of the frame's origin
+    2   axes of the frame, of its origin
+
+Accelerations are the time derivatives of these velocities: 1 has the classical one, 0 and 2 are spatial ones (RBDA
+section 2.11).
 """
 
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, link_velocity
-from robot_dynamics_ros.dynamics.spatial import cross, rotate
+from robot_dynamics_ros.dynamics.spatial import cross, rotate, rotate_back
 
 
 @kernel
@@ -42,29 +49,39 @@ def link_poses(model, work, q, T):
 
 
 @kernel
-def point_velocity(model, work, q, qd, i, origin, v):
-    """Write v (6; rad/s, m/s), the velocity of a point of link ``i`` at q (nq, rad or m), qd (nv, per s).
+def frame_pose(model, work, q, i, rotation, origin, pose):
+    """Write pose (4, 4; m), the homogeneous pose of a frame in the base frame, at q (nq, rad or m).
+
+    Writes all of ``pose`` and the rows E r T of ``work``. Reads ``model``. RBDA eq. 2.28.
+    """
+    link_poses(model, work, q, work.T)
+    # pose = T_i [rotation origin; 0 1]
+    for column in range(3):
+        pose[0, column], pose[1, column], pose[2, column] = rotate(
+            work.T, i, rotation[0, column], rotation[1, column], rotation[2, column]
+        )
+        pose[3, column] = 0.0
+    pose[0, 3], pose[1, 3], pose[2, 3] = point_position(work.T, i, origin)
+    pose[3, 3] = 1.0
+
+
+@kernel
+def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
+    """Write v (6; rad/s, m/s), the velocity of a frame at q (nq, rad or m), qd (nv, per s).
 
     Writes ``v`` and the rows E r v T of ``work``. Reads ``model``. RBDA eq. 4.10, link by link.
     """
     link_poses(model, work, q, work.T)
-    for k in range(6):
-        work.v[0, k] = 0.0
-    for j in range(1, model.parent.shape[0]):
-        link_velocity(model, work, qd, j)
-    # v = R (v_i + w_i x origin)
-    wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]
-    wo_x, wo_y, wo_z = cross(wx, wy, wz, origin[0], origin[1], origin[2])
-    v[0], v[1], v[2] = rotate(work.T, i, wx, wy, wz)
-    v[3], v[4], v[5] = rotate(work.T, i, work.v[i, 3] + wo_x, work.v[i, 4] + wo_y, work.v[i, 5] + wo_z)
+    wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
+    v[0], v[1], v[2], v[3], v[4], v[5] = seen(work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz)
 
 
 @kernel
-def point_acceleration_of(model, work, q, qd, qdd, i, origin, a):
-    """Write a (6; rad/s^2, m/s^2), the classical acceleration of a point of link ``i`` under the motion q, qd, qdd.
+def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
+    """Write a (6; rad/s^2, m/s^2), the acceleration of a frame under the motion q, qd, qdd; gravity is no part of it.
 
-    Writes ``a`` and the rows E r w a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s, s^2).
-    RBDA eq. 2.48, link by link; classical, see ``spatial``.
+    Writes ``a`` and the rows E r w v a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s,
+    s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
     """
     link_poses(model, work, q, work.T)
     for k in range(3):
@@ -75,19 +92,25 @@ def point_acceleration_of(model, work, q, qd, qdd, i, origin, a):
     # a = R (a_i + B_i origin)
     x, y, z = origin[0], origin[1], origin[2]
     B = work.B
-    a[0], a[1], a[2] = rotate(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
-    a[3], a[4], a[5] = rotate(
+    alpha_x, alpha_y, alpha_z = rotate(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
+    ax, ay, az = rotate(
         work.T,
         i,
         work.a[i, 3] + B[i, 0, 0] * x + B[i, 0, 1] * y + B[i, 0, 2] * z,
         work.a[i, 4] + B[i, 1, 0] * x + B[i, 1, 1] * y + B[i, 1, 2] * z,
         work.a[i, 5] + B[i, 2, 0] * x + B[i, 2, 1] * y + B[i, 2, 2] * z,
     )
+    wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
+    if view != 1:
+        # (v + p x w)' = a + v x w + p x alpha,  (R' v)' = R' (a + v x w)
+        vw_x, vw_y, vw_z = cross(vx, vy, vz, wx, wy, wz)
+        ax, ay, az = ax + vw_x, ay + vw_y, az + vw_z
+    a[0], a[1], a[2], a[3], a[4], a[5] = seen(work.T, i, rotation, origin, view, alpha_x, alpha_y, alpha_z, ax, ay, az)
 
 
 @kernel
-def jacobian(model, work, q, i, origin, J):
-    """Write J (6, nv), with J qd the velocity of a point of link ``i`` at q (nq, rad or m).
+def jacobian(model, work, q, i, rotation, origin, view, J):
+    """Write J (6, nv), with J qd the velocity of a frame at q (nq, rad or m).
 
     Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Featherstone & Orin 2000, section 3.4.
     """
@@ -95,8 +118,7 @@ def jacobian(model, work, q, i, origin, J):
     for row in range(6):
         for k in range(J.shape[1]):
             J[row, k] = 0.0
-    x, y, z = rotate(work.T, i, origin[0], origin[1], origin[2])
-    x, y, z = x + work.T[i, 0, 3], y + work.T[i, 1, 3], z + work.T[i, 2, 3]
+    x, y, z = point_position(work.T, i, origin)
     j = i
     while j > 0:
         for k in range(model.first[j], model.first[j + 1]):
@@ -104,6 +126,59 @@ def jacobian(model, work, q, i, origin, J):
             wx, wy, wz = rotate(work.T, j, model.S[k, 0], model.S[k, 1], model.S[k, 2])
             vx, vy, vz = rotate(work.T, j, model.S[k, 3], model.S[k, 4], model.S[k, 5])
             wd_x, wd_y, wd_z = cross(wx, wy, wz, x - work.T[j, 0, 3], y - work.T[j, 1, 3], z - work.T[j, 2, 3])
-            J[0, k - 1], J[1, k - 1], J[2, k - 1] = wx, wy, wz
-            J[3, k - 1], J[4, k - 1], J[5, k - 1] = vx + wd_x, vy + wd_y, vz + wd_z
+            vx, vy, vz = vx + wd_x, vy + wd_y, vz + wd_z
+            J[0, k - 1], J[1, k - 1], J[2, k - 1], J[3, k - 1], J[4, k - 1], J[5, k - 1] = seen(
+                work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz
+            )
         j = model.parent[j]
+
+
+@kernel
+def point_position(T, i, origin):
+    """Return where a point of link ``i`` is (3, m, base frame) by the poses ``T``."""
+    x, y, z = rotate(T, i, origin[0], origin[1], origin[2])
+    return x + T[i, 0, 3], y + T[i, 1, 3], z + T[i, 2, 3]
+
+
+@kernel
+def point_velocity(model, work, qd, i, origin):
+    """Return the velocity of a point of link ``i`` at qd (nv, per s), in the axes of the base: six components.
+
+    Writes the row v of ``work`` for all links; reads their poses T and transforms. RBDA eq. 4.10, link by link.
+    """
+    for k in range(6):
+        work.v[0, k] = 0.0
+    for j in range(1, model.parent.shape[0]):
+        link_velocity(model, work, qd, j)
+    # v = R (v_i + w_i x origin)
+    wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]
+    wo_x, wo_y, wo_z = cross(wx, wy, wz, origin[0], origin[1], origin[2])
+    vx, vy, vz = rotate(work.T, i, work.v[i, 3] + wo_x, work.v[i, 4] + wo_y, work.v[i, 5] + wo_z)
+    wx, wy, wz = rotate(work.T, i, wx, wy, wz)
+    return wx, wy, wz, vx, vy, vz
+
+
+@kernel
+def seen(T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz):
+    """Return (w, v) of a frame's origin, in the axes of the base, as ``view`` has it: six components."""
+    if view == 0:
+        # (w, v + p x w)
+        x, y, z = point_position(T, i, origin)
+        pw_x, pw_y, pw_z = cross(x, y, z, wx, wy, wz)
+        vx, vy, vz = vx + pw_x, vy + pw_y, vz + pw_z
+    if view == 2:
+        # (R' w, R' v), R = R_i rotation
+        wx, wy, wz = into_frame(T, i, rotation, wx, wy, wz)
+        vx, vy, vz = into_frame(T, i, rotation, vx, vy, vz)
+    return wx, wy, wz, vx, vy, vz
+
+
+@kernel
+def into_frame(T, i, rotation, x, y, z):
+    """Return (x, y, z) of the base's axes in those of a frame: rotation' R_i' (x, y, z)."""
+    x, y, z = rotate_back(T, i, x, y, z)
+    return (
+        rotation[0, 0] * x + rotation[1, 0] * y + rotation[2, 0] * z,
+        rotation[0, 1] * x + rotation[1, 1] * y + rotation[2, 1] * z,
+        rotation[0, 2] * x + rotation[1, 2] * y + rotation[2, 2] * z,
+    )
