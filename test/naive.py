@@ -127,6 +127,24 @@ def joint_pose(joint, q):
     return turned, moved
 
 
+def tangents(joints, q):
+    """Return how q moves with a unit of each velocity, (nq, nv): CONVENTIONS 23 and 24, and q' = q w/2 (RBDA 4.4)."""
+    result = np.zeros((len(q), len(rotors(joints))))
+    for joint, (of_q, of_v) in zip(joints, places(joints), strict=True):
+        own, block = q[of_q], result[of_q, of_v]
+        if joint.kind == 'planar':
+            block[:2, :2] = [[np.cos(own[2]), -np.sin(own[2])], [np.sin(own[2]), np.cos(own[2])]]
+            block[2, 2] = 1.0
+        elif joint.kind in ('spherical', 'free'):
+            x, y, z, w = own[-4:]
+            block[-4:, :3] = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]])
+            if joint.kind == 'free':
+                block[:3, 3:] = Rotation.from_quat(own[-4:]).as_matrix()
+        else:
+            block[:] = np.eye(len(own))
+    return result
+
+
 def inertias(joints):
     """Return the inertia (6, 6) of each link; none for the base, which does not move."""
     return [np.zeros((6, 6))] + [spatial_inertia(joint.inertia) for joint in joints]

@@ -7,7 +7,7 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from naive import SIZES, places, rotors
+from naive import SIZES, places, rotors, tangents
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.dynamics import (
@@ -38,6 +38,10 @@ REACH = {
     'free': (0.5,) * 3 + (1.0,) * 4,
 }
 """How far each coordinate goes; quaternions are made unit ones."""
+
+
+STEP = 1e-30
+"""Of derivatives by complex step, whose error is of its square."""
 
 
 class State(NamedTuple):
@@ -128,6 +132,25 @@ def on_a_lift(joints, axis) -> list[Joint]:
 def arrays_of(joints):
     """Return what the kernels read of the robot."""
     return Model.of('random', BASE, joints).arrays
+
+
+def complex_steps(function, joints, *state):
+    """Return the derivatives (3, nv, nv) of ``function`` of q, qd and a third vector."""
+    directions = (tangents(joints, state[0]).T, np.eye(len(state[1])), np.eye(len(state[2])))
+    columns = []
+    for place, units in enumerate(directions):
+        for unit in units:
+            moved = [x + 1j * STEP * unit if k == place else x + 0j for k, x in enumerate(state)]
+            columns.append(function(*moved).imag / STEP)
+    nv = len(state[1])
+    return np.reshape(columns, (3, nv, nv)).swapaxes(1, 2)
+
+
+def worst_error(D, expected) -> float:
+    """Return the largest relative error of three matrices."""
+    least = 1e-6 * max(np.abs(matrix).max() for matrix in expected)
+    scales = [max(np.abs(matrix).max(), least) for matrix in expected]
+    return max(np.abs(a - b).max() / scale for a, b, scale in zip(D, expected, scales, strict=True))
 
 
 def relative_error(actual, expected) -> float:

@@ -4,7 +4,7 @@ Pinocchio's spatial vectors have the linear part first, and its joints are numbe
 """
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import naive
@@ -132,3 +132,53 @@ def test_potential_energy(seed):
     expected = pin.computePotentialEnergy(c.pin_model, c.pin_data, c.pin_q)
     scale = 9.81 * max(joint.inertia[0] for joint in c.joints)  # J, the heaviest link lifted by 1 m
     assert abs(trees.potential_energy(c.arrays, c.s.q, c.s.gravity) - expected) < TOLERANCE * scale
+
+
+@cache
+def inverse_derivatives(seed):
+    c = case(seed)
+    D = trees.inverse_dynamics_derivatives(c.arrays, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, c.s.f_ext)
+    return D[:, c.order[:, None], c.order]
+
+
+@cache
+def forward_derivatives(seed):
+    c = case(seed)
+    D = trees.forward_dynamics_derivatives(c.arrays, c.s.q, c.s.qd, c.s.tau, c.s.gravity, c.s.f_ext)
+    return D[:, c.order[:, None], c.order]
+
+
+def of_pinocchio(derive, c, x):
+    by_q, by_qd, upper = derive(c.pin_model, c.pin_data, c.pin_q, c.pin_qd, x, c.pin_f_ext)
+    return by_q.copy(), by_qd.copy(), np.triu(upper) + np.triu(upper, 1).T
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_derivatives_of_inverse_dynamics(seed):
+    """By q, qd and qdd, with a wrench on every link."""
+    c = case(seed)
+    expected = of_pinocchio(pin.computeRNEADerivatives, c, c.pin_qdd)
+    assert trees.worst_error(inverse_derivatives(seed), expected) < TOLERANCE
+
+
+ILL_CONDITIONED = (1169, 1277)
+"""Trees of which Pinocchio's derivatives of forward dynamics lose more digits than the tolerance leaves."""
+
+
+@pytest.mark.parametrize('seed', [seed for seed in SEEDS if seed not in ILL_CONDITIONED])
+def test_derivatives_of_forward_dynamics(seed):
+    """By q, qd and tau, with a wrench on every link."""
+    c = case(seed)
+    expected = of_pinocchio(pin.computeABADerivatives, c, c.pin_tau)
+    assert trees.worst_error(forward_derivatives(seed), expected) < TOLERANCE
+
+
+@pytest.mark.parametrize('seed', ILL_CONDITIONED)
+def test_derivatives_of_forward_dynamics_where_pinocchio_is_further_off(seed):
+    """Complex steps decide: these are within 1e-10, Pinocchio's a hundred times further off."""
+    c = case(seed)
+    qdd = partial(trees.forward_dynamics, c.arrays, gravity=c.s.gravity + 0j, f_ext=c.s.f_ext + 0j)
+    exact = trees.complex_steps(qdd, c.joints, c.s.q, c.s.qd, c.s.tau)[:, c.order[:, None], c.order]
+    error = trees.worst_error(forward_derivatives(seed), exact)
+    assert error < 1e-10
+    assert trees.worst_error(of_pinocchio(pin.computeABADerivatives, c, c.pin_tau), exact) > 100 * error

@@ -13,7 +13,6 @@ import naive
 import numpy as np
 import pytest
 import random_trees as trees
-from test_dynamics_derivatives import complex_steps, worst
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count, source
@@ -136,8 +135,8 @@ def test_derivatives(seed):
         (trees.forward_dynamics_derivatives, trees.forward_dynamics, s.tau),
     ):
         found = derivatives(c.arrays, s.q, s.qd, x, s.gravity, s.f_ext)
-        expected = complex_steps(partial(function, c.arrays, **acting), c.joints, s.q, s.qd, x)
-        assert worst(found, expected) < 1e-10
+        expected = trees.complex_steps(partial(function, c.arrays, **acting), c.joints, s.q, s.qd, x)
+        assert trees.worst_error(found, expected) < 1e-10
 
 
 @SEED
