@@ -64,6 +64,18 @@ class Peer:
             forces[number] = pin.Force(wrench[3:], wrench[:3])
         return forces
 
+    def accelerations(self, q, qd, tau, wrenches):
+        """Return qdd (nv,) under wrenches on the links."""
+        state = self.positions(q), self.velocities(qd), self.velocities(tau)
+        return pin.aba(self.model, self.data, *state, self.forces(wrenches))[self.order]
+
+    def derivatives(self, q, qd, qdd, wrenches):
+        """Return those of inverse dynamics by q, qd and qdd (3, nv, nv)."""
+        state = self.positions(q), self.velocities(qd), self.velocities(qdd)
+        by_q, by_qd, upper = pin.computeRNEADerivatives(self.model, self.data, *state, self.forces(wrenches))
+        M = np.triu(upper) + np.triu(upper, 1).T
+        return np.array([by_q, by_qd, M])[:, self.order[:, None], self.order]
+
     def by_link(self, regressor):
         """Return a regressor's columns in our order."""
         blocks = regressor.reshape(*regressor.shape[:-1], -1, 10)
@@ -88,6 +100,7 @@ def errors(peer: Peer, links, state, forward_dynamics=True) -> dict[str, float]:
     q, qd, qdd, tau, wrenches = state
     answers = [
         *of_torques(peer, q, qd, qdd, wrenches),
+        *of_derivatives(peer, q, qd, qdd, wrenches),
         *(of_accelerations(peer, q, qd, tau, wrenches) if forward_dynamics else ()),
         *of_energies(peer, q, qd),
         *of_the_mass(peer, q, qd),
@@ -129,11 +142,29 @@ def of_torques(peer, q, qd, qdd, wrenches):
 
 
 def of_accelerations(peer, q, qd, tau, wrenches):
-    at, v, force = peer.positions(q), peer.velocities(qd), peer.velocities(tau)
-    alone = pin.aba(peer.model, peer.data, at, v, force)[peer.order]
-    yield 'forward_dynamics', peer.robot.forward_dynamics(q, qd, tau), alone
-    with_wrenches = pin.aba(peer.model, peer.data, at, v, force, peer.forces(wrenches))[peer.order]
+    none = np.zeros_like(wrenches)
+    yield 'forward_dynamics', peer.robot.forward_dynamics(q, qd, tau), peer.accelerations(q, qd, tau, none)
+    with_wrenches = peer.accelerations(q, qd, tau, wrenches)
     yield 'forward_dynamics with wrenches', peer.robot.forward_dynamics(q, qd, tau, wrenches), with_wrenches
+    # by their M and the derivatives of their torques: computeMinverse and computeABADerivatives of Pinocchio 4.1.0 lose
+    # up to six digits more where M's condition is 1e6, as complex steps show in test_dynamics_pinocchio
+    M = peer.mass_matrix(q)
+    yield 'mass_matrix_inverse', peer.robot.mass_matrix_inverse(q), np.linalg.inv(M)
+    by_q, by_qd, _ = -np.linalg.solve(M, peer.derivatives(q, qd, peer.accelerations(q, qd, tau, wrenches), wrenches))
+    ours = peer.robot.forward_dynamics_derivatives(q, qd, tau, wrenches)
+    yield from each('forward_dynamics_derivatives', ours, np.array([by_q, by_qd, np.linalg.inv(M)]))
+
+
+def of_derivatives(peer, q, qd, qdd, wrenches):
+    ours = peer.robot.inverse_dynamics_derivatives(q, qd, qdd, wrenches)
+    yield from each('inverse_dynamics_derivatives', ours, peer.derivatives(q, qd, qdd, wrenches))
+
+
+def each(name, ours, theirs):
+    """By q, qd and x; one that is zero up to rounding is held against a millionth of the largest."""
+    least = 1e-6 * np.abs(theirs).max()
+    for by, own, expected in zip(('q', 'qd', 'x'), ours, theirs, strict=True):
+        yield f'{name} by {by}', own, expected, least
 
 
 def of_energies(peer, q, qd):
