@@ -41,7 +41,7 @@ def plot(text: str, path: Path):
             rows.setdefault('Robot method', {})[ours[1]] = int(ours[3])
         elif theirs and programs:
             rows.setdefault(theirs[1], {})[programs[-1]] = int(theirs[2])
-    figure, axes = plt.subplots(figsize=(9, 4), layout='constrained')
+    figure, axes = plt.subplots(figsize=(10, 4.5), layout='constrained')
     width = 0.8 / len(rows)
     for k, (name, times) in enumerate(rows.items()):
         places = np.arange(len(programs)) + (k - (len(rows) - 1) / 2) * width
@@ -49,9 +49,9 @@ def plot(text: str, path: Path):
         axes.bar(places, [times.get(program, np.nan) for program in programs], width, label=name, color=color)
     axes.set_yscale('log')
     axes.set_ylabel('ns a call from Python')
-    axes.set_xticks(range(len(programs)), [program.replace('_', ' ') for program in programs])
+    axes.set_xticks(range(len(programs)), [program.replace('_', '\n') for program in programs])
     axes.set_title('AUBO-i5, one state, one core; lower is faster')
-    axes.legend(ncols=2, fontsize='small')
+    axes.legend(ncols=len(rows), fontsize='small', loc='upper center', bbox_to_anchor=(0.5, -0.2))
     figure.savefig(path, dpi=110)
 
 
