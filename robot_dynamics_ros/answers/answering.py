@@ -112,7 +112,9 @@ class Answering:
             self._specialised.add(own, program)
         return own
 
-    def _answer_with(self, name: str, out, wrenches, frame: str, base_motion: tuple, **vectors) -> np.ndarray:
+    def _answer_with(
+        self, name: str, out, wrenches, frame: str = 'local', base_motion: tuple = (None, None), **vectors
+    ) -> np.ndarray:
         """Return the result of a program at joint vectors (..., n) with wrenches on the links or a base that moves.
 
         ``wrenches`` are seen from ``frame``; ``base_motion`` is velocity and acceleration (..., 6). None is none.
@@ -171,9 +173,9 @@ class Answering:
         for argument, vector in vectors.items():
             arguments.check_finite(argument, np.asarray(vector, float))
         if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
-            joint = self._generic.joint_without_inertia(rows[0])
-            if joint is not None:
-                what, which = name.replace('_', ' '), self._model.joint_names[joint]
+            place = self._generic.velocity_without_inertia(rows[0])
+            if place is not None:
+                what, which = name.replace('_', ' '), self._model.joint_of_velocity(place)
                 raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
         large = ', '.join(vectors)
         raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')

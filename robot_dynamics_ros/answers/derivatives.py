@@ -9,8 +9,6 @@ import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering
 
-STILL = (None, None)  # velocity and acceleration of the base
-
 
 class Derivatives(Answering):
     """The derivatives of a robot's dynamics."""
@@ -24,7 +22,7 @@ class Derivatives(Answering):
         name = 'inverse_dynamics_derivatives'
         if wrenches is None:
             return self._answer(self._single.inverse_dynamics_derivatives, name, self._load, out, q, qd, qdd)
-        return self._answer_with(name, out, wrenches, 'local', STILL, q=q, qd=qd, qdd=qdd)
+        return self._answer_with(name, out, wrenches, q=q, qd=qd, qdd=qdd)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None) -> np.ndarray:
         """Return the derivatives (..., 3, nv, nv) of ``forward_dynamics`` by q, qd and tau; the last: M^-1.
@@ -35,4 +33,4 @@ class Derivatives(Answering):
         name = 'forward_dynamics_derivatives'
         if wrenches is None:
             return self._answer(self._single.forward_dynamics_derivatives, name, self._load, out, q, qd, tau)
-        return self._answer_with(name, out, wrenches, 'local', STILL, q=q, qd=qd, tau=tau)
+        return self._answer_with(name, out, wrenches, q=q, qd=qd, tau=tau)

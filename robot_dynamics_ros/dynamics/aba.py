@@ -9,7 +9,7 @@ from robot_dynamics_ros.dynamics.inertia import (
 from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.motion import link_angular_velocity
-from robot_dynamics_ros.dynamics.rotors import rotor_bias, rotor_momentum
+from robot_dynamics_ros.dynamics.rotors import rotor_gyration, rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import (
     cross,
     dot,
@@ -81,7 +81,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
             work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
             # the parent feels the rotor too: U_k += [ spin_k z ; 0 ],  p_A_i += [ spin_k w_p x z qd_k ; 0 ]
             rotor_momentum(model, i, U, k)
-            rotor_bias(model, work, qd, i, p_A)
+            rotor_gyration(model, work.w, i, qd[k - 1], p_A)
             # I_a = I_A_i - U_k U_k' / d_k,  p_A_i += U_k u_k / d_k
             u_d = work.u[k] * d_inv
             for row in range(6):

@@ -112,15 +112,15 @@ class Generic:
         loop(self._arrays, self.workspace, *rows, *frame, result)
         return _finite(*rows, result)
 
-    def joint_without_inertia(self, q) -> int | None:
-        """Return the outermost joint, from 0, that has no inertia to accelerate at one of q (count, nq), or None."""
+    def velocity_without_inertia(self, q) -> int | None:
+        """Return the outermost velocity, from 0, with no inertia to accelerate at one of q (count, nq), or None."""
         rest, qdd = np.zeros((1, self._arrays.nv)), np.empty((1, self._arrays.nv))
         for state in q[:, None]:
             work = self.workspace
             batch.aba_batch(self._arrays, work, state, rest, rest, np.zeros(3), self._no_wrench, qdd)
             (still,) = np.nonzero(~(work.d[1:] > 0.0))
             if len(still):  # NaN goes on from the outermost towards the base
-                return int(np.searchsorted(self._arrays.first[1:], still[-1] + 1, 'right')) - 1
+                return int(still[-1])
         return None
 
 

@@ -52,20 +52,20 @@ def rotor_momentum(model, i, f, row):
 
 
 @kernel
-def rotor_bias(model, work, qd, i, p_A):
-    """Write p_A[i] += the moment that the rotor of joint ``i`` needs at qd (nv, rad/s) and qdd = 0, link coordinates.
+def rotor_gyration(model, w, i, rate, f):
+    """Write f[i] += the moment that turns the momentum of joint ``i``'s rotor at a velocity, in link coordinates.
 
-    Reads row w of the link: w_i x z is w_p x z. N m. Siciliano et al. 2009, section 7.5.2.
+    ``rate`` is the velocity (rad/s), ``w`` has angular velocities of links in its first three columns: w_i x z is
+    w_p x z. N m. Siciliano et al. 2009, section 7.5.2.
     """
     k = model.geared[i]
     if k > 0:
-        # p_A += [ spin_k w_p x z qd_k ; 0 ]
-        w, S = work.w, model.S
-        wz_x, wz_y, wz_z = cross(w[i, 0], w[i, 1], w[i, 2], S[k, 0], S[k, 1], S[k, 2])
-        momentum = model.spin[k] * qd[k - 1]
-        p_A[i, 0] += momentum * wz_x
-        p_A[i, 1] += momentum * wz_y
-        p_A[i, 2] += momentum * wz_z
+        # f += [ spin_k w_p x z rate ; 0 ]
+        S = model.S
+        wz = cross(w[i, 0], w[i, 1], w[i, 2], S[k, 0], S[k, 1], S[k, 2])
+        momentum = model.spin[k] * rate
+        for axis in range(3):
+            f[i, axis] += momentum * wz[axis]
 
 
 @kernel
@@ -90,12 +90,11 @@ def rotor_on_parent(model, work, qd, qdd, i):
     """
     k = model.geared[i]
     if k > 0:
-        v, S, f, G = work.v, model.S, work.f, work.G
-        wz_x, wz_y, wz_z = cross(v[i, 0], v[i, 1], v[i, 2], S[k, 0], S[k, 1], S[k, 2])
+        S, f, G = model.S, work.f, work.G
         # f += [ spin_k (z qdd_k + w_p x z qd_k) ; 0 ]
-        f[i, 0] += model.spin[k] * (S[k, 0] * qdd[k - 1] + wz_x * qd[k - 1])
-        f[i, 1] += model.spin[k] * (S[k, 1] * qdd[k - 1] + wz_y * qd[k - 1])
-        f[i, 2] += model.spin[k] * (S[k, 2] * qdd[k - 1] + wz_z * qd[k - 1])
+        for axis in range(3):
+            f[i, axis] += model.spin[k] * S[k, axis] * qdd[k - 1]
+        rotor_gyration(model, work.v, i, qd[k - 1], f)
         # G -= L x, L = spin_k z qd_k: added to w_p, a motion m asks for the moment m_w x L
         momentum = model.spin[k] * qd[k - 1]
         Lx, Ly, Lz = momentum * S[k, 0], momentum * S[k, 1], momentum * S[k, 2]
@@ -114,12 +113,7 @@ def rotor_changes(model, work, i):
     Reads row v of the link. The derivatives of ``rotor_torque`` by qdd_k and qd_k, and of tau_k by the parent's motion.
     Siciliano et al. 2009, section 7.5.2.
     """
-    k = model.geared[i]
-    if k > 0:
-        v, S = work.v, model.S
-        # F_M += [ spin_k z ; 0 ],  F_qd += [ spin_k w_p x z ; 0 ],  C += spin_k w_p x z
-        rotor_momentum(model, i, work.F_M, i)
-        wz = cross(v[i, 0], v[i, 1], v[i, 2], S[k, 0], S[k, 1], S[k, 2])
-        for axis in range(3):
-            work.F_qd[i, axis] += model.spin[k] * wz[axis]
-            work.C[i, axis] += model.spin[k] * wz[axis]
+    # F_M += [ spin_k z ; 0 ],  F_qd += [ spin_k w_p x z ; 0 ],  C += spin_k w_p x z
+    rotor_momentum(model, i, work.F_M, i)
+    rotor_gyration(model, work.v, i, 1.0, work.F_qd)
+    rotor_gyration(model, work.v, i, 1.0, work.C)
