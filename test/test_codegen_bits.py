@@ -5,7 +5,8 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.codegen.emit import LANES
+from robot_dynamics_ros.codegen import specialise
+from robot_dynamics_ros.codegen.blocks import LANES
 from robot_dynamics_ros.codegen.programs import PROGRAMS
 
 LOADS = 4
@@ -95,6 +96,22 @@ def test_batches_of_any_length(count):
     expected = robot.with_binding('generic').inverse_dynamics(*rows)
     assert expected.shape == (count, robot.nv)
     assert (robot.inverse_dynamics(*rows) == expected).all()
+
+
+@pytest.mark.parametrize('past_caches', [True, False])
+@pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
+def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
+    robot = ROBOTS['aubo_i5']
+    monkeypatch.setattr(specialise, 'STREAMED', 0 if past_caches else 1 << 40)
+    rows = np.random.default_rng(6).normal(size=(len(PROGRAMS[name].inputs), 3 * LANES, robot.nv))
+    expected = getattr(robot.with_binding('generic'), name)(*rows)
+    numbers = np.zeros(expected.size + 8)
+    for first in range(8):
+        # results that begin anywhere in a cache line
+        out = numbers[first : first + expected.size].reshape(expected.shape)
+        assert getattr(robot, name)(*rows, out=out) is out
+        assert (out == expected).all()
+        numbers[:] = 0.0
 
 
 @pytest.mark.parametrize('count', [5, LANES, LANES + 5])

@@ -321,7 +321,7 @@ def test_an_argument_count_that_is_wrong_is_refused(count):
 
 
 def test_the_number_of_lanes_divides_a_part():
-    assert SMALLEST_PART % specialise.emit.LANES == 0
+    assert SMALLEST_PART % specialise.LANES == 0
 
 
 FULL_DISK = """

@@ -1,21 +1,14 @@
 """Writes a trace down as a Python file of straight lines, the same bytes for the same robot."""
 
-import math
 from collections import Counter
 from collections.abc import Callable
-from itertools import accumulate
 from typing import NamedTuple
 
+from robot_dynamics_ros.codegen.blocks import LANES, Blocks, indented
 from robot_dynamics_ros.codegen.programs import Program, trace
-from robot_dynamics_ros.codegen.tile import TILE
 from robot_dynamics_ros.codegen.trace import Symbol
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
-LANES = 16
-"""States that a block holds. Entry k of state b stands at LANES k + b: one instruction works on several states.
-
-The AUBO-i5's inverse dynamics takes 33, 35, 39 ns a state with 16, 32, 64 lanes (AVX-512, 2026-11-20).
-"""
 WRITTEN = {
     '+': '{} + {}',
     '-': '{} - {}',
@@ -26,14 +19,6 @@ WRITTEN = {
     'fnma': 'fma(-{}, {}, {})',
 }
 """How an operation stands in the file."""
-MOST_FETCHED = 64
-"""Numbers of a result, LANES of which fill a quarter of a small first cache.
-
-A batch of 100,000 mass matrices of the AUBO-i5: 33 ns each, 44 without fetching; results of 108 or 360 numbers gain
-nothing (2026-11-20).
-"""
-COLUMNS = 4
-"""Entries of a row that do not fill a tile and are brought into a block, or out of it, at once."""
 CHAIN = 4
 """Numbers that are looked at one after the other, whether they are finite; each waits for the one before."""
 
@@ -101,16 +86,13 @@ def unseen(results, inputs: dict[str, int]) -> list[str]:
 def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> str:
     """Return a Python file with ``<name>`` for one state and ``<name>_batch`` for whole blocks of states in rows.
 
-    Arrays of the batch are flat. Both return whether all of their numbers are finite. ``heading`` says what the file
-    was made of.
+    Arrays of the batch are flat; ``streamed`` writes the result past the caches. Both return whether all of their
+    numbers are finite. ``heading`` says what the file was made of.
     """
     results = trace(arrays, program)
-    inputs = dict(zip(program.inputs, program.sizes(arrays), strict=True))
-    result, size = program.result, len(results)
+    blocks = Blocks(arrays, program)
+    inputs, result, at = blocks.inputs, blocks.result, blocks.at
     vectors = ', '.join((*inputs, 'load', result))
-    # where in a block the entries of each array begin
-    sizes = {**inputs, result: size, 'rest': 1}
-    start = dict(zip(sizes, accumulate((LANES * n for n in sizes.values()), initial=0), strict=False))
     read = [(array, k) for array, n in inputs.items() for k in range(n)]
     first = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results))) if isinstance(value, Symbol)}
     computed = [(k, first[value]) for k, value in enumerate(results) if isinstance(value, Symbol)]
@@ -125,16 +107,18 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             f'{count(results)}.',
             '"""',
             '',
-            'from robot_dynamics_ros.codegen.tile import fetch_to_write, transpose_tile',
+            'from robot_dynamics_ros.codegen.tile import fence, transpose, turn_past_caches, write_past_caches',
             'from robot_dynamics_ros.dynamics.fused import fma',
             'from robot_dynamics_ros.dynamics.jit import entry, inlined',
             'from robot_dynamics_ros.dynamics.sincos import sincos',
+            '',
+            *blocks.turns(),
         ],
         [
             f'def {name}({vectors}):',
-            *_indented(1, load),
+            *indented(1, load),
             *(f'    {array}_{k} = {array}[{k}]' for array, k in read),
-            *_indented(1, lines),
+            *indented(1, lines),
             *(f'    {result}[{k}] = {value}' for k, value in sorted(computed + constant)),
             f'    return {finite} == 0.0',
         ],
@@ -142,73 +126,30 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             # all of a block is one array: a compiler that had to ask whether several overlap would give up
             '@inlined',
             f'def {name}_block(block, load):',
-            *_indented(1, load),
+            *indented(1, load),
             f'    for b in range({LANES}):',
-            *(f'        {array}_{k} = block[{start[array] + LANES * k} + b]' for array, k in read),
-            *_indented(2, lines),
-            *(f'        block[{start[result] + LANES * k} + b] = {value}' for k, value in computed),
-            f'        block[{start["rest"]} + b] = {finite}',
+            *(f'        {array}_{k} = block[{at(array, k)} + b]' for array, k in read),
+            *indented(2, lines),
+            *(f'        block[{at(result, k)} + b] = {value}' for k, value in computed),
+            f'        block[{at("rest")} + b] = {finite}',
         ],
         [
             '@entry',
-            f'def {name}_batch({vectors}, block):',
+            f'def {name}_batch({vectors}, block, streamed):',
             '    total = 0.0',
-            *(f'    block[{start[result] + LANES * k} : {start[result] + LANES * (k + 1)}] = {c}' for k, c in constant),
-            f'    for first in range(0, {result}.size // {size}, {LANES}):',
-            *(line for array, n in inputs.items() for line in _into_block(array, n, start[array])),
-            *_fetched(result, size),
+            *(f'    block[{at(result, k)} : {at(result, k + 1)}] = {value}' for k, value in constant),
+            f'    for first in range(0, {result}.size // {len(results)}, {LANES}):',
+            *indented(2, blocks.into()),
             f'        {name}_block(block, load)',
-            *_out_of_block(result, size, start[result]),
+            *indented(2, blocks.out()),
             f'        for b in range({LANES}):',
-            f'            total += block[{start["rest"]} + b]',
+            f'            total += block[{at("rest")} + b]',
+            '    if streamed:',
+            '        fence()',
             '    return total == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'
-
-
-def block_size(arrays: ModelArrays, program: Program) -> int:
-    """Return how many numbers the ``block`` of a batch holds."""
-    return LANES * (sum(program.sizes(arrays)) + math.prod(program.shape(arrays)) + 1)
-
-
-def _into_block(array: str, n: int, start: int) -> list[str]:
-    """Return the lines that bring LANES vectors (n) into a block, from ``start`` on."""
-    tile = f'transpose_tile(rows, {n} * b + k, {n}, block, {start} + {LANES} * k + b, {LANES})'
-    return _moved(array, n, tile, f'block[{start} + {LANES} * {{k}} + b] = rows[{n} * b + {{k}}]')
-
-
-def _out_of_block(array: str, n: int, start: int) -> list[str]:
-    """Return the lines that bring LANES results (n) out of a block, from ``start`` on."""
-    tile = f'transpose_tile(block, {start} + {LANES} * k + b, {LANES}, rows, {n} * b + k, {n})'
-    return _moved(array, n, tile, f'rows[{n} * b + {{k}}] = block[{start} + {LANES} * {{k}} + b]')
-
-
-def _fetched(array: str, n: int) -> list[str]:
-    """Return the lines that fetch LANES results (n) to be written in tiles, if they are few enough for a cache."""
-    if n < TILE or n > MOST_FETCHED:
-        return []
-    return [
-        f'        for k in range({n} * first, {n} * first + {n * LANES}, {TILE}):',
-        f'            fetch_to_write({array}, k)',
-    ]
-
-
-def _moved(array: str, n: int, tile: str, move: str) -> list[str]:
-    """Return loops over LANES rows of an array: a ``tile`` at a time, and what is left over column by column."""
-    whole = n - n % TILE
-    lines = [f'        rows = {array}[{n} * first : {n} * first + {n * LANES}]']
-    if whole:
-        lines += [
-            f'        for k in range(0, {whole}, {TILE}):',
-            f'            for b in range(0, {LANES}, {TILE}):',
-            f'                {tile}',
-        ]
-    for first in range(whole, n, COLUMNS):
-        # strides that are numbers make vector instructions
-        lines.append(f'        for b in range({LANES}):')
-        lines += ['            ' + move.format(k=k) for k in range(first, min(first + COLUMNS, n))]
-    return lines
 
 
 def _rest(names: list[str]) -> str:
@@ -253,8 +194,3 @@ def _text(value) -> str:
     if value.operation in ('sin', 'cos'):
         return f'{value.operation}_{_text(value.arguments[0])}'
     return f't{value.number}'
-
-
-def _indented(depth: int, lines) -> list[str]:
-    """Return lines at a depth of indentation."""
-    return ['    ' * depth + line for line in lines]

@@ -1,71 +1,184 @@
 """The way of numbers between rows, a state each, and blocks, in which the same entry of several states stands together.
 
-A tile of 8 x 8 numbers is turned in registers: loaded, transposed by three rounds of shuffles, stored. Number for
-number that would take several times as long, for a regressor longer than computing it. But whole tiles wait for the
-memory that they are written to, unless it has been fetched before.
+A tile of up to 8 x 8 numbers is turned in registers: loaded, transposed by three rounds of shuffles, stored. Number for
+number that would take several times as long, for a regressor longer than computing it.
+
+A large result is written past the caches: in them it would only drive out what is needed soon, after each of its lines
+had been read from memory for nothing. That needs whole lines, which begin at multiples of 64 bytes.
 """
 
+from functools import cache
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from robot_dynamics_ros.dynamics.jit import inlined
+
 TILE = 8
-"""Rows and columns of a tile: eight float64 are the widest vector that processors have."""
+"""Most rows and columns of a tile: eight float64 are the widest vector that processors have, and a cache line."""
+NUMBER, INDEX = ir.DoubleType(), ir.IntType(32)
 
-NUMBERS, INDICES = ir.VectorType(ir.DoubleType(), TILE), ir.VectorType(ir.IntType(32), TILE)
+
+def lined_up(size: int) -> np.ndarray:
+    """Return an array (size,), not yet filled, that begins where a cache line does.
+
+    A vector that lies across two lines takes two accesses: batches of the AUBO-i5 take up to a quarter longer with a
+    block that begins elsewhere (2026-11-20).
+    """
+    numbers = np.empty(size + TILE)
+    first = -(numbers.__array_interface__['data'][0] // numbers.itemsize) % TILE
+    return numbers[first : first + size]
 
 
-def _tile_emission(typing, source, first, pitch, target, place, stride):
-    """Emit target[place + stride j + i] = source[first + pitch i + j] for i, j < TILE; nothing looks at the bounds."""
+@cache
+def transpose(rows: int, columns: int, past_caches: bool = False) -> Any:
+    """Return what turns ``rows`` x ``columns`` numbers, at most TILE x TILE, in compiled code.
+
+    ``f(source, first, pitch, target, place, stride)`` does target[place + stride j + i] = source[first + pitch i + j]
+    for i < rows, j < columns on contiguous float64 arrays; nothing looks at their bounds. ``past_caches`` writes TILE
+    numbers to where a line begins.
+    """
+
+    def emission(typing, source, first, pitch, target, place, stride):
+        def emitted(context, builder, signature, arguments):
+            source_array, first_at, pitch_by, target_array, place_at, stride_by = arguments
+            taken = []
+            for at in _places(builder, first_at, pitch_by, rows):
+                pointer = _pointer(context, builder, source, source_array, at)
+                taken.append(_resized(builder, _load(builder, pointer, columns), TILE))
+            left_open = ir.Constant(_vector(TILE), ir.Undefined)
+            turned = _transposed(builder, taken + [left_open] * (TILE - rows))
+            for j, at in enumerate(_places(builder, place_at, stride_by, columns)):
+                pointer = _pointer(context, builder, target, target_array, at)
+                _store(builder, _resized(builder, turned[j], rows), pointer, past_caches)
+            return cgutils.get_null_value(context.get_value_type(types.none))
+
+        return types.void(source, types.intp, types.intp, target, types.intp, types.intp), emitted
+
+    return intrinsic(emission)
+
+
+def _transposed(builder, rows: list) -> list:
+    """Emit the columns of TILE vectors of TILE numbers."""
+    rows, half = list(rows), TILE // 2
+    while half:
+        # of rows i and i + half, the entries apart by half change places
+        near = [j if not j & half else TILE + j - half for j in range(TILE)]
+        far = [j + half if not j & half else TILE + j for j in range(TILE)]
+        for i in (i for i in range(TILE) if not i & half):
+            pair = rows[i], rows[i + half]
+            rows[i], rows[i + half] = _shuffled(builder, *pair, near), _shuffled(builder, *pair, far)
+        half //= 2
+    return rows
+
+
+def _vector(size: int) -> ir.VectorType:
+    """Return the type of vectors of so many numbers."""
+    return ir.VectorType(NUMBER, size)
+
+
+def _shuffled(builder, one, other, entries: list[int]):
+    """Emit the vector of these entries of two, the second's numbered after the first's."""
+    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(INDEX, len(entries)), entries))
+
+
+def _resized(builder, vector, size: int):
+    """Emit a vector's first ``size`` entries; after those that it has any may follow."""
+    return _shuffled(builder, vector, vector, [min(k, vector.type.count - 1) for k in range(size)])
+
+
+def _places(builder, first, step, count: int) -> list:
+    """Emit the integers first + step k, k < count."""
+    return [builder.add(first, builder.mul(step, step.type(k))) for k in range(count)]
+
+
+def _pointer(context, builder, kind, array, place):
+    """Emit the pointer to array[place]."""
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [place])
+
+
+def _load(builder, pointer, size: int):
+    """Emit a vector of ``size`` numbers from memory."""
+    return builder.load(builder.bitcast(pointer, _vector(size).as_pointer()), align=8)
+
+
+def _store(builder, vector, pointer, past_caches: bool) -> None:
+    """Emit the way of a vector to memory."""
+    align = 8 * TILE if past_caches else 8
+    stored = builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer()), align=align)
+    if past_caches:
+        stored.set_metadata('nontemporal', builder.module.add_metadata([INDEX(1)]))
+
+
+def _line_emission(typing, source, first, target, place):
+    """Emit target[place + k] = source[first + k] for k < TILE, past the caches; at the place a line begins."""
 
     def emitted(context, builder, signature, arguments):
-        source_array, first_at, pitch_by, target_array, place_at, stride_by = arguments
-
-        def pointer(kind, array, start, step, k):
-            data = context.make_array(kind)(context, builder, array).data
-            at = builder.add(start, builder.mul(step, step.type(k)))
-            return builder.bitcast(builder.gep(data, [at]), NUMBERS.as_pointer())
-
-        rows = [builder.load(pointer(source, source_array, first_at, pitch_by, i), align=8) for i in range(TILE)]
-        half = TILE // 2
-        while half:
-            # of rows i and i + half, the entries apart by half change places
-            for i in (i for i in range(TILE) if not i & half):
-                near = [j if not j & half else TILE + j - half for j in range(TILE)]
-                far = [j + half if not j & half else TILE + j for j in range(TILE)]
-                pair = rows[i], rows[i + half]
-                rows[i] = builder.shuffle_vector(*pair, ir.Constant(INDICES, near))
-                rows[i + half] = builder.shuffle_vector(*pair, ir.Constant(INDICES, far))
-            half //= 2
-        for j in range(TILE):
-            builder.store(rows[j], pointer(target, target_array, place_at, stride_by, j), align=8)
+        source_array, first_at, target_array, place_at = arguments
+        line = _load(builder, _pointer(context, builder, source, source_array, first_at), TILE)
+        _store(builder, line, _pointer(context, builder, target, target_array, place_at), past_caches=True)
         return cgutils.get_null_value(context.get_value_type(types.none))
 
-    return types.void(source, types.intp, types.intp, target, types.intp, types.intp), emitted
+    return types.void(source, types.intp, target, types.intp), emitted
 
 
-transpose_tile: Any = intrinsic(_tile_emission)
-"""In compiled code, ``transpose_tile(source, first, pitch, target, place, stride)`` on contiguous float64 arrays."""
-
-
-def _fetch_emission(typing, array, place):
-    """Emit a hint that array[place] is soon written: its cache line may come while something else is computed."""
+def _ahead_emission(typing, array, place):
+    """Emit how many numbers stand from array[place] on before a line begins."""
 
     def emitted(context, builder, signature, arguments):
-        values, at = arguments
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        line = builder.bitcast(builder.gep(context.make_array(array)(context, builder, values).data, [at]), byte)
-        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        hint = builder.module.declare_intrinsic('llvm.prefetch', [byte], takes)
-        to_write, into_all_caches, data = number(1), number(3), number(1)
-        builder.call(hint, [line, to_write, into_all_caches, data])
+        integer = context.get_value_type(types.intp)
+        address = builder.ptrtoint(_pointer(context, builder, array, *arguments), integer)
+        # -(address / 8) modulo TILE
+        return builder.and_(builder.neg(builder.lshr(address, integer(3))), integer(TILE - 1))
+
+    return types.intp(array, types.intp), emitted
+
+
+def _fence_emission(typing):
+    """Emit the wait until what was written past the caches is where other cores see it."""
+
+    def emitted(context, builder, signature, arguments):
+        builder.fence('seq_cst')
         return cgutils.get_null_value(context.get_value_type(types.none))
 
-    return types.void(array, types.intp), emitted
+    return types.void(), emitted
 
 
-fetch_to_write: Any = intrinsic(_fetch_emission)
-"""In compiled code, ``fetch_to_write(array, place)`` on a contiguous float64 array."""
+_turn_lines = transpose(TILE, TILE, past_caches=True)
+_write_line: Any = intrinsic(_line_emission)
+_ahead: Any = intrinsic(_ahead_emission)
+fence: Any = intrinsic(_fence_emission)
+"""In compiled code, ``fence()`` waits until other cores see what was written past the caches."""
+
+
+@inlined
+def write_past_caches(source, first, target, place, count):
+    """Do target[place + k] = source[first + k] for k < count; TILE numbers and more."""
+    ahead = _ahead(target, place)
+    whole = ahead + (count - ahead) // TILE * TILE
+    for k in range(ahead):
+        target[place + k] = source[first + k]
+    for k in range(ahead, whole, TILE):
+        _write_line(source, first + k, target, place + k)
+    for k in range(whole, count):
+        target[place + k] = source[first + k]
+
+
+@inlined
+def turn_past_caches(source, first, lanes, target, place, count):
+    """Do target[place + count b + k] = source[first + lanes k + b] for b < lanes, k < count, multiples of TILE."""
+    # all rows begin at the same distance from a line
+    ahead = _ahead(target, place)
+    whole = ahead + (count - ahead) // TILE * TILE
+    for b in range(0, lanes, TILE):
+        for k in range(ahead, whole, TILE):
+            _turn_lines(source, first + lanes * k + b, lanes, target, place + count * b + k, count)
+    for b in range(lanes):
+        for k in range(ahead):
+            target[place + count * b + k] = source[first + lanes * k + b]
+        for k in range(whole, count):
+            target[place + count * b + k] = source[first + lanes * k + b]

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
-from robot_dynamics_ros.codegen.emit import LANES
+from robot_dynamics_ros.codegen.blocks import LANES
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
