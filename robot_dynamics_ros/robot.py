@@ -14,7 +14,7 @@ from robot_dynamics_ros.answers.motors import Motors
 from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible, robot_digest
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Actuators, Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.importers.actuators import with_actuators
@@ -145,6 +145,11 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         if link is not None and link not in self._payloads:
             raise UnknownNameError(f'no payload on {link!r}; there are some on: {", ".join(self._payloads) or "none"}')
         return self._carrying({name: it for name, it in self._payloads.items() if link not in (None, name)})
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits of all figures but gravity and the last link's inertia: two robots alike have the same."""
+        return robot_digest(self._model.arrays)
 
     def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
         """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.

@@ -31,6 +31,8 @@ import robot_dynamics_ros  # noqa: E402
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes  # noqa: E402
 
 SECOND = 1_000_000_000
+DAY = 86400.0
+"""The largest age limit, s."""
 TIMEOUT = 20.0
 """For whatever should happen at once, with room for a busy machine, s."""
 STOP_TIMEOUT = 2.0
@@ -146,6 +148,15 @@ class Graph:
                 return
             if time.monotonic() > deadline:
                 raise AssertionError(f'{what}: nothing within {TIMEOUT:.0f} s')
+
+    def answer(self, send, messages: list, stamp: int):
+        """Return the first of ``messages`` that answers the state which ``send(stamp)`` sends."""
+
+        def answers():
+            return [message for message in messages if nanoseconds(message.header.stamp) == stamp]
+
+        self.repeat_until(lambda: send(stamp), answers, f'an answer to {stamp}')
+        return answers()[0]
 
     def follow(self, node: str, message: JointTrajectory, receivers: int = 1) -> None:
         """Publish a trajectory and wait until ``receivers`` nodes in the process of ``node`` have received it.

@@ -14,7 +14,7 @@ import robot_dynamics_ros
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
-from robot_dynamics_ros.control.safety import TorqueGate
+from robot_dynamics_ros.control.safety import effort_limits
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.kinds import KINDS
@@ -305,7 +305,7 @@ def test_22_a_limit_of_zero_is_unknown():
         for kind in ('revolute', 'continuous'):
             limits = one(kind, inside=limit).limits
             assert np.isnan(limits.velocity[0]) and np.isnan(limits.effort[0])
-            torque = np.array([1e6])
-            assert TorqueGate(limits.effort, torque).admit() and torque[0] == 1e6
+            with pytest.raises(ArgumentError, match='no effort limit is known'):
+                effort_limits([0.0], limits.effort, ['joint'])
             if kind == 'continuous':
                 assert (limits.lower[0], limits.upper[0]) == (-np.inf, np.inf)

@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_of
 from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.dynamics.model import Friction
 from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
@@ -48,6 +49,11 @@ def _torque_along(starts, coefficients, final, desired, inverse_dynamics, q, qd,
     add_friction(friction, speed, torque, torque)
 
 
+def frictionless(friction: Friction) -> Friction:
+    """Return ``friction`` with all parts of it zero."""
+    return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
+
+
 class Compensation:
     """The sum of the chosen terms for one robot: ready at once, evaluated per message."""
 
@@ -63,9 +69,7 @@ class Compensation:
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._rest = np.zeros(robot.nv)
         friction = robot.friction
-        if 'friction' not in terms:
-            friction = friction._replace(**dict.fromkeys(FRICTIONAL, self._rest))
-        self._friction = np.array(friction)
+        self._friction = np.array(friction if 'friction' in terms else frictionless(friction))
         # friction that grows with the load is that of all torque that is transmitted, whoever gives it
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.compensation import add_friction
+from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.robot import Robot
@@ -28,21 +28,24 @@ class JointControl:
     with e = q_d - q and de = qd_d - qd (Featherstone & Orin 2000, section 1; Siciliano et al. 2009, section 8.5).
     """
 
-    def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float):
+    def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float, terms=TERMS):
         """Choose the law; stiffness Kp (n, N m/rad), damping Kd (n, N m s/rad), bandwidth w (rad/s).
 
-        Raises ArgumentError for an unknown law, a wrong length or a negative gain.
+        Of gravity and friction only what is among ``terms`` is compensated: a robot may do the rest itself. Raises
+        ArgumentError for an unknown law, one that needs what it may not compensate, a wrong length or a negative gain.
         """
         if law not in LAWS:
             raise ArgumentError(f'control law: expected one of {", ".join(LAWS)}, got {law!r}')
+        if law == 'pd_gravity' and 'gravity' not in terms:
+            raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
         self.law = law
-        self._robot = robot
+        self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._stiffness = self._gains('stiffness', stiffness)
         self._damping = self._gains('damping', damping)
         if not np.isfinite(bandwidth) or bandwidth <= 0:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
         self._of_bandwidth = np.full(robot.nv, bandwidth**2), np.full(robot.nv, 2.0 * bandwidth)
-        self._friction = np.array(robot.friction)
+        self._friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._term = np.zeros(robot.nv)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:

@@ -4,14 +4,17 @@ import time
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
 
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
 from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
 from robot_dynamics_ros.robot import Robot
 
 DIAGNOSTICS_PERIOD = 1.0
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class DynamicsNode(LifecycleNode):
@@ -27,10 +30,12 @@ class DynamicsNode(LifecycleNode):
     def __init__(self, name: str, **options):
         """Declare the parameters that all nodes share."""
         super().__init__(name, **options)
+        self._checks: dict = {}
         self.declare('model', 'aubo_i5', 'robot that comes with the package, or path of a URDF file')
         self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
         self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotors, gears, friction')
-        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2')
+        self.declare('description_topic', '', "topic with the URDF as text, such as robot_description; '': none")
+        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2', check=Robot.with_gravity)
         self.declare(
             'most_joints', MOST_JOINTS, 'robots of more joints are answered by generic kernels', low=0, high=100
         )
@@ -38,11 +43,24 @@ class DynamicsNode(LifecycleNode):
         self.robot: Robot | None = None
         self.active = False
         self.silence = 'not configured'
+        self.crash = ''
         self._diagnostics = None
         self._diagnostics_timer = None
+        self._published_description = ''
+        self.add_on_set_parameters_callback(self._on_parameters)
+        if self.value('description_topic'):
+            self.create_subscription(
+                String, self.value('description_topic'), self.guarded(self._on_description), LATCHED
+            )
 
-    def declare(self, name, default, description, low=None, high=None) -> None:
-        """Declare a parameter with its description and, for a number, its range."""
+    def declare(self, name, default, description, low=None, high=None, check=None) -> None:
+        """Declare a parameter with its description and, for a number, its range.
+
+        ``check(robot, value)`` raises DynamicsError for a value that the configured node could not use. Values are
+        taken when the node is configured next, unless the description says otherwise.
+        """
+        if check is not None:
+            self._checks[name] = check
         descriptor = ParameterDescriptor(description=description)
         if low is not None and isinstance(default, int):
             descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
@@ -53,6 +71,12 @@ class DynamicsNode(LifecycleNode):
     def value(self, name: str):
         """Return a parameter's value."""
         return self.get_parameter(name).value
+
+    def start(self) -> None:
+        """Configure and activate; where configuring fails the node stays unconfigured and has said why."""
+        self.trigger_configure()
+        if self.silence == 'not active':
+            self.trigger_activate()
 
     def setup(self) -> None:
         """Create what the node needs beyond its robot; DynamicsError says why it can't."""
@@ -71,6 +95,25 @@ class DynamicsNode(LifecycleNode):
     def fall_silent(self) -> None:
         """Answer nothing more, also when the process ends without a lifecycle transition."""
         self.active = False
+
+    def crashed(self, error: Exception) -> None:
+        """Answer nothing more until the node is activated again; the process and its services go on.
+
+        For an exception that nothing explains, from whatever thread: what the node would say next can't be trusted.
+        """
+        self.crash = self.silence = f'internal error: {error!r}'
+        self.get_logger().error(f'{self.crash}; silent until activated again')
+
+    def guarded(self, callback):
+        """Return ``callback`` as one that no exception leaves."""
+
+        def guard(*arguments):
+            try:
+                return callback(*arguments)
+            except Exception as error:
+                self.crashed(error)
+
+        return guard
 
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
@@ -93,18 +136,20 @@ class DynamicsNode(LifecycleNode):
     def on_activate(self, state):
         """Begin to answer."""
         self.silence = 'no input yet'
+        self.crash = ''
         self.active = True
         return super().on_activate(state)
 
     def on_deactivate(self, state):
         """Fall silent."""
         self.fall_silent()
-        self.silence = 'not active'
+        self.silence = self.crash or 'not active'
         return super().on_deactivate(state)
 
     def on_cleanup(self, state):
         """Give back everything that configuring made."""
         self._release()
+        self.robot = None
         self.silence = 'not configured'
         return super().on_cleanup(state)
 
@@ -124,8 +169,40 @@ class DynamicsNode(LifecycleNode):
         self._diagnostics = self._diagnostics_timer = None
 
     def description(self) -> str:
-        """Return the URDF's text or path, or the name of the robot."""
-        return self.value('robot_description') or self.value('model')
+        """Return the URDF's text or path, or the name of the robot; ModelError where its topic has not told it yet."""
+        topic = self.value('description_topic')
+        if topic and not self._published_description:
+            raise ModelError(f'no robot description on topic {topic!r} yet')
+        return self._published_description or self.value('robot_description') or self.value('model')
+
+    def _on_description(self, message: String) -> None:
+        """Take the robot's description; where another was in use, go down and up again with the new one."""
+        if message.data == self._published_description:
+            return
+        self._published_description = message.data
+        active = self.active
+        if self.robot is not None:
+            self.get_logger().info('another robot description: the node is configured anew')
+            if active:
+                self.trigger_deactivate()
+            self.trigger_cleanup()
+            if not active:
+                self.trigger_configure()
+                return
+        if active or self.value('autostart'):
+            self.start()
+
+    def _on_parameters(self, parameters) -> SetParametersResult:
+        """Refuse values that the configured node could not use; before it is configured, configuring tells."""
+        for parameter in parameters:
+            check = self._checks.get(parameter.name)
+            if check is None or self.robot is None:
+                continue
+            try:
+                check(self.robot, parameter.value)
+            except DynamicsError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
 
     def warm_up(self) -> None:
         """Do all warm-ups, and tell how it goes on where they are not kept from an earlier start."""
@@ -159,16 +236,25 @@ class DynamicsNode(LifecycleNode):
             self.value('gravity')
         )
 
+    def _level(self) -> bytes:
+        """Return how bad things are."""
+        if self.crash:
+            return DiagnosticStatus.ERROR
+        return DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK
+
     def _publish_diagnostics(self) -> None:
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
+        if self.crash and self.active:
+            self.trigger_deactivate()
         fields = {
             'model': self.robot.name,
+            'model digest': self.robot.digest,
             'kernels': self.robot.binding,
             'joints': ' '.join(self.robot.joint_names),
             **self.report(),
         }
         status = DiagnosticStatus(
-            level=DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK,
+            level=self._level(),
             name=self.get_fully_qualified_name(),
             message=self.silence or 'answering',
             hardware_id=self.robot.name,

@@ -17,21 +17,33 @@ class FeedforwardNode(TrajectoryNode):
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('feedforward_node', **options)
-        self.declare('compensation', list(TERMS), f'terms of the torque, a choice among {", ".join(TERMS)}')
-        self.declare('evaluate_at', 'desired', f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}')
+        self.declare(
+            'compensation',
+            [''],
+            f"terms of the torque, among {', '.join(TERMS)}; '': all that the robot does not add",
+            check=lambda robot, terms: Compensation(robot, [term for term in terms if term] or TERMS),
+        )
+        self.declare(
+            'evaluate_at',
+            'desired',
+            f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
+            check=lambda robot, choice: is_measured(choice),
+        )
 
     def setup(self) -> None:
         """Create the composition, the inputs and the outputs."""
-        if self.value('evaluate_at') not in EVALUATE_AT:
-            raise ArgumentError(f'evaluate_at: expected one of {", ".join(EVALUATE_AT)}')
-        self._measured = self.value('evaluate_at') == 'measured'
-        self._compensation = Compensation(self.robot, self.value('compensation'))
+        self._measured = is_measured(self.value('evaluate_at'))
         super().setup()
 
     def create_outputs(self) -> None:
-        """Create both publishers."""
+        """Create the publishers."""
+        self._compensation = Compensation(self.robot, self.ownership.terms)
         self._named = NamedTorque(self, 'feedforward_torque', self._compensation.label)
-        self._commands = CommandArray(self, 'feedforward_torque/commands')
+        self._commands = self.ownership.takes_commands and CommandArray(self, 'feedforward_torque/commands')
+
+    def wanted(self) -> list[str]:
+        """Return what ``compensation`` says."""
+        return list(self.value('compensation'))
 
     def report(self) -> dict[str, str]:
         """Add the terms of the torque."""
@@ -49,9 +61,17 @@ class FeedforwardNode(TrajectoryNode):
         return self.trajectory.follow(stamp, self.state.q, self.state.qd)
 
     def publish(self, stamp) -> None:
-        """Publish named and as commands."""
+        """Publish named and, where the robot takes them, as commands."""
         self._named.publish(stamp)
-        self._commands.publish()
+        if self._commands:
+            self._commands.publish()
+
+
+def is_measured(evaluate_at: str) -> bool:
+    """Return whether ``evaluate_at`` says measured; ArgumentError where it says neither."""
+    if evaluate_at not in EVALUATE_AT:
+        raise ArgumentError(f'evaluate_at: expected one of {", ".join(EVALUATE_AT)}, got {evaluate_at!r}')
+    return evaluate_at == 'measured'
 
 
 def main():

@@ -1,5 +1,6 @@
 """Publishes the torques that hold the arm where it is against gravity."""
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque, TorqueNode
 
@@ -12,9 +13,11 @@ class GravityCompensationNode(TorqueNode):
         super().__init__('gravity_compensation_node', **options)
 
     def create_outputs(self) -> None:
-        """Create both publishers."""
+        """Create the publishers; ArgumentError where gravity is not this node's to compensate."""
+        if 'gravity' not in self.ownership.terms:
+            raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
         self._named = NamedTorque(self, 'gravity_torque', 'gravity')
-        self._commands = CommandArray(self, 'gravity_torque/commands')
+        self._commands = self.ownership.takes_commands and CommandArray(self, 'gravity_torque/commands')
 
     def warm_ups(self) -> dict:
         """Add the gravity torque."""
@@ -26,9 +29,10 @@ class GravityCompensationNode(TorqueNode):
         return ''
 
     def publish(self, stamp) -> None:
-        """Publish named and as commands."""
+        """Publish named and, where the robot takes them, as commands."""
         self._named.publish(stamp)
-        self._commands.publish()
+        if self._commands:
+            self._commands.publish()
 
 
 def main():

@@ -15,6 +15,8 @@ from rclpy.subscription import Subscription
 from robot_dynamics_ros.nodes import realtime
 
 FOREVER = -1
+PAUSE = 5_000_000
+"""ns without a message after which a node that shall act then is asked."""
 PATIENCE = 1e-4
 """s that a thread waits for the interpreter before it asks the one that has it to let go; Python's own is 5 ms."""
 
@@ -43,13 +45,17 @@ class HotPath:
     _running = 0  # in this process
     _patience = 0.0  # of the interpreter before the first of them
 
-    def __init__(self, node, group: NoExecutor, subscriptions: list[Subscription]):
-        """Serve ``subscriptions`` of ``node``; the thread is made by ``start``."""
+    def __init__(self, node, group: NoExecutor, subscriptions: list[Subscription], on_pause=None):
+        """Serve ``subscriptions`` of ``node``; the thread is made by ``start``.
+
+        ``on_pause`` is called whenever nothing has come for ``PAUSE``; it raises nothing.
+        """
         self._context = node.context
         self._logger = node.get_logger()
         self._node = node
         self._wake = node.create_guard_condition(None, group)
         self._subscriptions = subscriptions
+        self._on_pause = on_pause
         self._thread: threading.Thread | None = None
         self._stopping = False
 
@@ -96,17 +102,22 @@ class HotPath:
         pairs = [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
         wake = self._wake.handle
         wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
+        longest = FOREVER if self._on_pause is None else PAUSE
         try:
             while not self._stopping:
                 wait_set.clear_entities()
                 wait_set.add_guard_condition(wake)
                 for subscription, _ in pairs:
                     wait_set.add_subscription(subscription)
-                wait_set.wait(FOREVER)
+                wait_set.wait(longest)
+                pause = self._on_pause
                 for subscription, callback in pairs:
                     taken = subscription.take_message(None, True)
                     if taken is not None and not self._stopping:
                         callback(taken[0])
+                        pause = None
+                if pause is not None and not self._stopping:
+                    pause()
         except _rclpy.RCLError as error:
             if self._context.ok():
                 self._logger.error(f'joint states are no longer taken: {error}')

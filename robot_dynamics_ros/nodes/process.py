@@ -14,7 +14,7 @@ def run(*node_classes) -> None:
         for node in nodes:
             executor.add_node(node)
             if node.value('autostart'):
-                start(node)
+                node.start()
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass  # asked to stop
@@ -22,10 +22,3 @@ def run(*node_classes) -> None:
         for node in nodes:
             node.fall_silent()
         rclpy.try_shutdown()
-
-
-def start(node) -> None:
-    """Configure and activate ``node``; where configuring fails the node stays unconfigured and has said why."""
-    node.trigger_configure()
-    if node.silence == 'not active':
-        node.trigger_activate()

@@ -6,7 +6,7 @@ import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from robot_dynamics_ros.control.joint_control import LAWS, JointControl
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import JointStateInput
 from robot_dynamics_ros.nodes.torque_node import CommandArray
@@ -25,7 +25,9 @@ class TorqueController(TrajectoryNode):
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('torque_controller', **options)
-        self.declare('control_law', 'pd_feedforward', f'one of {", ".join(LAWS)}')
+        self.declare(
+            'control_law', 'pd_feedforward', f'one of {", ".join(LAWS)}; taken at activation, as the gains are'
+        )
         self.declare('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad')
         self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad')
         self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0)
@@ -38,21 +40,23 @@ class TorqueController(TrajectoryNode):
         )
 
     def setup(self) -> None:
-        """Create the law, the inputs and the output."""
-        self._choose_law()
+        """Create the inputs, the output and the law."""
         self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
         self._feedforward_stamp = 0
         self._feedforward_input = JointStateInput(self.robot.joint_names, 'effort')
         (self._feedforward,) = self._feedforward_input.numbers
         self._hold: np.ndarray | None = None
         super().setup()
+        self._choose_law()
 
     def inputs(self) -> dict:
         """Return the handler of the feedforward torque."""
         return {'feedforward_torque': self._on_feedforward}
 
     def create_outputs(self) -> None:
-        """Create the publisher."""
+        """Create the publisher; ArgumentError where the robot takes no torques."""
+        if not self.ownership.takes_commands:
+            raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
         self._commands = CommandArray(self, 'effort_commands')
 
     def warm_ups(self) -> dict:
@@ -101,7 +105,7 @@ class TorqueController(TrajectoryNode):
     def _choose_law(self) -> None:
         """Make the law that the parameters say; DynamicsError where they are wrong."""
         gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
-        self._control = JointControl(self.robot, self.value('control_law'), *gains)
+        self._control = JointControl(self.robot, self.value('control_law'), *gains, self.ownership.terms)
         self._needs_feedforward = self._control.law == 'pd_feedforward'
 
     def _on_feedforward(self, data: bytes) -> None:

@@ -7,9 +7,20 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.control.joint_order import gather, permutation
-from robot_dynamics_ros.control.safety import AgeLimit, TorqueGate
+from robot_dynamics_ros.control.ownership import PRESETS, Ownership
+from robot_dynamics_ros.control.safety import (
+    CLAMPED,
+    NOT_FINITE,
+    SLOWED,
+    Envelope,
+    Freshness,
+    effort_limits,
+    rate_limits,
+)
+from robot_dynamics_ros.control.stale import ON_STALE, stale_answer
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.dynamics.jit import bound
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
@@ -20,15 +31,36 @@ from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
 
 class TorqueNode(DynamicsNode):
-    """Reads ``joint_states``; per message: names, age, ``compute``, gate, publish. No exception leaves the callback."""
+    """Reads ``joint_states``; per message: names, age, ``compute``, envelope, publish. No exception leaves it."""
 
     def __init__(self, name: str, **options):
         """Declare the parameters of every node that publishes torques."""
         super().__init__(name, **options)
         self.declare(
-            'age_limit', 0.0, 'oldest state that is answered, s; 0 means three periods of the input', low=0.0, high=10.0
+            'age_limit',
+            0.0,
+            'how far a state may lie from now, s; 0 means three periods of the input',
+            low=0.0,
+            high=86400.0,
         )
-        self.declare('command_joints', [''], "joint order of the command array; '' means the robot's order")
+        self.declare(
+            'on_stale', 'silent', f'what follows when states stop: {", ".join(ON_STALE)}', check=_check_on_stale
+        )
+        self.declare('ramp_time', 0.5, 'from the last torque to zero in ramp_to_zero, s', low=0.01, high=60.0)
+        self.declare(
+            'effort_limit', [0.0], 'of each joint or of all, N m; 0: as in the URDF, .inf: none', check=_check_effort
+        )
+        self.declare('rate_limit', [0.0], 'of the torque of each joint or of all, N m/s; 0: none', check=_check_rate)
+        self.declare('preset', '', f"kind of robot, among {', '.join(PRESETS)}; '': unknown", check=_check_preset)
+        self.declare(
+            'gravity_owner',
+            '',
+            "who compensates gravity, node or robot; '': as the preset says, else node",
+            check=_check_owner,
+        )
+        self.declare(
+            'command_joints', [''], "joint order of the command array; '' means the robot's order", check=_command_order
+        )
         self.declare(
             'realtime_priority', 0, 'of the thread that answers, 1 to 99 (SCHED_FIFO); 0: as any other', low=0, high=99
         )
@@ -41,6 +73,10 @@ class TorqueNode(DynamicsNode):
     def inputs(self) -> dict:
         """Return handlers (of bytes) for further JointState topics that are taken on the same thread."""
         return {}
+
+    def wanted(self) -> list[str]:
+        """Return the terms of the torque that parameters ask for, [''] for all."""
+        return ['']
 
     def compute(self, stamp: int) -> str:
         """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none."""
@@ -57,11 +93,18 @@ class TorqueNode(DynamicsNode):
     def setup(self) -> None:
         """Create input and outputs."""
         self._clear()
-        self.state = StateInput(self.robot.joint_names)
-        self._age = AgeLimit(self.value('age_limit'))
+        names = self.robot.joint_names
+        self.ownership = Ownership(self.value('preset'), self.value('gravity_owner'), self.wanted())
+        limits = (
+            effort_limits(self.value('effort_limit'), self.robot.limits.effort, names),
+            rate_limits(self.value('rate_limit'), names),
+        )
+        self.state = StateInput(names)
+        self._freshness = Freshness(self.value('age_limit'))
         self.torque = np.zeros(self.robot.nv)
         self.create_outputs()
-        self._gate = TorqueGate(self.robot.limits.effort, self.torque)
+        self._envelope = Envelope(*limits, self.torque)
+        self._stale = stale_answer(self.value('on_stale'), self.robot, self.torque, self.value('ramp_time'))
         self._simulated_time = self.get_clock().ros_time_is_active
         group = NoExecutor()
         self._inputs = [
@@ -76,7 +119,12 @@ class TorqueNode(DynamicsNode):
             )
             for topic, handler in {'joint_states': self._on_state, **self.inputs()}.items()
         ]
-        self._hot_path = HotPath(self, group, self._inputs)
+        self._hot_path = HotPath(self, group, self._inputs, self._on_pause if self._stale else None)
+        self._reset = self.create_service(Trigger, '~/reset', self._on_reset)
+
+    def warm_ups(self) -> dict:
+        """Add what answers stale input."""
+        return {**super().warm_ups(), **({'torque without input': self._stale.warm_up} if self._stale else {})}
 
     def teardown(self) -> None:
         """Destroy input and outputs."""
@@ -85,6 +133,7 @@ class TorqueNode(DynamicsNode):
             self._hot_path = None
             for subscription in self._inputs:
                 self.destroy_subscription(subscription)
+            self.destroy_service(self._reset)
         for output in self._outputs:
             self.destroy_lifecycle_publisher(output)
         self._outputs.clear()
@@ -102,6 +151,7 @@ class TorqueNode(DynamicsNode):
     def on_activate(self, state):
         """Begin to answer."""
         result = super().on_activate(state)
+        self._freshness.forget()
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
@@ -118,29 +168,47 @@ class TorqueNode(DynamicsNode):
         return publisher.handle.publish_raw
 
     def report(self) -> dict[str, str]:
-        """Return counts of states, answers and rejections, rate, age of the last state."""
-        age = time.monotonic() - self._seen
+        """Return counts of states, answers and rejections by reason, rate, jitter, age of the last state."""
+        age, period = time.monotonic() - self._seen, self._freshness.period
         self._simulated_time = self.get_clock().ros_time_is_active
         if self._refusal:
             self.get_logger().warning(self._refusal)
             self._refusal = ''
-        if self.active and self._states and age > max(1.0, AgeLimit.PERIODS * self._age.period):
+        if self.active and self._states and age > max(1.0, Freshness.PERIODS * period):
             self.silence = f'no joint state for {age:.1f} s'
+        publishers = self.count_publishers(self.resolve_topic_name('joint_states'))
+        if publishers > 1:
+            self.get_logger().warning(f'joint_states has {publishers} publishers (said once)', once=True)
+        counts = self._envelope.counts
         return {
             'states received': str(self._states),
             'torques published': str(self._answers),
-            'states rejected': str(self._rejected),
-            'torques saturated': str(self._gate.saturations),
-            'torques not finite': str(self._gate.rejections),
-            'input rate, Hz': f'{1.0 / self._age.period:.1f}' if self._age.period else '0',
+            'states rejected': str(sum(self._rejected.values())),
+            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in self._rejected.items()),
+            'torques saturated': str(counts[CLAMPED]),
+            'torques slowed': str(counts[SLOWED]),
+            'torques not finite': str(counts[NOT_FINITE]),
+            'torques, reasons since reset': self._envelope.reasons(self.robot.joint_names),
+            'publishers of joint_states': str(publishers),
+            'input rate, Hz': f'{1.0 / period:.1f}' if period else '0',
+            'input jitter, ms': f'{1e3 * self._freshness.jitter:.3f}',
             'last state, s ago': f'{age:.3f}' if self._states else 'never',
+            'gravity owner': self.ownership.gravity_owner,
         }
 
     def _clear(self) -> None:
         """Start all counts afresh."""
-        self._states = self._answers = self._rejected = 0
-        self._seen = 0.0
+        self._states = self._answers = 0
+        self._rejected: dict[str, int] = {}
+        self._seen = self._fresh = self._answered = 0.0
         self._refusal = ''
+
+    def _reject(self, why: str) -> None:
+        """Count a state that is not answered."""
+        self._rejected[why] = self._rejected.get(why, 0) + 1
+        self.silence = f'joint state rejected: {why}'
+        if self._stale:
+            self._on_pause()
 
     def _on_state(self, data: bytes) -> None:
         """Take one state through the safety rules in their order; answer it, or remember the reason for silence."""
@@ -148,26 +216,62 @@ class TorqueNode(DynamicsNode):
         now = self.get_clock().now().nanoseconds if self._simulated_time else time.time_ns()
         self._states += 1
         self._seen = time.monotonic()
+        if self.crash:
+            return
         try:
             stamp = self.state.read(data)
-            if not self._age.admits(stamp, now):
-                self._rejected += 1
-                self.silence = 'the joint state is too old'
+            why = self._freshness.refusal(stamp, now)
+            if why:
+                self._reject(why)
                 return
             reason = self.compute(stamp)
-            if not reason and not self._gate.admit():
+            if not reason and not self._envelope.admit(self._elapsed(stamp)):
                 reason = 'the torque is not finite'
             if not reason:
                 self.publish(stamp)
                 self._answers += 1
+                self._freshness.answered = stamp
+                self._fresh = self._answered = self._seen
+                if self._stale:
+                    self._stale.remember(self.state.q)
             self.silence = reason
         except DynamicsError as error:
-            self._rejected += 1
-            self.silence = f'state rejected: {error}'
+            self._reject(str(error))
             self.refuse(self.silence)
         except Exception as error:  # no exception leaves a callback: the node says so and stays silent
-            self.silence = f'internal error: {error!r}'
-            self.refuse(self.silence)
+            self.crashed(error)
+
+    def _elapsed(self, stamp: int) -> float:
+        """Return the time in s since the last torque; after a silence longer than the age limit begin from zero."""
+        if self._stale and self._stale.acts:
+            return self._seen - self._answered
+        elapsed = (stamp - self._freshness.answered) * 1e-9
+        if elapsed <= self._freshness.limit:
+            return elapsed
+        self._envelope.begin()
+        return 0.0
+
+    def _on_pause(self) -> None:
+        """Nothing that can be answered has come: where states are overdue, do what ``on_stale`` says."""
+        now = time.monotonic()
+        overdue = now - self._fresh - self._freshness.limit
+        if not self._freshness.answered or overdue < 0.0 or self.crash:
+            return
+        try:
+            going_on = self._stale.compute(overdue)
+            if going_on and self._envelope.admit(now - self._answered):
+                self.publish(self._freshness.answered)
+                self._answered = now
+            self.silence = self._stale.reason
+        except Exception as error:  # no exception leaves a callback
+            self.crashed(error)
+
+    def _on_reset(self, request, response):
+        """Forget what the envelope has stopped, and what states were rejected."""
+        self._envelope.reset()
+        self._rejected = {}
+        response.success, response.message = True, 'reasons and counts are forgotten'
+        return response
 
 
 class CommandArray:
@@ -175,8 +279,7 @@ class CommandArray:
 
     def __init__(self, node: TorqueNode, topic: str):
         """Publish on ``topic`` in the order of the node's parameter ``command_joints``."""
-        names = [name for name in node.value('command_joints') if name] or list(node.robot.joint_names)
-        self._order = np.argsort(permutation(node.robot.joint_names, names))
+        self._order = _command_order(node.robot, node.value('command_joints'))
         self._buffer = ArrayBuffer(node.robot.nv)
         self._send = node.output(Float64MultiArray, topic)
         self._gather = bound(gather, node.torque, self._order, self._buffer.data)
@@ -202,3 +305,28 @@ class NamedTorque:
     def publish(self, stamp: int) -> None:
         """Publish the node's torque with ``stamp`` (ns)."""
         self._send(self._buffer.stamped(stamp))
+
+
+def _command_order(robot, names) -> np.ndarray:
+    """Return where each of ``names`` ([''] for the robot's order) stands in the robot's torque, (n,)."""
+    return np.argsort(permutation(robot.joint_names, [name for name in names if name] or list(robot.joint_names)))
+
+
+def _check_on_stale(robot, name) -> None:
+    stale_answer(name, robot, np.zeros(robot.nv), 1.0)
+
+
+def _check_effort(robot, limits) -> None:
+    effort_limits(limits, robot.limits.effort, robot.joint_names)
+
+
+def _check_rate(robot, limits) -> None:
+    rate_limits(limits, robot.joint_names)
+
+
+def _check_preset(robot, name) -> None:
+    Ownership(name, '', [''])
+
+
+def _check_owner(robot, name) -> None:
+    Ownership('', name, [''])

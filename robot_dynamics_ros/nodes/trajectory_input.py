@@ -16,13 +16,19 @@ class TrajectoryInput:
     """The trajectory being followed: the newest message replaces it, one without points ends it.
 
     A header stamp of zero means: now. Where the first point lies later than the start, the way to it begins at the
-    state in which the arm is met then, as joint_trajectory_controller does.
+    state in which the arm is met then, as joint_trajectory_controller does. One that is over when it comes is refused,
+    one that begins further from the arm than a tolerance is dropped there.
     """
 
-    def __init__(self, joint_names, along: Callable[[Trajectory], Step]):
-        """Follow trajectories of the joints ``joint_names``: ``along(trajectory)`` is called with each time, s."""
+    def __init__(self, joint_names, along: Callable[[Trajectory], Step], position, tolerance: float, tell):
+        """Follow trajectories of the joints ``joint_names``: ``along(trajectory)`` is called with each time, s.
+
+        The step writes the desired ``position`` (n), which may begin ``tolerance`` (rad, m; 0: anything) away from the
+        arm; ``tell(reason)`` is called where it does not.
+        """
         self._joint_names, self._along = joint_names, along
-        self._followed: tuple[int, Trajectory, Step | None] | None = None
+        self._position, self._tolerance, self._tell = position, tolerance or np.inf, tell
+        self._followed: Followed | None = None
 
     def receive(self, message, now: int) -> list[str]:
         """Follow ``message`` from ``now`` (ns) or its stamp on; return how it will be interpolated.
@@ -37,9 +43,12 @@ class TrajectoryInput:
         columns = [_column(message, field, places) for field in ('positions', 'velocities', 'accelerations')]
         trajectory = Trajectory(times, *columns)
         start = nanoseconds(message.header.stamp) or now
+        over = (now - start) * 1e-9 - trajectory.duration
+        if over > 0.0:
+            raise ArgumentError(f'trajectory: it was over {over:.3f} s before it came')
         # one that begins later gets its way to the first point when the arm is met at its start
         step = None if trajectory.start > 0.0 else self._along(trajectory)
-        self._followed = (start, trajectory, step)
+        self._followed = Followed(start, trajectory, step)
         if step is None:
             trajectory = trajectory.starting_from(columns[0][0], np.zeros(len(places)))
         return trajectory.interpolations
@@ -49,15 +58,40 @@ class TrajectoryInput:
         followed = self._followed
         if followed is None:
             return 'no trajectory'
-        start, trajectory, step = followed
-        if stamp < start:
+        t = (stamp - followed.start) * 1e-9
+        if t < 0.0:
             return 'the trajectory has not begun'
-        if step is None:
-            step = self._along(trajectory.starting_from(q, qd))
+        if followed.begun:
+            followed.step(t)
+            return ''
+        return self._begin(followed, t, q, qd)
+
+    def _begin(self, followed: 'Followed', t: float, q, qd) -> str:
+        """Take the first step, ``t`` s after the start; drop a trajectory that begins too far away."""
+        if followed.step is None:
+            followed.step = self._along(followed.trajectory.starting_from(q, qd))
+        followed.step(t)
+        distance = np.abs(self._position - q)
+        k = int(np.argmax(distance))
+        if distance[k] > self._tolerance:
+            reason = (
+                f'trajectory dropped: joint {self._joint_names[k]!r} is {distance[k]:.3f} away from where it begins'
+            )
+            self._tell(reason)
             if self._followed is followed:
-                self._followed = (start, trajectory, step)
-        step((stamp - start) * 1e-9)
+                self._followed = None
+            return reason
+        followed.begun = True
         return ''
+
+
+class Followed:
+    """A trajectory, when it starts (ns), and what is done for each time of it."""
+
+    def __init__(self, start: int, trajectory: Trajectory, step: Step | None):
+        """Follow it from ``start`` on; without a step it has to be made when the arm is met."""
+        self.start, self.trajectory, self.step = start, trajectory, step
+        self.begun = False
 
 
 def _column(message, field: str, places) -> np.ndarray:

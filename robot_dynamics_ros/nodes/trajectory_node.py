@@ -18,15 +18,24 @@ class TrajectoryNode(TorqueNode):
     def __init__(self, name: str, **options):
         """Declare the parameters."""
         super().__init__(name, **options)
+        self.declare(
+            'start_tolerance',
+            0.5,
+            'how far from the arm a trajectory may begin, each joint, rad or m; 0: anywhere',
+            low=0.0,
+            high=1000.0,
+        )
         self._trajectory_subscription = None
 
     def setup(self) -> None:
         """Create the inputs and the outputs."""
-        self.trajectory = TrajectoryInput(self.robot.joint_names, self.along)
         self.desired = np.zeros((3, self.robot.nv))
+        self.trajectory = TrajectoryInput(
+            self.robot.joint_names, self.along, self.desired[0], self.value('start_tolerance'), self.refuse
+        )
         super().setup()
         self._trajectory_subscription = self.create_subscription(
-            JointTrajectory, 'joint_trajectory', self._on_trajectory, 10
+            JointTrajectory, 'joint_trajectory', self.guarded(self._on_trajectory), 10
         )
 
     def along(self, trajectory: Trajectory) -> Step:

@@ -1,0 +1,79 @@
+"""A robot that is described on a topic: the node waits for it, and takes a second one over without a torque between."""
+
+import graph as ros
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import State
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+NODE = 'gravity_compensation_node'
+
+
+def pendulum(mass: float) -> str:
+    """A mass at 0.5 m under a joint about y; level with the joint at 0."""
+    return f"""
+<robot name="pendulum">
+  <link name="base"/>
+  <link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="{mass}"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="swing" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 -1 0"/>
+    <limit lower="-1" upper="1" effort="100" velocity="1"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def graph(tmp_path):
+    with ros.Graph(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def describe(graph):
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = graph.node.create_publisher(String, 'robot_description', latched)
+    return lambda text: publisher.publish(String(data=text))
+
+
+def carried(graph, mass):
+    """Wait until the torque is that of a mass."""
+    torques = graph.listen(JointState, 'gravity_torque')
+
+    def send():
+        graph.publish('joint_states', ros.joint_state(['swing'], graph.now(), [0.0]))
+
+    graph.repeat_until(send, lambda: torques and np.isclose(torques[-1].effort[0], mass * 9.81 * 0.5), 'torque', 0.1)
+
+
+def test_the_node_waits_for_the_description_and_takes_another_one_over(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    assert "no robot description on topic 'robot_description' yet" in graph.log(NODE)
+    describe(pendulum(2.0))
+    carried(graph, 2.0)
+    describe(pendulum(3.0))
+    graph.until(lambda: 'another robot description' in graph.log(NODE), 'the take-over in the log')
+    carried(graph, 3.0)
+    known = len(graph.log(NODE))
+    describe(pendulum(3.0))  # the same again is no news
+    carried(graph, 3.0)
+    assert 'another robot description' not in graph.log(NODE)[known:]
+
+
+def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_until_the_next(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    describe(pendulum(2.0))
+    carried(graph, 2.0)
+    describe(pendulum(-3.0))
+    graph.until(lambda: "link 'arm'" in graph.log(NODE), 'the reason in the log')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    describe(pendulum(4.0))
+    carried(graph, 4.0)
+
+
+def test_an_inactive_node_stays_inactive(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'autostart:=false'), active=False)
+    describe(pendulum(2.0))
+    graph.until(lambda: graph.node.count_subscribers('robot_description'), 'a subscriber')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED

@@ -1,0 +1,157 @@
+"""The safety rules of a node that publishes torques, on a real process: limits, stale input, gravity, reset."""
+
+import graph as ros
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.tools.processes import ProcessError
+
+NODE = 'gravity_compensation_node'
+ROBOT = Robot.named('aubo_i5')
+NAMES = list(ROBOT.joint_names)
+Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
+GRAVITY = ROBOT.gravity_torque(Q)
+
+
+@pytest.fixture(scope='module')
+def graph(tmp_path_factory):
+    with ros.Graph(tmp_path_factory.mktemp('envelope')) as running:
+        running.start(NODE)
+        yield running
+
+
+def send(graph, stamp, position=Q):
+    graph.publish('joint_states', ros.joint_state(NAMES, stamp, position))
+
+
+def answer(graph, stamp):
+    torques = graph.listen(JointState, 'gravity_torque')
+    return np.array(graph.answer(lambda stamp: send(graph, stamp), torques, stamp).effort)
+
+
+def ms(count):
+    return round(1e6 * count)
+
+
+def test_torque_rises_from_zero_as_fast_as_the_rate_limit_allows(graph):
+    rate = [500.0, 100.0, 100.0, 0.0, 10.0, 10.0]
+    with graph.parameters(NODE, rate_limit=rate, age_limit=10.0):
+        start = graph.now()
+        limit = np.where(rate, rate, np.inf)
+        last = answer(graph, start)
+        np.testing.assert_array_equal(last, np.where(rate, 0.0, GRAVITY))
+        for k in range(1, 6):
+            torque = answer(graph, start + ms(20 * k))
+            np.testing.assert_allclose(torque, last + np.clip(GRAVITY - last, -0.02 * limit, 0.02 * limit), atol=1e-9)
+            last = torque
+        fields = graph.diagnostics(NODE).fields
+    assert int(fields['torques slowed']) >= 5
+    assert f'{NAMES[1]}: faster than the rate limit' in fields['torques, reasons since reset']
+    assert NAMES[3] not in fields['torques, reasons since reset']
+
+
+def test_after_a_silence_longer_than_the_age_limit_it_rises_from_zero_again(graph):
+    with graph.parameters(NODE, rate_limit=[1000.0], age_limit=1.0):
+        start = graph.now()
+        answer(graph, start)
+        np.testing.assert_allclose(answer(graph, start + ms(500)), GRAVITY, atol=1e-9)
+        graph.until(lambda: graph.now() > start + ms(1600), 'a silence')
+        np.testing.assert_array_equal(answer(graph, start + ms(1501)), np.zeros(6))
+
+
+def test_stated_effort_limits_hold_and_reset_forgets_what_they_stopped(graph):
+    stated = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]
+    with graph.parameters(NODE, effort_limit=stated, age_limit=10.0):
+        limit = np.where(stated, stated, ROBOT.limits.effort)
+        np.testing.assert_allclose(answer(graph, graph.now()), np.clip(GRAVITY, -limit, limit), atol=1e-9)
+        before = graph.diagnostics(NODE).fields
+        response = graph.client.call(Trigger, f'{NODE}/reset', Trigger.Request())
+        after = graph.diagnostics(NODE).fields
+    assert f'{NAMES[1]}: beyond the effort limit' in before['torques, reasons since reset']
+    assert int(before['torques saturated']) > 0
+    assert response.success
+    assert (after['torques, reasons since reset'], after['torques saturated']) == ('', '0')
+
+
+def test_states_of_the_future_and_out_of_order_are_not_answered(graph):
+    with graph.parameters(NODE, age_limit=1.0):
+        start = graph.now()
+        answer(graph, start)
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.silence(NODE, 'out of order', lambda: send(graph, start - 1))
+        graph.silence(NODE, 'from the future', lambda: send(graph, graph.now() + ms(5000)))
+        graph.silence(NODE, 'without a stamp', lambda: send(graph, 0))
+        rejected = graph.diagnostics(NODE).fields['states rejected, reasons']
+        assert torques == []
+        answer(graph, graph.now())
+    assert all(reason in rejected for reason in ('out of order: ', 'from the future: ', 'without a stamp: '))
+
+
+def test_when_states_stop_gravity_is_held_where_told(graph):
+    with graph.parameters(NODE, on_stale='gravity_only', age_limit=0.3):
+        torques = graph.listen(JointState, 'gravity_torque')
+        stamp = graph.now()
+        answer(graph, stamp)
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.until(lambda: len(torques) > 20, 'torques without states')
+        assert graph.diagnostics(NODE).message == 'no fresh joint state: gravity only'
+    for torque in torques:
+        assert ros.nanoseconds(torque.header.stamp) == stamp
+        np.testing.assert_allclose(torque.effort, GRAVITY, atol=1e-9)
+
+
+def test_when_states_stop_the_torque_goes_to_zero_where_told(graph):
+    with graph.parameters(NODE, on_stale='ramp_to_zero', ramp_time=0.2, age_limit=0.3):
+        answer(graph, graph.now())
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.until(lambda: torques and not np.any(torques[-1].effort), 'a torque of zero')
+        shares = np.array([torque.effort for torque in torques])[:, 1] / GRAVITY[1]
+        graph.diagnostics(NODE)
+        assert len(torques) == len(shares)  # zero was the last
+        answer(graph, graph.now())
+    assert (np.diff(shares) <= 0.0).all()
+    assert 0.0 < shares[len(shares) // 2] < 1.0
+
+
+def test_a_robot_that_compensates_gravity_itself_gets_none(graph):
+    known = len(graph.log(NODE))
+    for parameters in ({'gravity_owner': 'robot'}, {'preset': 'franka'}):
+        with pytest.raises(ProcessError, match='transition 1 failed'), graph.parameters(NODE, **parameters):
+            pass
+    said = [line for line in graph.log(NODE)[known:].splitlines() if 'not configured' in line]
+    assert len(said) == 2
+    assert all('gravity would be compensated twice' in line for line in said)
+
+
+def test_where_torques_are_only_watched_there_are_no_commands(graph):
+    with graph.parameters(NODE, preset='monitor_only', age_limit=10.0):
+        answer(graph, graph.now())
+        assert graph.node.count_publishers('gravity_torque/commands') == 0
+
+
+def test_two_publishers_of_states_are_told(graph):
+    send(graph, graph.now())
+    other = graph.node.create_publisher(JointState, 'joint_states', 10)
+    assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
+    graph.until(lambda: 'joint_states has 2 publishers' in graph.log(NODE), 'the warning')
+    graph.node.destroy_publisher(other)
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'culprit'),
+    [
+        ('on_stale', 'loud', "got 'loud'"),
+        ('preset', 'frank', "got 'frank'"),
+        ('gravity_owner', 'nobody', "got 'nobody'"),
+        ('effort_limit', [1.0, 2.0], 'effort_limit: expected one number >= 0 or 6'),
+        ('rate_limit', [-1.0], 'rate_limit: expected one number >= 0 or 6'),
+        ('gravity', [0.0, 1.0], 'gravity'),
+        ('command_joints', ['elbow_of_nobody'], 'elbow_of_nobody'),
+    ],
+)
+def test_a_value_that_the_node_could_not_use_is_refused_when_set(graph, name, value, culprit):
+    with pytest.raises(ProcessError, match=culprit):
+        graph.client.set_parameter(NODE, name, value)
