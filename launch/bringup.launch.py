@@ -1,6 +1,6 @@
 """Runs a set of this package's nodes in one process; they configure and activate themselves."""
 
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -18,15 +18,16 @@ ARGUMENTS = {
         'parameter file',
     ),
     'log_level': ('info', 'debug, info, warn or error'),
+    'fleet': ('0', 'number of arms, each a process in a namespace arm_1, arm_2, ... of its own; 0: one without'),
 }
 
 
-def generate_launch_description():
-    """Return the arguments and the one process."""
-    bringup = Node(
+def bringup(namespace):
+    """Return the process of one arm."""
+    return Node(
         package='robot_dynamics_ros',
         executable='bringup',
-        namespace=LaunchConfiguration('namespace'),
+        namespace=namespace,
         arguments=[
             '--nodes',
             LaunchConfiguration('nodes'),
@@ -43,8 +44,18 @@ def generate_launch_description():
         ],
         output='screen',
     )
+
+
+def arms(context):
+    """Return the processes of all arms."""
+    namespace, count = LaunchConfiguration('namespace'), int(LaunchConfiguration('fleet').perform(context))
+    return [bringup([namespace, '/', f'arm_{k}']) for k in range(1, count + 1)] or [bringup(namespace)]
+
+
+def generate_launch_description():
+    """Return the arguments and the processes."""
     arguments = [
         DeclareLaunchArgument(name, default_value=default, description=description)
         for name, (default, description) in ARGUMENTS.items()
     ]
-    return LaunchDescription([*arguments, bringup])
+    return LaunchDescription([*arguments, OpaqueFunction(function=arms)])
