@@ -1,5 +1,7 @@
 """Ten arms on one machine, each in a namespace of its own: nobody answers for another."""
 
+import signal
+
 import graph as ros
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -27,6 +29,11 @@ def test_ten_arms_answer_each_its_own_states(tmp_path):
 
         graph.repeat_until(send, lambda: all(torques), 'answers of all arms')
         assert not graph.node.count_publishers('gravity_torque')
+        # one after the other: together they may take longer than a single one is given
+        for arm in range(ARMS):
+            process = graph.forget(f'{NODE}_{arm}')
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60.0) == 0
     for arm, q in enumerate(positions):
         for torque in torques[arm]:
             np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(q), rtol=0, atol=1e-9)
