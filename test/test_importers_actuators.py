@@ -187,7 +187,7 @@ REFUSED = {
     'not YAML': ('rotor_inertia: {a: 1', 'not YAML'),
     'an object': ('!!python/object/apply:os.getcwd []', 'not YAML'),
     'a date that is none': ('rotor_inertia: {a: 2020-13-45}', 'not YAML'),
-    'deep': ('[' * 5000, 'not YAML'),
+    'deep': ('[' * 5000, 'nested deeper than 64'),
     'too long': (b'#' * (MAX_BYTES + 1), 'longer than'),
     'not UTF-8': (b'\xff\xfe\xe9', 'not UTF-8'),
 }

@@ -152,8 +152,8 @@ NAMES = [
     '~',
     'é ü 机',
     '  x  y ',
-    'line\nbreak',
-    'tab\tand\rreturn',
+    '../../etc',
+    'a"b\\n',
     '&amp;',
     '# no',
     '{a: b}',
@@ -261,7 +261,7 @@ REFUSED = {  # path to a value in the YAML, the value (None: the key goes), the 
     'parent': (('joints', 1, 'parent'), 'nowhere', JOINT + "its parent link 'nowhere' comes after it or nowhere"),
     'kind': (('joints', 1, 'kind'), 'fixed', JOINT + 'kind: expected one of revolute, prismatic'),
     'axis': (('joints', 1, 'axis'), [0, 0, 0], JOINT + 'axis: the axis has no direction'),
-    'rotation': (('joints', 1, 'rotation'), [[1, 0, 0]] * 3, JOINT + 'rotation: expected a rotation matrix'),
+    'rotation': (('joints', 1, 'rotation'), [[1, 0, 0] for _ in range(3)], JOINT + 'rotation: expected a rotation'),
     'mirror': (('joints', 1, 'rotation'), [[1, 0, 0], [0, 1, 0], [0, 0, -1]], JOINT + 'rotation: expected a rotation'),
     'origin': (('joints', 1, 'origin'), [0, 'x', 0], JOINT + 'origin: expected finite numbers'),
     'NaN': (('joints', 1, 'origin'), [0, float('nan'), 0], JOINT + 'origin: expected finite numbers'),
@@ -305,7 +305,7 @@ TEXTS = {
     'nothing': ('\n', 'the file: expected a table, got None'),
     'not YAML': ('{\n', 'not YAML'),
     'an object': ('!!python/object/apply:os.getcwd []\n', 'not YAML'),
-    'deep': ('\n' + '[' * 5000, 'not YAML'),
+    'deep': ('\n' + '[' * 5000, 'nested deeper than 64'),
 }
 
 

@@ -14,6 +14,9 @@ import numpy as np
 from robot_dynamics_ros.dynamics.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, axis_and_pitch, directions_of
 
+MOST_MOVING_LINKS = 1000
+"""A humanoid with hands has a hundred; of a thousand the mass matrix has 8 MB."""
+
 
 class ModelArrays(NamedTuple):
     """The arrays that kernels read. Velocity k (1..nv) is ``qd[k - 1]``; its row in an array is k."""
@@ -186,8 +189,10 @@ class Model:
 
         ``frames`` names further frames, ``findings`` is what the importer's audit has to say. ``base_inertia`` (10,
         base frame) moves nothing here: it counts where the base becomes part of another robot.
-        Raises ModelError for a joint before its parent or a name that occurs twice.
+        Raises ModelError for a joint before its parent, a name that occurs twice, and more than MOST_MOVING_LINKS.
         """
+        if len(joints) > MOST_MOVING_LINKS:
+            raise ModelError(f'{len(joints)} joints that move: expected up to {MOST_MOVING_LINKS}')
         rows, number = len(joints) + 1, {base: 0}
         parent, first = np.full(rows, -1, np.int64), np.ones(rows + 1, np.int64)
         angle, quaternion = np.full((2, rows), -1, np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import JointLimits
-from robot_dynamics_ros.importers.reading import LARGEST_NUMBER
+from robot_dynamics_ros.importers.reading import LARGEST_NUMBER, MAX_NAME, is_name
 from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact
 
 ROTATION_TOLERANCE = 1e-6  # six printed decimals; what is further off is no rotation
@@ -36,9 +36,9 @@ def table(where: str, value, known: Collection[str] | None = None, needed: Colle
 
 
 def name(where: str, value) -> str:
-    """Return a name; ModelError unless it is text and not blank."""
-    if not isinstance(value, str) or not value or value.isspace():
-        raise ModelError(f'{where}: expected a name, got {shown(value)}')
+    """Return a name; ModelError unless it is text, not blank, printable and not too long."""
+    if not isinstance(value, str) or not is_name(value):
+        raise ModelError(f'{where}: expected a name, got {shown(value)} (up to {MAX_NAME} printable characters)')
     return value
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
@@ -18,9 +19,10 @@ from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Finding, Model
+from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged
-from robot_dynamics_ros.importers.reading import parsed, read_text
+from robot_dynamics_ros.importers.reading import MAX_ELEMENTS, parsed, read_text
 from robot_dynamics_ros.importers.rotations import about, exact
 
 _KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
@@ -42,6 +44,10 @@ _NO_PLACE = {
     'actuator_damping': ('actuator', 'a damping of its own'),
     'actuator_dampingpoly': ('actuator', 'a damping of its own'),
 }
+_CELLS = {'texture': ('width', 'height'), 'hfield': ('nrow', 'ncol')}
+# Attributes that say how much MuJoCo makes of an element, without a limit of its own.
+_COUNTED = {'replicate': ('count',), 'composite': ('count',), 'flexcomp': ('count',), **_CELLS}
+CELLS_OF_AN_ELEMENT = 1000  # that take about as much memory
 # What MuJoCo has along the axes of the world and a model would have along the link's.
 _NO_PLACE_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
 
@@ -52,8 +58,8 @@ def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
     Joints in MuJoCo's order, their armature as rotor inertia, damping and frictionloss as viscous and Coulomb
     friction, range and symmetric force limits; bodies are links or frames, a mocap body one of the base. How far a
     ball may turn has no place among the limits; a finding says so.
-    Actuators and contacts are no part of a model. Raises ModelError naming what can't be represented, and where
-    MuJoCo is not installed.
+    Actuators and contacts are no part of a model. MuJoCo opens what a file names, so text may name no files. Raises
+    ModelError naming what can't be represented, and where MuJoCo is not installed.
     """
     is_text = isinstance(source, str) and '<' in source
     try:
@@ -65,13 +71,34 @@ def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
 def _compiled(source: str, text: str, is_text: bool):
     """Return MuJoCo's model of the text; of the path where it is a file's, which may name others beside it."""
     mujoco = _mujoco()
-    root = parsed(text).tag
-    if root != 'mujoco':
-        raise ModelError(f'<{root}>: expected <mujoco>')
+    root = parsed(text)
+    if root.tag != 'mujoco':
+        raise ModelError(f'<{root.tag}>: expected <mujoco>')
+    if _made(root) > MAX_ELEMENTS:
+        raise ModelError(f'its counts and sizes make more than {MAX_ELEMENTS} elements of it')
+    if is_text:
+        _refuse_files(root)
     try:
         return mujoco.MjModel.from_xml_string(text) if is_text else mujoco.MjModel.from_xml_path(source)
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f'MuJoCo does not load it: {error}') from error
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise ModelError(f'MuJoCo does not load it: {" ".join(str(error).split())}') from error
+
+
+def _made(element: Element) -> float:
+    """Return about how many elements MuJoCo makes of one: itself and what it holds, as often as it says."""
+    within = 1.0 + sum(map(_made, element))
+    attributes = element.attrib if element.tag == 'size' else _COUNTED.get(element.tag, ())
+    counts = (float(part) for key in attributes for part in element.get(key, '').split() if part.isdecimal())
+    cells = CELLS_OF_AN_ELEMENT if element.tag in _CELLS else 1
+    return within * max(1.0, math.prod(counts) / cells)
+
+
+def _refuse_files(root: Element) -> None:
+    """Raise ModelError for the first element that names a file."""
+    for element in root.iter():
+        for attribute in element.attrib:
+            if attribute.startswith('file'):
+                raise ModelError(f'<{element.tag}>: text may name no {attribute}; the path of an MJCF may be given')
 
 
 def _model(plant) -> tuple[Model, np.ndarray]:
@@ -89,7 +116,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
         findings += audit_inertial(name, mass, about_com)
         findings += _limits_left_out(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
-    robot = plant.names.split(b'\0')[0].decode() or 'mjcf'
+    robot = figures.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     model = merged(robot, _name('body', plant.body(0)), parts)
     off = plant.opt.disableflags & int(_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
     return replace(model, findings=(*findings, *audit_model(model))), np.zeros(3) if off else plant.opt.gravity.copy()
@@ -196,7 +223,7 @@ def _effort(plant, joint: int) -> float:
 
 def _name(element: str, view) -> str:
     """Return the name of a body or joint, or what stands for one: its kind and number."""
-    return view.name or f'{element}_{view.id}'
+    return figures.name(element, view.name or f'{element}_{view.id}')
 
 
 def _called(element: str, view) -> str:

@@ -1,7 +1,10 @@
 """Text of unknown origin in, XML elements, numbers and YAML out: sizes are capped, errors name the attribute."""
 
 import math
+import os
 import re
+import reprlib
+import stat
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 
@@ -12,16 +15,23 @@ from defusedxml.ElementTree import ParseError, XMLParser
 from robot_dynamics_ros.dynamics.errors import ModelError
 
 MAX_BYTES = 4 * 1024 * 1024  # meshes are files of their own; a humanoid's URDF has 0.2 MiB
+MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB
 MAX_DEPTH = 64  # URDF itself needs six levels, simulators' extensions some more
+MAX_ELEMENTS = 50_000  # of XML; a humanoid with shapes and hands has some thousands
+MAX_VALUES = 50_000  # of YAML, keys counted; a joint has a hundred
+MAX_SCALAR = 10_000  # characters: some numbers of more take PyYAML hours
+MAX_NAME = 256  # characters
 LARGEST_NUMBER = 1e30  # m, kg, rad, ...: products and sums of such figures are still finite
 # Python's float would also take 'nan', '1_000' and digits of every script.
-_NUMBER = re.compile(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?')
+_NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
 
 def read_text(path: str | Path) -> str:
     """Return the text of a file; ModelError if it can't be read, is too long or is not UTF-8."""
     try:
-        with Path(path).open('rb') as file:
+        with open(Path(path), 'rb', opener=_opened_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ModelError('cannot be read: no regular file')
             data = file.read(MAX_BYTES + 1)  # no more than needed to see that it is too long
         if len(data) > MAX_BYTES:
             raise ModelError(f'longer than {MAX_BYTES} bytes')
@@ -34,14 +44,22 @@ def read_text(path: str | Path) -> str:
         raise ModelError(f'cannot be read: {error}') from error
 
 
+def _opened_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to would keep the caller waiting."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 class _GuardedTree(TreeBuilder):
     """Builds the element tree, and stops at what no robot description has before it is built."""
 
-    depth = 0
+    depth = elements = 0
 
     def start(self, tag, attrs):
         """Open an element."""
         self.depth += 1
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS:
+            raise ModelError(f'more than {MAX_ELEMENTS} elements')
         if self.depth > MAX_DEPTH:
             raise ModelError(f'<{tag}>: nested deeper than {MAX_DEPTH} elements')
         if tag[0] == '{' and 'xacro' in tag.partition('}')[0]:
@@ -75,15 +93,61 @@ def parsed(text: str) -> Element:
         raise ModelError(f'not UTF-8 text: {error.reason} at character {error.start}') from error
 
 
+class _PlainLoader(yaml.SafeLoader):
+    """Builds plain values, and stops at what no robot description has before it is built."""
+
+    depth = values = 0
+
+    def compose_node(self, parent, index):
+        """Read one value with all that it holds."""
+        line = self.peek_event().start_mark.line + 1
+        if self.check_event(yaml.AliasEvent):
+            raise ModelError(f'line {line}: aliases are refused')
+        self.depth += 1
+        self.values += 1
+        if self.depth > MAX_DEPTH:
+            raise ModelError(f'line {line}: nested deeper than {MAX_DEPTH} tables and lists')
+        if self.values > MAX_VALUES:
+            raise ModelError(f'more than {MAX_VALUES} values')
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        if isinstance(node, yaml.ScalarNode) and len(node.value) > MAX_SCALAR:
+            raise ModelError(f'line {line}: a value of more than {MAX_SCALAR} characters')
+        return node
+
+    def construct_mapping(self, node, deep=False):
+        """Make a table of whose keys none occurs twice."""
+        seen = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if (key.tag, key.value) in seen:
+                where = f'line {key.start_mark.line + 1}'
+                raise ModelError(f'{where}: the key {reprlib.repr(key.value)} occurs twice')
+            seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+
 def parsed_yaml(text: str):
-    """Return what YAML text holds, plain values only; ModelError if it is none or too long."""
-    if len(text) > MAX_BYTES:
-        raise ModelError(f'longer than {MAX_BYTES} bytes')
+    """Return what YAML text holds, plain values only; ModelError if it is none, too long, or not a tree.
+
+    The error tells the line and none of its text: the file may not be meant for those who see the error.
+    """
+    if len(text) > MAX_YAML_BYTES:
+        raise ModelError(f'longer than {MAX_YAML_BYTES} bytes')
     try:
-        return yaml.safe_load(text)
-    # ValueError: a date that is none; RecursionError: deep nesting
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return yaml.load(text, Loader=_PlainLoader)
+    except ModelError:
+        raise
+    except yaml.MarkedYAMLError as error:
+        line = f'line {error.problem_mark.line + 1}: ' if error.problem_mark else ''
+        raise ModelError(f'not YAML: {line}{error.problem}') from error
+    # ValueError: a date that is none; OverflowError: a number to the base of 60 beyond every float
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise ModelError(f'not YAML: {error}') from error
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text may name something: log lines, paths and tables of other programs will show it."""
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and not text.isspace()
 
 
 def only_child(owner: str, element: Element, tag: str) -> Element | None:
@@ -95,10 +159,13 @@ def only_child(owner: str, element: Element, tag: str) -> Element | None:
 
 
 def word(owner: str, element: Element, attribute: str) -> str:
-    """Return an attribute that must be there and not be empty."""
+    """Return an attribute that must be there and be a name, or anything else of as few printable characters."""
     text = element.get(attribute)
     if not text or text.isspace():
         raise ModelError(f'{owner}: <{element.tag}>: attribute {attribute!r} is missing or empty')
+    if not is_name(text):
+        expected = f'expected up to {MAX_NAME} printable characters'
+        raise ModelError(f'{owner}: <{element.tag}>: attribute {attribute!r}: {expected}, got {reprlib.repr(text)}')
     return text
 
 

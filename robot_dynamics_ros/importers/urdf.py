@@ -30,6 +30,8 @@ KINDS = {
     'fixed': 'fixed',
 }
 
+MOST_LISTED = 10  # names in an error's text
+
 
 class Inertial(NamedTuple):
     """Mass and inertia of one link as written, in the link's axes."""
@@ -143,8 +145,7 @@ def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[
         below[joint.parent].append(joint)
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
-        shown = ', '.join(map(repr, roots))
-        raise ModelError(f'links {shown} have no parent joint: all but one of them are unreachable')
+        raise ModelError(f'links {_listed(roots)} have no parent joint: all but one of them are unreachable')
 
     bodies: list[_Place] = []
     members: list[_Place] = []
@@ -162,10 +163,16 @@ def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[
     reached = {place.link for place in members}
     lost = [link for link in links if link not in reached]
     if lost:
-        raise ModelError(f'links {", ".join(map(repr, lost))} are unreachable: their joints form a cycle')
+        raise ModelError(f'links {_listed(lost)} are unreachable: their joints form a cycle')
     if not links:
         raise ModelError('it has no <link>')
     return bodies, members
+
+
+def _listed(names: list[str]) -> str:
+    """Return names for an error's text, of many the first."""
+    shown = ', '.join(map(repr, names[:MOST_LISTED]))
+    return shown if len(names) <= MOST_LISTED else f'{shown} and {len(names) - MOST_LISTED} others'
 
 
 def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:

@@ -1,7 +1,7 @@
 """A simulated arm with joint friction for machines without a robot: MuJoCo behind the topics of a real one."""
 
+import reprlib
 import time
-from pathlib import Path
 
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
@@ -10,6 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.importers.reading import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
@@ -95,7 +96,7 @@ class SimulatedArm(DynamicsNode):
         description = self.description()
         if '<' in description:
             return description
-        return (Path(description) if description.endswith('.urdf') else named_urdf(description)).read_text()
+        return read_text(description if description.endswith('.urdf') else named_urdf(description))
 
     def _restart_clock(self) -> None:
         """Begin to count the arm's time from now: its stamps go on from here step by step."""
@@ -129,8 +130,9 @@ class SimulatedArm(DynamicsNode):
     def _on_command(self, message: Float64MultiArray) -> None:
         """Take the newest torque, in joint order; a wrong one counts as none."""
         if len(message.data) != len(self._arm.torque) or not np.isfinite(message.data).all():
+            got = reprlib.repr(list(message.data))  # short, however much came
             self.get_logger().warning(
-                f'command refused: expected {len(self._arm.torque)} finite torques, got {list(message.data)}',
+                f'command refused: expected {len(self._arm.torque)} finite torques, got {got}',
                 throttle_duration_sec=1.0,
             )
             return
