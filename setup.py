@@ -31,6 +31,7 @@ setup(
         (SHARE, ['package.xml']),
         (f'{SHARE}/launch', glob('launch/*.launch.py')),
         (f'{SHARE}/config', glob('config/*.yaml')),
+        (f'{SHARE}/config/security', glob('config/security/*.xml')),
         (f'{SHARE}/urdf', glob('urdf/*.urdf')),
     ],
     # Everything else comes from rosdep (package.xml) or from requirements/, where pip is the only source.

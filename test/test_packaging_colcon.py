@@ -77,9 +77,11 @@ def test_package_is_in_the_index(workspace, package):
 @pytest.mark.parametrize('kind', ['launch', 'config', 'urdf'])
 def test_share_holds_the_files_of_the_tree(workspace, kind):
     share = workspace / 'install' / PACKAGE / 'share' / PACKAGE / kind
-    tree = {path.name for path in (ROOT / kind).iterdir() if path.is_file()}
-    assert tree
-    assert {path.name for path in share.iterdir()} == tree
+
+    def files(folder):
+        return {path.relative_to(folder) for path in folder.rglob('*') if path.is_file() and path.suffix != '.pyc'}
+
+    assert files(share) == files(ROOT / kind) != set()
 
 
 def test_nodes_lie_where_ros2_run_looks(workspace):

@@ -113,7 +113,8 @@ def test_data_files_exist_and_none_is_left_out(setup_arguments):
         assert sources, f'{target}: its pattern matches no file'
         installed.update(ROOT / source for source in sources)
     assert all(path.is_file() for path in installed)
-    kept = {path for folder in ('launch', 'config', 'urdf') for path in (ROOT / folder).iterdir() if path.is_file()}
+    kept = {path for folder in ('launch', 'config', 'urdf') for path in (ROOT / folder).rglob('*') if path.is_file()}
+    kept = {path for path in kept if '__pycache__' not in path.parts}
     assert kept <= installed
 
 
