@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pickle
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -197,6 +198,29 @@ def test_torn_or_foreign_machine_code_is_compiled_anew(damage):
     for path in kept:
         path.write_bytes(damage(path.read_bytes()))
     assert (gravity_torque() == expected).all()
+
+
+def opened_to_others(path: Path, elsewhere: Path):
+    path.chmod(0o666)
+
+
+def linked(path: Path, elsewhere: Path):
+    path.rename(elsewhere / path.name)
+    path.symlink_to(elsewhere / path.name)
+
+
+@pytest.mark.parametrize('change', [opened_to_others, linked])
+def test_what_somebody_else_may_have_written_is_made_anew(tmp_path, change):
+    """Its digest says nothing: whoever writes a file can write that too."""
+    source, expected = generated(), gravity_torque()
+    kept = [source, *FOLDER.rglob('gravity_torque.gravity_torque-*')]
+    assert len(kept) > 1
+    for path in kept:
+        change(path, tmp_path)
+    assert (gravity_torque() == expected).all()
+    anew = [source, *FOLDER.rglob('gravity_torque.gravity_torque-*')]
+    assert source.lstat().st_mode == stat.S_IFREG | 0o600
+    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in anew[1:])
 
 
 def test_the_folder_of_generated_files_is_private():

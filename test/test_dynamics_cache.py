@@ -118,6 +118,49 @@ def test_a_link_to_a_folder_is_not_used(own_cache):
     assert_falls_back(own_cache / 'link', own_cache)
 
 
+@pytest.mark.parametrize(('mode', 'served'), [(0o777, False), (0o757, False), (0o1777, True), (0o755, True)])
+def test_a_folder_that_everybody_could_replace_is_not_used(own_cache, mode, served):
+    """Who may write above it may put another in its place after it was looked at; a sticky folder forbids that."""
+    above = own_cache / 'above'
+    (above / 'between' / 'cache').mkdir(mode=0o700, parents=True)
+    above.chmod(mode)
+    (own_cache / 'link').symlink_to(above / 'between')
+    for folder in (above / 'between' / 'cache', own_cache / 'link' / 'cache'):
+        if served:
+            assert jit.private_folder(folder) == folder
+        else:
+            assert_falls_back(folder, own_cache)
+
+
+def test_code_is_kept_elsewhere_where_the_cache_of_this_user_is_open(own_cache):
+    """What the module keeps is not below a folder that private_folder has refused."""
+    (own_cache / 'cache' / 'robot_dynamics_ros').mkdir(parents=True)
+    (own_cache / 'cache' / 'robot_dynamics_ros').chmod(0o777)
+    copied = own_cache / 'copied'
+    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('__pycache__'))
+    with pytest.warns(UserWarning, match='for this process only'):
+        folder = jit_of(copied).FOLDER
+    assert folder.parent.parent == own_cache and stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    assert not list((own_cache / 'cache' / 'robot_dynamics_ros').iterdir())
+
+
+def test_a_file_is_taken_only_where_nobody_else_can_have_written_it(own_cache, monkeypatch):
+    """A folder may have been open before it was closed."""
+    path = own_cache / 'code'
+    path.write_bytes(b'content')
+    for mode, content in ((0o600, b'content'), (0o644, b'content'), (0o620, None), (0o602, None)):
+        path.chmod(mode)
+        assert jit.own_content(path) == content
+    path.chmod(0o600)
+    (own_cache / 'link').symlink_to(path)
+    os.mkfifo(own_cache / 'pipe', 0o600)
+    for other in ('link', 'pipe', 'nothing', '.'):
+        assert jit.own_content(own_cache / other) is None
+    owner = os.getuid()
+    monkeypatch.setattr(os, 'getuid', lambda: owner + 1)
+    assert jit.own_content(path) is None
+
+
 def test_a_home_without_room_for_a_cache_is_no_failure(own_cache, monkeypatch):
     """Nothing can be made below a regular file (root may write anywhere, so permissions show nothing)."""
     (own_cache / 'file').write_text('')
@@ -129,8 +172,11 @@ def test_a_home_without_room_for_a_cache_is_no_failure(own_cache, monkeypatch):
 
 
 def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
-    """XDG_CACHE_HOME, else ~/.cache."""
+    """XDG_CACHE_HOME, else ~/.cache; never a folder that depends on the one we happen to be in."""
     assert jit.cache_root() == own_cache / 'cache' / 'robot_dynamics_ros'
-    monkeypatch.delenv('XDG_CACHE_HOME')
     monkeypatch.setenv('HOME', str(own_cache))
+    for unusable in ('', 'cache', '../cache'):
+        monkeypatch.setenv('XDG_CACHE_HOME', unusable)
+        assert jit.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'
+    monkeypatch.delenv('XDG_CACHE_HOME')
     assert jit.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'

@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen.blocks import LANES, Blocks
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, Program
 from robot_dynamics_ros.codegen.tile import lined_up
 from robot_dynamics_ros.dynamics.generic import refuse
-from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, private_folder
+from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, own_content, private_folder
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -193,10 +193,10 @@ def _seal(text: str) -> str:
 
 
 def _sealed(path: Path) -> str | None:
-    """Return the text of a generated file, None where it is not there, not whole, or changed since."""
+    """Return the text of a generated file, None where it is not there, not ours, not whole, or changed since."""
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError):
+        text = (own_content(path) or b'').decode()
+    except UnicodeDecodeError:
         return None
     first, _, rest = text.partition('\n')
     return text if first + '\n' == _seal(rest) else None

@@ -32,27 +32,47 @@ def source_digest() -> str:
 
 
 def private_folder(path: Path) -> Path:
-    """Return ``path`` as a folder that only this user can write; a temporary one where that can't be had."""
+    """Return ``path`` as a folder that only this user can write or replace; a temporary one where that can't be had."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (*reversed(path.parents), path):  # with parents=True the mask alone would decide on those above
+            folder.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
         private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-        if private and os.access(path, os.W_OK):
+        if private and os.access(path, os.W_OK) and not _replaceable(path):
             return path
     except OSError:
         pass  # a read-only or missing home is no reason to fail
     folder = Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
     warnings.warn(
-        f'{path} is not a folder of mode 0700 of yours: compiled code is kept for this process only', stacklevel=2
+        f'{path} is not a folder of mode 0700 of yours, or others may write above it: compiled code is kept for this '
+        'process only',
+        stacklevel=2,
     )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
+def _replaceable(path: Path) -> bool:
+    """Return whether everybody could put another folder in the place of ``path`` or of one above it."""
+    above = {*path.absolute().parents, *path.resolve().parents}  # where a link stands, and where it leads
+    return any(folder.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH for folder in above)
+
+
+def own_content(path: Path) -> bytes | None:
+    """Return what a file holds; None where there is none, or where somebody else owns it, wrote it or linked it."""
+    try:
+        with open(path, 'rb', opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+            found = os.fstat(file.fileno())
+            ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+            return file.read() if ours else None
+    except OSError:
+        return None
+
+
 def cache_root() -> Path:
-    """Return the user's cache folder of this package (``XDG_CACHE_HOME`` or ``~/.cache``)."""
-    home = os.environ.get('XDG_CACHE_HOME') or os.path.join(os.path.expanduser('~'), '.cache')
-    return Path(home) / 'robot_dynamics_ros'
+    """Return the user's cache folder of this package (``XDG_CACHE_HOME`` if it is absolute, or ``~/.cache``)."""
+    home = Path(os.environ.get('XDG_CACHE_HOME', ''))
+    return (home if home.is_absolute() else Path(os.path.expanduser('~'), '.cache')) / 'robot_dynamics_ros'
 
 
 FOLDER = private_folder(private_folder(cache_root()) / source_digest())
@@ -134,9 +154,8 @@ class _Store:
 
     def load(self, key):
         """Return what was saved under ``key``, or None."""
-        try:
-            content = self._file(key).read_bytes()
-        except OSError:
+        content = own_content(self._file(key))
+        if content is None:
             return None
         seal, data = content[:32], content[32:]
         return pickle.loads(data) if seal == hashlib.sha256(data).digest() else None
