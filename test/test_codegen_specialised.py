@@ -228,18 +228,23 @@ def test_the_folder_of_generated_files_is_private():
     assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
 
 
-def test_names_of_a_description_never_reach_generated_code():
+def test_names_of_a_description_never_reach_generated_code_or_a_path():
     names = {'link "evil"': 1, 'import os; os._exit(1)': 2}
     joints = [
-        trees.dataclasses.replace(joint, name=name, link=name + ' link', parent=parent)
+        trees.dataclasses.replace(joint, name=name, link=f'../../{name} link', parent=parent)
         for joint, name, parent in zip(
-            trees.random_joints(2, count=2, chain=1.0), names, (trees.BASE, 'link "evil" link'), strict=True
+            trees.random_joints(2, count=2, chain=1.0), names, (trees.BASE, '../../link "evil" link'), strict=True
         )
     ]
     model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
-    assert np.isfinite(Robot(model).with_binding('specialised').gravity_torque([0.1, 0.2])).all()
+    robot = Robot(model).with_binding('specialised')
+    assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
+    assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
     text = (ROBOTS / robot_digest(regrouped(model.arrays)) / 'gravity_torque.py').read_text()
-    assert not any(word in text for word in ('evil', 'import os', 'Exit', 'link'))
+    for kept in (text, *map(str, FOLDER.rglob('*'))):
+        assert not any(word in kept for word in ('evil', 'import os', 'Exit', 'link"'))
+    made = {path.name.partition('_')[0] for path in (ROBOTS / robot_digest(regrouped(model.arrays))).glob('*.py')}
+    assert made == {'gravity', 'link'}
 
 
 PROGRAM = """

@@ -8,12 +8,9 @@ import resource
 import signal
 import sys
 
-import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import InputError, ModelError, UnknownNameError
-from robot_dynamics_ros.dynamics.jit import FOLDER
 from robot_dynamics_ros.dynamics.model import MOST_MOVING_LINKS
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
@@ -31,8 +28,8 @@ from robot_dynamics_ros.importers.reading import (
 )
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
-CPU_TIME = 5.0
-"""s; the slowest takes a fifth of it."""
+CPU_TIME = 10.0
+"""s; the slowest takes a tenth of it."""
 MEMORY = 1 << 29
 """Bytes that an importer may ask for."""
 
@@ -297,23 +294,13 @@ STRANGE = [
 
 @pytest.mark.parametrize('name', STRANGE)
 def test_a_strange_name_is_a_name_and_nothing_else(name):
+    """What is generated and kept never sees it: test_codegen_specialised.py."""
     text = one_joint(name=name.replace('"', '&quot;'), link=f'l{name}'.replace('"', '&quot;'))
     model = model_from_urdf(text)
     assert model.joint_names == (name,) and model.link_names == ('base', f'l{name}')
     assert all(str(finding).isprintable() for finding in model.findings)
     with pytest.raises(UnknownNameError, match=r'^no link .*; there are '):
         model.frame('nowhere')
-
-
-def test_no_name_reaches_a_path_or_generated_code():
-    name = '../../escaped"""'
-    text = one_joint(name=name.replace('"', '&quot;'), link='l' + name.replace('"', '&quot;'))
-    robot = Robot.from_urdf(text.replace('name="r"', 'name="../../escaped"'))
-    assert np.isfinite(robot.jacobian([0.3], 'l' + name)).all() and robot.binding == 'specialised'
-    written = [path for path in FOLDER.rglob('*') if path.is_file()]
-    assert not [path for path in written if 'escaped' in str(path)]
-    generated = [path for path in written if path.suffix == '.py']
-    assert generated and not [path for path in generated if 'escaped' in path.read_text()]
 
 
 @pytest.mark.parametrize('kind', InputError.__subclasses__())
