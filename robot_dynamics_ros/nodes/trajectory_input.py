@@ -38,10 +38,7 @@ class TrajectoryInput:
         if not message.points:
             self._followed = None
             return []
-        places = permutation(self._joint_names, message.joint_names)
-        times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in message.points]
-        columns = [_column(message, field, places) for field in ('positions', 'velocities', 'accelerations')]
-        trajectory = Trajectory(times, *columns)
+        trajectory = trajectory_of(self._joint_names, message)
         start = nanoseconds(message.header.stamp) or now
         over = (now - start) * 1e-9 - trajectory.duration
         if over > 0.0:
@@ -50,7 +47,8 @@ class TrajectoryInput:
         step = None if trajectory.start > 0.0 else self._along(trajectory)
         self._followed = Followed(start, trajectory, step)
         if step is None:
-            trajectory = trajectory.starting_from(columns[0][0], np.zeros(len(places)))
+            rest = np.zeros((2, len(self._joint_names)))
+            trajectory = trajectory.starting_from(*rest)
         return trajectory.interpolations
 
     def follow(self, stamp: int, q, qd) -> str:
@@ -92,6 +90,17 @@ class Followed:
         """Follow it from ``start`` on; without a step it has to be made when the arm is met."""
         self.start, self.trajectory, self.step = start, trajectory, step
         self.begun = False
+
+
+def trajectory_of(joint_names, message) -> Trajectory:
+    """Return the motion of a JointTrajectory, joints in the order of ``joint_names``.
+
+    Raises DynamicsError naming the joint or point that is wrong.
+    """
+    places = permutation(joint_names, message.joint_names)
+    times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in message.points]
+    columns = [_column(message, field, places) for field in ('positions', 'velocities', 'accelerations')]
+    return Trajectory(times, *columns)
 
 
 def _column(message, field: str, places) -> np.ndarray:
