@@ -1,0 +1,47 @@
+"""What a robot carries while one payload gives way to another."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from robot_dynamics_ros.payload import Payload
+from robot_dynamics_ros.robot import Robot
+
+
+@dataclass(frozen=True)
+class PayloadRamp:
+    """Payloads over time, by the name of the frame that carries them: ``after``, and what leads there from ``before``.
+
+    From ``start`` on and over ``duration`` (ns both) mass, first moments and inertia go linearly from the one to the
+    other, whatever frames they are on: between two bodies there are bodies only.
+    """
+
+    after: Mapping[str, Payload] = field(default_factory=dict)
+    before: Mapping[str, Payload] = field(default_factory=dict)
+    start: int = 0
+    duration: int = 0
+
+    def at(self, time: int) -> Mapping[str, Payload]:
+        """Return what is carried at ``time`` (ns): ``after`` itself when the ramp is over, ``before`` before it."""
+        elapsed = time - self.start
+        if elapsed >= self.duration:
+            return self.after
+        if elapsed <= 0:
+            return self.before
+        carried: dict[str, Payload] = {}
+        share = elapsed / self.duration
+        for payloads, part in ((self.before, 1.0 - share), (self.after, share)):
+            for frame, payload in payloads.items():
+                body = Payload(part * payload.mass, payload.com, part * payload.inertia)
+                carried[frame] = carried[frame] + body if frame in carried else body
+        return carried
+
+    def to(self, after: Mapping[str, Payload], start: int, duration: int) -> 'PayloadRamp':
+        """Return the ramp from what is carried at ``start`` (ns) to ``after`` in ``duration`` (ns)."""
+        return PayloadRamp(after, self.at(start), start, duration)
+
+
+def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
+    """Return ``robot`` with ``payloads`` added to the frames that they are named after."""
+    for frame, payload in payloads.items():
+        robot = robot.with_payload(payload, frame)
+    return robot

@@ -1,0 +1,47 @@
+"""One payload that gives way to another: what is carried in between is linear in bodies, and so are torques."""
+
+import numpy as np
+import pytest
+from facade_robots import assert_close, robot_of, same_bits, states
+
+from robot_dynamics_ros import Payload
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying
+
+OLD = {'wrist3_Link': Payload.box(3.0, (0.1, 0.2, 0.3), (0.0, 0.1, 0.2))}
+NEW = {'wrist3_Link': Payload.cylinder(1.0, 0.1, 0.4, (0.1, 0.0, 0.0))}
+ELSEWHERE = {'foreArm_Link': Payload.sphere(2.0, 0.1, (0.0, 0.0, 0.1))}
+START, DURATION = 5_000_000_000, 2_000_000_000
+
+
+def torques(payloads):
+    return carrying(robot_of('aubo_i5'), payloads).inverse_dynamics(*states('aubo_i5', 'inverse_dynamics', (5,)))
+
+
+@pytest.mark.parametrize('before', [OLD, ELSEWHERE, {}], ids=['same link', 'another link', 'none'])
+@pytest.mark.parametrize('after', [NEW, ELSEWHERE, {}], ids=['same link', 'another link', 'none'])
+@pytest.mark.parametrize('share', [0.25, 0.9])
+def test_torques_go_linearly_from_one_payload_to_the_other(before, after, share):
+    ramp = PayloadRamp(before).to(after, START, DURATION)
+    between = ramp.at(START + round(share * DURATION))
+    assert_close(torques(between), (1.0 - share) * torques(before) + share * torques(after))
+
+
+def test_before_and_after_it_is_the_payload_itself():
+    ramp = PayloadRamp(OLD).to(NEW, START, DURATION)
+    assert ramp.at(START) == ramp.at(0) == OLD
+    assert ramp.at(START + DURATION) is ramp.at(10 * START) is NEW
+    assert PayloadRamp(OLD).to(NEW, START, 0).at(START) is NEW
+    assert PayloadRamp().at(0) == {}
+
+
+def test_a_ramp_that_is_cut_short_goes_on_from_where_it_is():
+    ramp = PayloadRamp(OLD).to(NEW, START, DURATION)
+    half = START + DURATION // 2
+    cut = ramp.to(ELSEWHERE, half, DURATION)
+    assert_close(torques(cut.at(half)), torques(ramp.at(half)))
+    assert_close(torques(cut.at(half + DURATION // 2)), 0.5 * (torques(ramp.at(half)) + torques(ELSEWHERE)))
+
+
+def test_a_payload_taken_off_leaves_the_bits_of_the_bare_robot():
+    assert same_bits(torques(PayloadRamp(OLD).to({}, START, 0).at(START)), torques({}))
+    assert np.abs(torques(OLD) - torques({})).max() > 1.0
