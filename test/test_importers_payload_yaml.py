@@ -1,0 +1,100 @@
+"""A payload's file: what is written is read again, what is broken or hostile is refused by key."""
+
+import os
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
+
+INERTIA = np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]])
+BODY = ('ee_link', 2.5, (0.1, -0.2, 1.0 / 3.0), INERTIA)
+TEXT = """
+frame: ee_link
+mass: 2.0
+com: [0.0, 0.0, 0.05]
+inertia: {ixx: 0.1, iyy: 0.2, izz: 0.3, ixy: 0.01, ixz: 0.02, iyz: 0.03}
+"""
+
+
+def test_what_is_written_is_read_to_the_bit(tmp_path):
+    path = tmp_path / 'payload.yaml'
+    for body in (('first', 1.0, np.zeros(3), np.zeros((3, 3))), BODY):
+        write_payload(path, *body)
+    frame, mass, com, inertia = read_payload(path)
+    assert (frame, mass, tuple(com)) == BODY[:3]
+    assert np.array_equal(inertia, INERTIA)
+    assert os.listdir(tmp_path) == ['payload.yaml']
+
+
+@pytest.mark.parametrize('name', ['Größe', 'yes', '1.0', 'a: b', '!!python/object:os.system', "it's"])
+def test_any_name_comes_back(tmp_path, name):
+    write_payload(tmp_path / 'payload.yaml', name, *BODY[1:])
+    assert read_payload(tmp_path / 'payload.yaml')[0] == name
+
+
+def test_a_file_by_hand(tmp_path):
+    (tmp_path / 'payload.yaml').write_text(TEXT)
+    frame, mass, com, inertia = read_payload(tmp_path / 'payload.yaml')
+    assert (frame, mass, com.tolist()) == ('ee_link', 2.0, [0.0, 0.0, 0.05])
+    assert inertia.tolist() == [[0.1, 0.01, 0.02], [0.01, 0.2, 0.03], [0.02, 0.03, 0.3]]
+
+
+def test_no_file_is_no_payload(tmp_path):
+    assert read_payload(tmp_path / 'payload.yaml') is None
+
+
+BROKEN = {
+    'empty': ('', 'payload: expected a table'),
+    'a list': ('[1, 2]', 'payload: expected a table'),
+    'torn': (TEXT[:60], 'not YAML'),
+    'no YAML': ('a: [', 'not YAML'),
+    'a key more': (TEXT + 'weight: 3\n', "'weight': unknown"),
+    'a key less': (TEXT.replace('mass: 2.0', ''), 'mass: is missing'),
+    'text for a number': (TEXT.replace('2.0', 'heavy'), 'mass: expected a finite number'),
+    'truth for a number': (TEXT.replace('2.0', 'true'), 'mass: expected a finite number'),
+    'NaN': (TEXT.replace('2.0', '.nan'), 'mass: expected a finite number'),
+    'infinity': (TEXT.replace('0.05', '.inf'), 'com: expected finite numbers'),
+    'a digit run': (TEXT.replace('2.0', '9' * 5000), ''),
+    'two numbers': (TEXT.replace('0.0, 0.0, 0.05', '0.0, 0.05'), 'com: expected finite numbers'),
+    'an entry less': (TEXT.replace('ixy: 0.01, ', ''), 'inertia: ixy: is missing'),
+    'text for an inertia': (TEXT.replace('0.01', 'x'), 'inertia: ixy: expected a finite number'),
+    'no name': (TEXT.replace('ee_link', '[1]'), 'frame: expected a name'),
+    'an object': (TEXT.replace('2.0', '!!python/object/apply:os.system ["touch HERE/touched"]'), 'not YAML'),
+    'a bomb': (
+        'a: &a [x, x, x]\n'
+        + ''.join(f'{n}: &{n} [*{o}, *{o}, *{o}]\n' for o, n in zip('abcdefgh', 'bcdefghi', strict=True)),
+        "'a': unknown",
+    ),
+    'depth': ('[' * 100_000, 'not YAML'),
+    'no text': (b'\xff\xfe\x00', 'not UTF-8'),
+}
+
+
+@pytest.mark.parametrize('case', BROKEN)
+def test_a_broken_file_is_refused_by_key_and_does_nothing(tmp_path, case):
+    content, culprit = BROKEN[case]
+    content = content if isinstance(content, bytes) else content.replace('HERE', str(tmp_path)).encode()
+    (tmp_path / 'payload.yaml').write_bytes(content)
+    with pytest.raises(ModelError) as error:
+        read_payload(tmp_path / 'payload.yaml')
+    assert culprit in str(error.value)
+    assert len(str(error.value)) < 500
+    assert os.listdir(tmp_path) == ['payload.yaml']
+
+
+def test_what_cannot_be_written_is_said_and_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / 'payload.yaml'
+    write_payload(path, *BODY)
+
+    def full(*_):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(os, 'fsync', full)
+    with pytest.raises(ModelError, match=r'^cannot be written: .*No space left'):
+        write_payload(path, 'other', *BODY[1:])
+    assert read_payload(path)[0] == 'ee_link'
+    assert os.listdir(tmp_path) == ['payload.yaml']
+    with pytest.raises(ModelError, match=r'^cannot be written'):
+        write_payload(tmp_path / 'nowhere' / 'payload.yaml', *BODY)
