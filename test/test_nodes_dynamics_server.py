@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
 
-from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
+from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetJacobian, GetMassMatrix
 from robot_dynamics_ros import Robot
 
 NODE = 'dynamics_server'
@@ -16,6 +16,7 @@ SERVICES = {
     'get_mass_matrix': (GetMassMatrix, ['positions']),
     'get_forward_dynamics': (GetForwardDynamics, ['positions', 'velocities', 'efforts']),
     'get_inverse_dynamics': (GetInverseDynamics, ['positions', 'velocities', 'accelerations']),
+    'get_jacobian': (GetJacobian, ['positions']),
 }
 FIELDS = [(service, field) for service, (_, fields) in SERVICES.items() for field in fields]
 
@@ -27,10 +28,12 @@ def graph(tmp_path_factory):
         yield running
 
 
-def ask(graph, service, joint_names=(), **lists):
+def ask(graph, service, joint_names=(), words=None, **lists):
     kind, _ = SERVICES[service]
     flat = {name: np.ravel(np.asarray(values, float)).tolist() for name, values in lists.items()}
-    return graph.client.call(kind, f'{NODE}/{service}', kind.Request(joint_names=list(joint_names), **flat))
+    words = words or ({'link': 'ee_link'} if service == 'get_jacobian' else {})
+    request = kind.Request(joint_names=list(joint_names), **words, **flat)
+    return graph.client.call(kind, f'{NODE}/{service}', request)
 
 
 def batch(count, rows):
@@ -75,6 +78,30 @@ def test_inverse_dynamics_of_a_thousand_states_term_by_term(graph):
     assert_near(response.efforts, terms)
 
 
+@pytest.mark.parametrize('frame', ['world', 'local', 'local_world_aligned', ''])
+@pytest.mark.parametrize('link', ['ee_link', 'foreArm_Link', 'base_link'])
+def test_jacobians_of_any_link_from_any_frame(graph, link, frame):
+    (q,) = batch(20, 1)
+    words = {'link': link, 'frame': frame} if frame else {'link': link}
+    response = ask(graph, 'get_jacobian', words=words, positions=q)
+    assert response.success, response.message
+    assert response.joint_names == NAMES
+    expected = ROBOT.with_binding('generic').jacobian(q, link, frame or 'world')
+    assert expected.shape == (20, 6, 6)
+    assert response.jacobian.tolist() == expected.ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    'words', [{'link': 'nose'}, {'link': ''}, {'link': 'ee_link', 'frame': 'tool0'}, {'link': 'ee_link', 'frame': ''}]
+)
+def test_jacobian_of_what_there_is_not_is_refused_by_name(graph, words):
+    response = ask(graph, 'get_jacobian', words=words, positions=np.zeros(6))
+    assert not response.success
+    assert repr(words.get('frame', words['link'])) in response.message
+    assert 'internal error' not in response.message
+    assert len(response.jacobian) == 0
+
+
 def test_another_joint_order_gives_results_in_that_order(graph):
     names = [NAMES[k] for k in ORDER]
     q, qd, last = batch(3, 3)
@@ -82,6 +109,9 @@ def test_another_joint_order_gives_results_in_that_order(graph):
     response = ask(graph, 'get_mass_matrix', names, positions=q[:, ORDER])
     assert response.joint_names == names
     assert_near(response.mass_matrix, ROBOT.mass_matrix(q)[:, ORDER][:, :, ORDER])
+    response = ask(graph, 'get_jacobian', names, positions=q[:, ORDER])
+    assert response.joint_names == names
+    assert_near(response.jacobian, ROBOT.with_binding('generic').jacobian(q, 'ee_link')[..., ORDER])
     response = ask(graph, 'get_forward_dynamics', names, **in_order, efforts=last[:, ORDER])
     assert response.joint_names == names
     assert_near(response.accelerations, ROBOT.forward_dynamics(q, qd, last)[:, ORDER])

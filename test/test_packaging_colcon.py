@@ -113,7 +113,9 @@ def test_the_robot_comes_with_its_urdf(workspace):
 def test_services_come_from_the_install_folder(workspace):
     printed = in_workspace(
         f'import {INTERFACES}\n'
-        f'from {INTERFACES}.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix\n'
+        f'from {INTERFACES}.msg import PayloadState\n'
+        f'from {INTERFACES}.srv import CheckTrajectory, GetForwardDynamics, GetInverseDynamics, GetJacobian\n'
+        f'from {INTERFACES}.srv import GetMassMatrix, SetGravity, SetPayload\n'
         'GetMassMatrix.Request(joint_names=["a"], positions=[1.0])\n'
         f'print({INTERFACES}.__file__)\n',
         workspace,

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / 'robot_dynamics_ros'
 INTERFACES = ROOT / 'robot_dynamics_interfaces'
 SERVICES = sorted((INTERFACES / 'srv').glob('*.srv'))
+MESSAGES = sorted((INTERFACES / 'msg').glob('*.msg'))
+UNIT = r'in (rad|N m|kg|m\b|m/s|s\b)|no unit'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
 COMMANDS = [*(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'test')), ROOT / '.ci' / 'run']
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
@@ -167,13 +169,27 @@ def imported_packages(path):
     return top - set(sys.stdlib_module_names) - {PACKAGE.name}
 
 
-def test_every_service_is_generated():
-    listed = set(re.findall(r'"(srv/\w+\.srv)"', (INTERFACES / 'CMakeLists.txt').read_text(encoding='utf-8')))
-    assert listed == {f'srv/{path.name}' for path in SERVICES}
+def test_every_interface_is_generated():
+    listed = set(re.findall(r'"(\w+/\w+\.(?:srv|msg))"', (INTERFACES / 'CMakeLists.txt').read_text(encoding='utf-8')))
+    assert listed == {f'{path.parent.name}/{path.name}' for path in [*SERVICES, *MESSAGES]}
     assert {'GetMassMatrix', 'GetForwardDynamics', 'GetInverseDynamics'} <= {path.stem for path in SERVICES}
 
 
-@pytest.mark.parametrize('path', SERVICES, ids=lambda path: path.stem)
+def test_every_package_of_a_field_is_declared():
+    cmake = (INTERFACES / 'CMakeLists.txt').read_text(encoding='utf-8')
+    manifest = ElementTree.parse(INTERFACES / 'package.xml').getroot()
+    used = {
+        found.group(1)
+        for path in [*SERVICES, *MESSAGES]
+        for found in re.finditer(r'^(\w+)/\w+ ', path.read_text(encoding='utf-8'), flags=re.MULTILINE)
+    }
+    assert used
+    assert used == {element.text for element in manifest.findall('depend')}
+    assert used == set(re.search(r'DEPENDENCIES ([\w ]+)', cmake).group(1).split())
+    assert all(f'find_package({package} REQUIRED)' in cmake for package in used)
+
+
+@pytest.mark.parametrize('path', [*SERVICES, *MESSAGES], ids=lambda path: path.stem)
 def test_every_field_has_a_comment_with_order_and_unit(path):
     comment = ''
     fields = []
@@ -182,15 +198,18 @@ def test_every_field_has_a_comment_with_order_and_unit(path):
             comment += line
             continue
         if line and line != '---':
-            kind, name = line.split()
+            kind, name, *_ = line.split()
             fields.append(name)
             assert comment, f'{name} has no comment above it'
             if kind == 'float64[]':
-                assert 'count x n' in comment, f'{name}: order of the numbers?'
-                assert re.search(r'in (rad|N m|kg)', comment), f'{name}: unit?'
+                assert re.search(r'# (count x (6 x )?)?n( x n)?: ', comment), f'{name}: order of the numbers?'
+            if kind.startswith('float64'):
+                assert re.search(UNIT, comment), f'{name}: unit?'
         # A blank line, the divider or a field ends what a comment belongs to.
         comment = ''
-    assert {'joint_names', 'success', 'message'} <= set(fields)
+    assert path in MESSAGES or {'success', 'message'} <= set(fields)
+    # lists are in an order that the answer repeats
+    assert 'float64[] ' not in path.read_text(encoding='utf-8') or 'joint_names' in fields
 
 
 @pytest.mark.parametrize('path', SHELL_FILES, ids=lambda path: path.name)

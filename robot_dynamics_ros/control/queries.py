@@ -47,6 +47,13 @@ class Query:
             M[...] = M[:, self._from_robot[:, None], self._from_robot]
         return M
 
+    def jacobian(self, link: str, frame: str) -> np.ndarray:
+        """Return J (count, 6, n) of a link at ``positions``, seen from ``frame`` as in ``answers.motions``.
+
+        The generic kernel answers: one for all links, while specialised code would be compiled for each.
+        """
+        return self._ordered(self._robot.with_binding('generic').jacobian(self.batch['positions'], link, frame))
+
     def forward_dynamics(self) -> np.ndarray:
         """Return the accelerations (count, n) under ``efforts``; friction is not in them."""
         q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
@@ -64,5 +71,5 @@ class Query:
         return {term: self._ordered(terms[term]) for term in TERMS}
 
     def _ordered(self, rows) -> np.ndarray:
-        """Return rows (count, n) of the robot's order in that of the query."""
-        return rows[:, self._from_robot] if self._permuted else rows
+        """Return rows (count, ..., n) of the robot's order in that of the query."""
+        return rows[..., self._from_robot] if self._permuted else rows

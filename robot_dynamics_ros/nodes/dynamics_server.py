@@ -1,20 +1,32 @@
-"""Answers questions about the robot's dynamics; each may hold many states."""
+"""Answers questions about the robot's dynamics, each for many states; takes its payload and its mounting."""
 
 import array
 from functools import partial
 
 import numpy as np
 
-from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
+from robot_dynamics_interfaces.srv import (
+    CheckTrajectory,
+    GetForwardDynamics,
+    GetInverseDynamics,
+    GetJacobian,
+    GetMassMatrix,
+    SetGravity,
+    SetPayload,
+)
 from robot_dynamics_ros.codegen.blocks import LANES
 from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.payload_service import PayloadService
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 
 
 class DynamicsServer(DynamicsNode):
-    """``~/get_mass_matrix``, ``~/get_forward_dynamics`` and ``~/get_inverse_dynamics``.
+    """Private services, one for each callback below; ``payload_state`` tells the payload.
 
     A wrong request gets ``success=false`` and the culprit's name in ``message``; the node goes on.
     """
@@ -22,45 +34,74 @@ class DynamicsServer(DynamicsNode):
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('dynamics_server', **options)
+        self.declare(
+            'payload_file', '', 'path of a YAML file that keeps the payload over a restart; empty: it is not kept'
+        )
         self._served: list = []
+        self._payload: PayloadService | None = None
         self._answered = self._refused = 0
 
     def setup(self) -> None:
         """Create the services."""
         self._answered = self._refused = 0
+        self._payload = PayloadService(self, self.value('payload_file'))
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
             (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
+            (GetJacobian, '~/get_jacobian', self._jacobian),
+            (CheckTrajectory, '~/check_trajectory', self._check_trajectory),
+            (SetGravity, '~/set_gravity', self._set_gravity),
+            (SetPayload, '~/set_payload', self._payload.set),
         ):
             self._served.append(self.create_service(service, name, self._guarded(answer)))
 
     def warm_ups(self) -> dict:
-        """Return every program that a request may need, for one state and for a batch."""
+        """Return every program that a request may need, for one state and for a batch.
+
+        The generic ones too: they answer while another link than the last one carries a payload.
+        """
 
         def both(answer):
-            for count in (1, LANES):
-                rest = np.zeros(count * self.robot.nv)
-                answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+            for robot in (self.robot, self.robot.with_binding('generic')):
+                for count in (1, LANES):
+                    rest = np.zeros(count * robot.nv)
+                    answer(Query(robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
 
-        answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics)
-        return {answer.__name__: partial(both, answer) for answer in answers}
+        def jacobian(query):
+            query.jacobian(self.robot.link_names[-1], 'local')
+
+        answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics, jacobian)
+        rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
+        return {
+            **{answer.__name__: partial(both, answer) for answer in answers},
+            'check_trajectory': lambda: check(self.robot, rest),
+        }
 
     def teardown(self) -> None:
         """Destroy the services."""
         for service in self._served:
             self.destroy_service(service)
         self._served.clear()
+        if self._payload is not None:
+            self._payload.destroy()
+            self._payload = None
 
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
         self.silence = ''
+        self._payload.publish()
         return result
 
     def report(self) -> dict[str, str]:
-        """Return counts of requests."""
-        return {'requests answered': str(self._answered), 'requests refused': str(self._refused)}
+        """Return counts of requests, payload and gravity."""
+        return {
+            'requests answered': str(self._answered),
+            'requests refused': str(self._refused),
+            'payload, kg': f'{self._payload.mass:g}',
+            'gravity, m/s^2': ' '.join(f'{part:g}' for part in self.robot.gravity),
+        }
 
     def _guarded(self, answer):
         """Return the service callback of ``answer``, which fills a response or raises."""
@@ -84,7 +125,7 @@ class DynamicsServer(DynamicsNode):
         return callback
 
     def _mass_matrix(self, request, response) -> None:
-        query = Query(self.robot, request.joint_names, positions=request.positions)
+        query = Query(self._payload.robot, request.joint_names, positions=request.positions)
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
         response.mass_matrix = array.array('d', bytes(8 * query.count * self.robot.nv**2))
         query.mass_matrix(out=np.frombuffer(response.mass_matrix).reshape(-1, self.robot.nv, self.robot.nv))
@@ -92,7 +133,7 @@ class DynamicsServer(DynamicsNode):
 
     def _forward_dynamics(self, request, response) -> None:
         query = Query(
-            self.robot,
+            self._payload.robot,
             request.joint_names,
             positions=request.positions,
             velocities=request.velocities,
@@ -103,7 +144,7 @@ class DynamicsServer(DynamicsNode):
 
     def _inverse_dynamics(self, request, response) -> None:
         query = Query(
-            self.robot,
+            self._payload.robot,
             request.joint_names,
             positions=request.positions,
             velocities=request.velocities,
@@ -114,6 +155,21 @@ class DynamicsServer(DynamicsNode):
             setattr(response, term, _flat(torque))
         response.efforts = _flat(sum(terms.values()))
         response.joint_names = query.joint_names
+
+    def _jacobian(self, request, response) -> None:
+        query = Query(self.robot, request.joint_names, positions=request.positions)
+        response.jacobian = _flat(query.jacobian(request.link, request.frame))
+        response.joint_names = query.joint_names
+
+    def _check_trajectory(self, request, response) -> None:
+        check_trajectory(self._payload.robot, request, response)
+
+    def _set_gravity(self, request, response) -> None:
+        frame, base = request.gravity.header.frame_id, self.robot.link_names[0]
+        if frame not in ('', base):
+            raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
+        vector = request.gravity.vector
+        self.robot = self.robot.with_gravity((vector.x, vector.y, vector.z))
 
 
 def _flat(values: np.ndarray) -> array.array:

@@ -1,0 +1,101 @@
+"""``~/set_payload``: what the arm carries, told on ``payload_state`` and, if asked, kept over a restart."""
+
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying
+from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.state_input import set_nanoseconds
+from robot_dynamics_ros.payload import Payload
+from robot_dynamics_ros.robot import Robot
+
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class PayloadService:
+    """The payload of one node's robot. Until one is known nothing is published."""
+
+    def __init__(self, node: DynamicsNode, path: str):
+        """Take the payload that ``path`` holds ('' : nothing is kept); ModelError naming the file if it is broken."""
+        self._node, self._path = node, path
+        self._ramp = PayloadRamp()
+        self._state: PayloadState | None = None
+        self._made: tuple | None = None
+        if path:
+            try:
+                kept = read_payload(path)
+                if kept is not None:
+                    frame, *body = kept
+                    payload = Payload(*body)
+                    self._take(self._frame(payload, frame), payload, 0.0)
+            except DynamicsError as error:
+                raise ModelError(f'payload_file {path}: {error}') from error
+        self._publisher = node.create_lifecycle_publisher(PayloadState, 'payload_state', LATCHED)
+
+    def destroy(self) -> None:
+        """Destroy the publisher."""
+        self._node.destroy_lifecycle_publisher(self._publisher)
+
+    def publish(self) -> None:
+        """Tell the payload, where one is known."""
+        if self._state is not None:
+            self._publisher.publish(self._state)
+
+    @property
+    def robot(self) -> Robot:
+        """The node's robot with what it carries now; the same object as long as nothing changes."""
+        payloads = self._ramp.at(self._now())
+        if payloads is self._ramp.after:
+            self._ramp = PayloadRamp(payloads)  # a clock that jumps back brings no payload back
+        bare = self._node.robot
+        if self._made is None or self._made[0] is not bare or self._made[1] is not payloads:
+            self._made = bare, payloads, carrying(bare, payloads)
+        return self._made[2]
+
+    @property
+    def mass(self) -> float:
+        """What is carried now, kg."""
+        return sum(payload.mass for payload in self._ramp.at(self._now()).values())
+
+    def set(self, request, response) -> None:
+        """Take the payload of a ``SetPayload`` request; DynamicsError names what is wrong with it."""
+        ixx, iyy, izz, ixy, ixz, iyz = request.inertia
+        inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+        payload = Payload(request.mass, request.com, inertia)
+        ramp_time = float(arguments.not_negative('ramp_time', request.ramp_time, (), 's'))
+        # whatever can be refused has been when the file is written
+        frame = self._frame(payload, request.frame)
+        if self._path:
+            try:
+                write_payload(self._path, frame, payload.mass, payload.com, payload.inertia)
+            except ModelError as error:
+                raise ModelError(f'payload_file {self._path}: {error}') from error
+        self._take(frame, payload, ramp_time)
+        self.publish()
+
+    def _take(self, frame: str, payload: Payload, ramp_time: float) -> None:
+        """Carry ``payload`` on ``frame`` instead of what was carried, over ``ramp_time`` s from now on."""
+        now = self._now()
+        self._ramp = self._ramp.to({frame: payload} if payload.mass else {}, now, round(ramp_time * 1e9))
+        J = payload.inertia
+        self._state = PayloadState(
+            mass=payload.mass,
+            com=payload.com,
+            inertia=[J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]],
+            frame=frame,
+            ramp_time=ramp_time,
+        )
+        set_nanoseconds(self._state.stamp, now)
+
+    def _frame(self, payload: Payload, frame: str) -> str:
+        """Return the name of the frame that carries a payload, the last link for ''; DynamicsError if it can't."""
+        (name,) = self._node.robot.with_payload(payload, frame or None).payloads
+        return name
+
+    def _now(self) -> int:
+        """Return the ROS time, ns."""
+        return self._node.get_clock().now().nanoseconds

@@ -1,0 +1,48 @@
+"""``~/check_trajectory``: from the message to arrays and back."""
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.trajectory_check import PERIOD, Check, check
+from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.nodes.state_input import set_nanoseconds
+from robot_dynamics_ros.nodes.trajectory_input import trajectory_of
+from robot_dynamics_ros.robot import Robot
+
+
+def check_trajectory(robot: Robot, request, response) -> None:
+    """Fill the response to a ``CheckTrajectory`` request; DynamicsError names what is wrong with it."""
+    message = request.trajectory
+    if not message.points:
+        raise ArgumentError('trajectory: it has no points')
+    found = check(robot, trajectory_of(robot.joint_names, message), request.sample_period or PERIOD)
+    order = np.argsort(permutation(robot.joint_names, message.joint_names))
+    per_joint = {
+        'peak_effort': found.peak_effort,
+        'peak_effort_time': found.peak_effort_time,
+        'effort_limit': robot.limits.effort,
+        'effort_margin': found.effort_margin,
+        'peak_velocity': found.peak_velocity,
+        'velocity_limit': robot.limits.velocity,
+    }
+    for field, values in per_joint.items():
+        setattr(response, field, np.nan_to_num(values[order], nan=0.0).tolist())
+    response.joint_names = message.joint_names
+    response.feasible = found.time_scaling is not None
+    response.time_scaling = found.time_scaling or 0.0
+    response.resampled = JointTrajectory(header=message.header, joint_names=message.joint_names)
+    if request.resample:
+        response.resampled.points = _points(found, order)
+
+
+def _points(found: Check, order: np.ndarray) -> list[JointTrajectoryPoint]:
+    """Return the samples as points, joints in ``order``."""
+    motion, points = found.motion, []
+    columns = (values[motion.last][:, order] for values in (motion.q, motion.qd, motion.qdd, found.effort))
+    for time, *rows in zip(motion.times[motion.last], *columns, strict=True):
+        q, qd, qdd, effort = (row.tolist() for row in rows)
+        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd, effort=effort)
+        set_nanoseconds(point.time_from_start, round(time * 1e9))
+        points.append(point)
+    return points
