@@ -5,11 +5,13 @@ import pytest
 from facade_robots import assert_close, robot_of, same_bits, states
 
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying
+from robot_dynamics_ros.control.payload_ramp import LARGEST, PayloadRamp, carrying, check_size
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 OLD = {'wrist3_Link': Payload.box(3.0, (0.1, 0.2, 0.3), (0.0, 0.1, 0.2))}
 NEW = {'wrist3_Link': Payload.cylinder(1.0, 0.1, 0.4, (0.1, 0.0, 0.0))}
 ELSEWHERE = {'foreArm_Link': Payload.sphere(2.0, 0.1, (0.0, 0.0, 0.1))}
+COM = (0.3, -0.2, 0.5)
 START, DURATION = 5_000_000_000, 2_000_000_000
 
 
@@ -40,6 +42,26 @@ def test_a_ramp_that_is_cut_short_goes_on_from_where_it_is():
     cut = ramp.to(ELSEWHERE, half, DURATION)
     assert_close(torques(cut.at(half)), torques(ramp.at(half)))
     assert_close(torques(cut.at(half + DURATION // 2)), 0.5 * (torques(ramp.at(half)) + torques(ELSEWHERE)))
+
+
+@pytest.mark.parametrize(
+    'heavy', [Payload(LARGEST, (0.3, 0.2, 0.5)), Payload(1e-8, (LARGEST, 0.0, 0.0)), Payload(1e4, (90, 20, 0))]
+)
+def test_the_largest_payloads_give_way_to_one_another(heavy):
+    check_size(heavy)
+    ramp = PayloadRamp({'ee_link': heavy}).to({'ee_link': Payload(1.0, COM)}, START, DURATION)
+    for share in np.linspace(0.0, 1.0, 50):
+        (carried,) = ramp.at(START + round(share * DURATION)).values()
+        assert carried.mass == pytest.approx((1.0 - share) * heavy.mass + share)
+
+
+@pytest.mark.parametrize(
+    'too_much',
+    [Payload(2e9, (0, 0, 0)), Payload(1.0, (1e5, 0, 0)), Payload(1e-300, (2e9, 0, 0)), Payload(1, (1e200, 0, 0))],
+)
+def test_what_rounding_would_spoil_is_refused(too_much):
+    with pytest.raises(ArgumentError, match=r'^mass, com, inertia: expected none beyond 1e\+08 kg'):
+        check_size(too_much)
 
 
 def test_a_payload_taken_off_leaves_the_bits_of_the_bare_robot():

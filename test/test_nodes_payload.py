@@ -163,6 +163,8 @@ REFUSED = {
     'inertia without mass': ({**BODY, 'mass': 0.0}, 'inertia'),
     'no body': ({**BODY, 'inertia': [0.1, 0.1, 0.9, 0.0, 0.0, 0.0]}, 'inertia'),
     'a negative moment': ({**BODY, 'inertia': [-0.1, 0.1, 0.1, 0.0, 0.0, 0.0]}, 'inertia'),
+    'more than any arm carries': ({**BODY, 'mass': 1e10}, 'mass, com, inertia'),
+    'further than any arm reaches': ({**BODY, 'com': (1e200, 0.0, 0.0)}, 'mass, com, inertia'),
     'no frame': ({**BODY, 'frame': 'nose'}, "'nose'"),
     'a time below 0': ({**BODY, 'ramp_time': -0.1}, 'ramp_time'),
     'no number of a time': ({**BODY, 'ramp_time': np.inf}, 'ramp_time'),

@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
+
+LARGEST = 1e8
+"""kg, m, kg m, kg m^2: beyond it rounding alone would make two bodies none. Cranes stay below."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,15 @@ class PayloadRamp:
     def to(self, after: Mapping[str, Payload], start: int, duration: int) -> 'PayloadRamp':
         """Return the ramp from what is carried at ``start`` (ns) to ``after`` in ``duration`` (ns)."""
         return PayloadRamp(after, self.at(start), start, duration)
+
+
+def check_size(payload: Payload) -> None:
+    """Refuse a payload with a figure, about its frame's origin too, beyond ``LARGEST``."""
+    within = np.abs(payload.com).max() <= LARGEST and np.abs(payload.ten_parameters).max() <= LARGEST
+    if not within:
+        raise ArgumentError(
+            f'mass, com, inertia: expected none beyond {LARGEST:g} kg, m, kg m, kg m^2 about the origin of the frame'
+        )
 
 
 def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:

@@ -170,6 +170,7 @@ class DynamicsServer(DynamicsNode):
             raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
         vector = request.gravity.vector
         self.robot = self.robot.with_gravity((vector.x, vector.y, vector.z))
+        self.get_logger().info(f'gravity: {vector.x:g}, {vector.y:g}, {vector.z:g} m/s^2')
 
 
 def _flat(values: np.ndarray) -> array.array:

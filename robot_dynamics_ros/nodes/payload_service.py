@@ -5,7 +5,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying, check_size
 from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
 from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
@@ -58,8 +58,8 @@ class PayloadService:
 
     @property
     def mass(self) -> float:
-        """What is carried now, kg."""
-        return sum(payload.mass for payload in self._ramp.at(self._now()).values())
+        """What was last set, kg."""
+        return sum(payload.mass for payload in self._ramp.after.values())
 
     def set(self, request, response) -> None:
         """Take the payload of a ``SetPayload`` request; DynamicsError names what is wrong with it."""
@@ -76,6 +76,7 @@ class PayloadService:
                 raise ModelError(f'payload_file {self._path}: {error}') from error
         self._take(frame, payload, ramp_time)
         self.publish()
+        self._node.get_logger().info(f'payload: {payload.mass:g} kg on {frame}, over {ramp_time:g} s')
 
     def _take(self, frame: str, payload: Payload, ramp_time: float) -> None:
         """Carry ``payload`` on ``frame`` instead of what was carried, over ``ramp_time`` s from now on."""
@@ -92,7 +93,8 @@ class PayloadService:
         set_nanoseconds(self._state.stamp, now)
 
     def _frame(self, payload: Payload, frame: str) -> str:
-        """Return the name of the frame that carries a payload, the last link for ''; DynamicsError if it can't."""
+        """Return the name of the frame that carries a payload, the last link for ''; DynamicsError if none can."""
+        check_size(payload)
         (name,) = self._node.robot.with_payload(payload, frame or None).payloads
         return name
 
