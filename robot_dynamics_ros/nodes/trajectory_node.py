@@ -30,13 +30,15 @@ class TrajectoryNode(TorqueNode):
     def setup(self) -> None:
         """Create the inputs and the outputs."""
         self.desired = np.zeros((3, self.robot.nv))
+        super().setup()
+        self._trajectory_subscription = self.subscribe()
+
+    def subscribe(self):
+        """Create ``trajectory`` and return the subscription that feeds it."""
         self.trajectory = TrajectoryInput(
             self.robot.joint_names, self.along, self.desired[0], self.value('start_tolerance'), self.refuse
         )
-        super().setup()
-        self._trajectory_subscription = self.create_subscription(
-            JointTrajectory, 'joint_trajectory', self.guarded(self._on_trajectory), 10
-        )
+        return self.create_subscription(JointTrajectory, 'joint_trajectory', self.guarded(self._on_trajectory), 10)
 
     def along(self, trajectory: Trajectory) -> Step:
         """Return what is done for each time of a trajectory, s from its start: its motion is written."""
