@@ -1,18 +1,26 @@
-"""Publishes the torques that a desired trajectory takes, one for each joint state."""
+"""Publishes the torques that a desired motion takes, one for each joint state."""
+
+from functools import partial
 
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque
 from robot_dynamics_ros.nodes.trajectory_input import Step
 from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
 
 EVALUATE_AT = ('desired', 'measured')
+SOURCES = ('joint_trajectory', 'controller_state')
 
 
 class FeedforwardNode(TrajectoryNode):
-    """``joint_states`` and ``joint_trajectory`` in, ``feedforward_torque`` and ``feedforward_torque/commands`` out."""
+    """``joint_states`` and ``joint_trajectory`` in, ``feedforward_torque`` and ``feedforward_torque/commands`` out.
+
+    With source ``controller_state`` that topic, of a joint_trajectory_controller, takes the place of
+    ``joint_trajectory``, which is not subscribed to then.
+    """
 
     def __init__(self, **options):
         """Declare the parameters."""
@@ -27,13 +35,47 @@ class FeedforwardNode(TrajectoryNode):
             'evaluate_at',
             'desired',
             f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
-            check=lambda robot, choice: is_measured(choice),
+            check=lambda robot, value: chosen('evaluate_at', value, EVALUATE_AT),
         )
+        self.declare(
+            'source',
+            'joint_trajectory',
+            f'topic of the desired motion: {" or ".join(SOURCES)}',
+            check=lambda robot, value: chosen('source', value, SOURCES),
+        )
+        self.declare(
+            'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
+        )
+        self.declare('reference_cutoff', 20.0, 'of the low-pass on rates that controller_state lacks, Hz', 0.1, 1000.0)
 
     def setup(self) -> None:
         """Create the composition, the inputs and the outputs."""
-        self._measured = is_measured(self.value('evaluate_at'))
+        self._measured = chosen('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
+        chosen('source', self.value('source'), SOURCES)
         super().setup()
+
+    def subscribe(self):
+        """Create ``trajectory`` for the source of the desired motion, and return the subscription that feeds it."""
+        if self.value('source') == 'joint_trajectory':
+            return super().subscribe()
+        q, qd, qdd = self.desired
+        if self._measured:
+            q, qd = self.state.q, self.state.qd
+        self.trajectory = ControllerStateInput(
+            self.robot.joint_names,
+            self.value('reference_age_limit'),
+            self.value('reference_cutoff'),
+            self.desired,
+            partial(self._compensation.torque, q, qd, qdd, out=self.torque),
+        )
+        return self.trajectory.subscribe(self)
+
+    def warm_ups(self) -> dict:
+        """Add the torque of a motion that comes from no trajectory."""
+        if self.value('source') == 'joint_trajectory':
+            return super().warm_ups()
+        call = partial(self._compensation.torque, *self.desired, out=self.torque)
+        return {**super().warm_ups(), 'torque': call}
 
     def create_outputs(self) -> None:
         """Create the publishers."""
@@ -67,11 +109,11 @@ class FeedforwardNode(TrajectoryNode):
             self._commands.publish()
 
 
-def is_measured(evaluate_at: str) -> bool:
-    """Return whether ``evaluate_at`` says measured; ArgumentError where it says neither."""
-    if evaluate_at not in EVALUATE_AT:
-        raise ArgumentError(f'evaluate_at: expected one of {", ".join(EVALUATE_AT)}, got {evaluate_at!r}')
-    return evaluate_at == 'measured'
+def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
+    """Return the value of a parameter; ArgumentError where it is none of its choices."""
+    if value not in choices:
+        raise ArgumentError(f'{name}: expected one of {", ".join(choices)}, got {value!r}')
+    return value
 
 
 def main():

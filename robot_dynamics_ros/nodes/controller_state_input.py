@@ -1,0 +1,99 @@
+"""From the state messages of a joint_trajectory_controller to the desired motion at a stamp."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from robot_dynamics_ros.control.joint_order import places_of
+from robot_dynamics_ros.control.reference import Reference
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.state_input import nanoseconds
+
+RATES = ('velocities', 'accelerations')
+
+
+def controller_state_type():
+    """Return control_msgs/msg/JointTrajectoryControllerState; ArgumentError where its package is not installed."""
+    try:
+        return import_module('control_msgs.msg').JointTrajectoryControllerState
+    except ImportError as error:
+        raise ArgumentError(
+            "source: 'controller_state' needs the package control_msgs, which is not installed "
+            f'(for instance: apt install ros-$ROS_DISTRO-control-msgs): {error}'
+        ) from None
+
+
+class ControllerStateInput:
+    """The reference in the newest ``controller_state``, followed as a ``TrajectoryInput`` follows a trajectory."""
+
+    def __init__(self, joint_names, age_limit: float, cutoff: float, desired: np.ndarray, act: Callable[[], object]):
+        """Follow the joints ``joint_names``: ``act()`` is called whenever a motion is in ``desired`` (3, n).
+
+        ``age_limit`` (s) and ``cutoff`` (Hz) are those of ``Reference``.
+        """
+        self._joint_names, self._act = joint_names, act
+        self._reference = Reference(joint_names, age_limit, cutoff, desired)
+        self._given: list[str] | None = None
+        self._places = np.zeros(0, np.intp)
+
+    def subscribe(self, node):
+        """Return a subscription of ``node`` that feeds this; a wrong message is refused by name, the last one counts.
+
+        Raises ArgumentError where there is no such message type.
+        """
+
+        def on_controller_state(message) -> None:
+            try:
+                lacking = self.receive(message)
+            except DynamicsError as error:
+                node.refuse(f'controller state refused: {error}')
+                return
+            if lacking:
+                node.get_logger().info(
+                    f'controller state without {" and ".join(lacking)}: differentiated and filtered (said once)',
+                    once=True,
+                )
+
+        return node.create_subscription(
+            controller_state_type(),
+            'controller_state',
+            on_controller_state,
+            qos_profile_sensor_data,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+
+    def receive(self, message) -> list[str]:
+        """Take a message; return which rates it lacks. Raises DynamicsError naming the joint or field that is wrong.
+
+        Joints are matched by name and extra ones are ignored. Where a release has no speed scaling factor, it is 1.
+        """
+        if message.joint_names != self._given:
+            self._places = places_of(self._joint_names, message.joint_names)
+            self._given = list(message.joint_names)
+        point = _reference_of(message)
+        rows = []
+        for field in ('positions', *RATES):
+            values = getattr(point, field)
+            stated = len(values) > 0 or field == 'positions'
+            if stated and len(values) != len(self._given):
+                raise ArgumentError(f'reference: {len(self._given)} joints have {len(values)} {field}')
+            rows.append(np.asarray(values)[self._places] if stated else None)
+        factor = getattr(message, 'speed_scaling_factor', 1.0)
+        self._reference.add(nanoseconds(message.header.stamp), *rows, factor)
+        return [field for field, row in zip(RATES, rows[1:], strict=True) if row is None]
+
+    def follow(self, stamp: int, q, qd) -> str:
+        """Act on the motion at ``stamp`` (ns), wherever the arm is (q, qd); return '' or why there is none."""
+        reason = self._reference.follow(stamp)
+        if not reason:
+            self._act()
+        return reason
+
+
+def _reference_of(message):
+    """Return the point at which the controller wants the arm; older releases fill ``desired`` alone."""
+    point = getattr(message, 'reference', None)
+    return point if point is not None and len(point.positions) else getattr(message, 'desired', point)
