@@ -125,6 +125,16 @@ def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
     assert state.q.tolist() == list(message().position) and state.has_velocity
 
 
+@pytest.mark.parametrize('nanosec', [1_000_000_000, 2**32 - 1])
+def test_a_stamp_that_is_no_time_is_refused(nanosec):
+    sent = message()
+    state = StateInput(NAMES)
+    assert state.read(serialize_message(sent)) == STAMP
+    sent.header.stamp.nanosec = nanosec
+    with pytest.raises(DynamicsError, match=f'{nanosec} ns'):
+        state.read(serialize_message(sent))
+
+
 def test_an_unknown_layout_is_learned_and_wrong_names_are_named():
     state = StateInput(['a', 'shoulder'])
     assert state.read(serialize_message(message())) == STAMP

@@ -12,6 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import bound, entry
 
 SECOND = 1_000_000_000
@@ -99,8 +100,10 @@ class JointStateBuffer:
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the header's stamp of a message, ns."""
+    """Return the header's stamp of a message, ns; ArgumentError where it is no time."""
     seconds, nanoseconds = TIME.unpack_from(data, STAMP)
+    if nanoseconds >= SECOND:
+        raise ArgumentError(f'the stamp has {nanoseconds} ns beside its seconds, which is a second or more')
     return seconds * SECOND + nanoseconds
 
 
