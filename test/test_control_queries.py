@@ -111,6 +111,13 @@ def test_no_joints_no_question():
         Query(alone, [], positions=[])
 
 
+def test_torques_too_large_for_their_friction_are_refused():
+    lists = {name: np.zeros(6) for name in ('positions', 'velocities', 'accelerations')}
+    lists['accelerations'][3] = 1.7e308  # of which inertia and gravity are finite
+    with pytest.raises(ArgumentError, match=r'^inverse_dynamics: the sum is not finite'):
+        Query(ROBOT, [], **lists).inverse_dynamics()
+
+
 def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
     loaded = ROBOT.with_actuators({'friction_load': dict.fromkeys(ROBOT.joint_names, 0.2)})
     terms = Query(loaded, [], positions=FIRST.ravel(), velocities=SECOND.ravel(), accelerations=THIRD.ravel())

@@ -60,7 +60,7 @@ class Query:
         return self._ordered(self._robot.forward_dynamics(q, qd, tau))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
-        """Return each term of the torque (count, n) by its name in ``TERMS``."""
+        """Return each term of the torque (count, n) by its name in ``TERMS``; their sum is finite."""
         q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
         terms: dict[str, np.ndarray] = {
             'gravity': self._robot.gravity_torque(q),
@@ -68,6 +68,10 @@ class Query:
             'inertia': self._robot.inertia_torque(q, qdd),
         }
         terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
+        if not np.isfinite(sum(terms.values())).all():
+            raise ArgumentError(
+                'inverse_dynamics: the sum is not finite; some of positions, velocities or accelerations are too large'
+            )
         return {term: self._ordered(terms[term]) for term in TERMS}
 
     def _ordered(self, rows) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Answers questions about the robot's dynamics, each for many states; takes its payload and its mounting."""
 
 import array
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -71,11 +72,18 @@ class DynamicsServer(DynamicsNode):
         def jacobian(query):
             query.jacobian(self.robot.link_names[-1], 'local')
 
+        def refusal():
+            # why numbers are too large is found out by another program
+            rest, huge = np.zeros(self.robot.nv), np.full(self.robot.nv, np.finfo(float).max)
+            with suppress(DynamicsError):
+                Query(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
+
         answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics, jacobian)
         rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
         return {
             **{answer.__name__: partial(both, answer) for answer in answers},
             'check_trajectory': lambda: check(self.robot, rest),
+            'refusal': refusal,
         }
 
     def teardown(self) -> None:
@@ -127,8 +135,9 @@ class DynamicsServer(DynamicsNode):
     def _mass_matrix(self, request, response) -> None:
         query = Query(self._payload.robot, request.joint_names, positions=request.positions)
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
-        response.mass_matrix = array.array('d', bytes(8 * query.count * self.robot.nv**2))
-        query.mass_matrix(out=np.frombuffer(response.mass_matrix).reshape(-1, self.robot.nv, self.robot.nv))
+        numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
+        query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
+        response.mass_matrix = numbers
         response.joint_names = query.joint_names
 
     def _forward_dynamics(self, request, response) -> None:
