@@ -1,0 +1,111 @@
+"""Messages as bytes: whole, and the ways in which they may be broken."""
+
+import math
+import struct
+from random import Random
+
+ODD_NUMBERS = (
+    *(math.nan, math.inf, -math.inf, 1.7e308, -1.7e308, 1e155, 5e-324, -1e-310, -0.0, 2.0**53, 1e9, -1e5, 1e-12),
+)
+ODD_LENGTHS = (0, 1, 2, 3, 5, 7, 8, 255, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 8)
+
+
+def serialized(message) -> bytes:
+    """Return the CDR of a message, zeros for padding: rclpy leaves there what it finds in memory."""
+    data = bytearray(b'\0\1\0\0')
+    _write(data, message)
+    return bytes(data)
+
+
+def _write(data: bytearray, message) -> None:
+    """Append the fields of a message."""
+    for name, kind in message.get_fields_and_field_types().items():
+        value = getattr(message, name)
+        if kind in NUMBERS:
+            _append(data, NUMBERS[kind], value)
+        elif kind == 'string':
+            _write_text(data, value)
+        elif kind.startswith('sequence'):
+            _append(data, 'I', len(value))
+            if kind == 'sequence<double>' and len(value):
+                _append(data, 'd', *value)
+            elif kind == 'sequence<string>':
+                for text in value:
+                    _write_text(data, text)
+            elif kind != 'sequence<double>':
+                for item in value:
+                    _write(data, item)
+        else:
+            _write(data, value)
+
+
+NUMBERS = {'int32': 'i', 'uint32': 'I'}
+
+
+def _write_text(data: bytearray, text: str) -> None:
+    """Append a string."""
+    encoded = text.encode() + b'\0'
+    _append(data, 'I', len(encoded))
+    data += encoded
+
+
+def _append(data: bytearray, code: str, *numbers) -> None:
+    """Append numbers of one kind, the first at a multiple of its size behind the four bytes of the encoding."""
+    data += bytes((4 - len(data)) % struct.calcsize(code))
+    data += struct.pack(f'<{len(numbers)}{code}', *numbers)
+
+
+def _flip(random: Random, data: bytes, _) -> bytes:
+    """Flip up to eight bits."""
+    changed = bytearray(data)
+    for _ in range(random.randint(1, 8) if data else 0):
+        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+def _cut(random: Random, data: bytes, _) -> bytes:
+    """Lose the end."""
+    return data[: random.randint(0, len(data))]
+
+
+def _longer(random: Random, data: bytes, _) -> bytes:
+    """Append noise."""
+    return data + random.randbytes(random.randint(1, 40))
+
+
+def _word(random: Random, data: bytes, _) -> bytes:
+    """Write an odd length where a length, or anything else, stands."""
+    place = 4 * random.randint(0, len(data) // 4)
+    return data[:place] + struct.pack('<I', random.choice(ODD_LENGTHS)) + data[place + 4 :]
+
+
+def _number(random: Random, data: bytes, _) -> bytes:
+    """Write an odd number where a number, or anything else, stands."""
+    place = 4 + 8 * random.randint(0, len(data) // 8)
+    return data[:place] + struct.pack('<d', random.choice(ODD_NUMBERS)) + data[place + 8 :]
+
+
+def _splice(random: Random, data: bytes, other: bytes) -> bytes:
+    """Go on as another message does, from the same place or another."""
+    place = random.randint(0, len(data))
+    return data[:place] + other[place if random.random() < 0.5 else random.randint(0, len(other)) :]
+
+
+def _remove(random: Random, data: bytes, _) -> bytes:
+    """Lose some bytes in the middle, or have them twice."""
+    first = random.randint(0, len(data))
+    return data[:first] + data[max(0, first + random.choice((-8, -4, -1, 1, 4, 8))) :]
+
+
+def _encoding(random: Random, data: bytes, _) -> bytes:
+    """Tell of another byte order or version."""
+    return random.choice((b'\0\0', b'\0\2', b'\0\3', b'\1\1', b'\xff\xff')) + data[2:]
+
+
+def _noise(random: Random, data: bytes, _) -> bytes:
+    """Be nothing that was ever a message, behind the first bytes or from the start."""
+    return data[: random.choice((0, 4, 12))] + random.randbytes(random.randint(0, 200))
+
+
+WAYS = (_flip, _cut, _longer, _word, _number, _splice, _remove, _encoding, _noise)
+"""In which bytes are broken: functions of a Random, the bytes, and those of another message."""
