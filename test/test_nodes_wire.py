@@ -8,7 +8,7 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput
-from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 
 NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
 STAMP = 1_795_000_000_123_456_789
@@ -123,6 +123,14 @@ def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
         state.read(data[:size])
     assert state.read(data) == STAMP
     assert state.q.tolist() == list(message().position) and state.has_velocity
+
+
+def test_bytes_too_few_are_not_given_to_rclpy():
+    """The encoding tells of more padding than there are bytes: rclpy would read on in foreign memory."""
+    assert len(serialize_message(JointState())) > SHORTEST
+    for data in (b'\0\1\0\3', b'\0\1\0\2\0\0\0', b'\0\1\0\1' + bytes(SHORTEST - 5)):
+        with pytest.raises(DynamicsError, match=f'no JointState: {len(data)} bytes are too few'):
+            JointStateInput(NAMES, 'position').receive(data)
 
 
 @pytest.mark.parametrize('nanosec', [1_000_000_000, 2**32 - 1])

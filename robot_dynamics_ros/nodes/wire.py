@@ -23,6 +23,8 @@ STAMP, FRAME = 4, 12
 """Where a header's stamp and its frame_id begin."""
 TIME = struct.Struct('<iI')
 FIELDS = ('position', 'velocity', 'effort')
+SHORTEST = 32
+"""Bytes of a JointState without names and numbers; of a few bytes rclpy reads what lies behind them in memory."""
 OTHER_LAYOUT = -1
 
 
@@ -59,6 +61,8 @@ class JointStateBuffer:
 
     def __init__(self, data: bytes):
         """Lay out a serialised message; ValueError where it is not the CDR that is known here."""
+        if len(data) < SHORTEST:
+            raise ValueError(f'{len(data)} bytes are too few')
         self.message = deserialize_message(data, JointState)
         self._memory = _memory(data)
         self._bytes = self._memory.data
