@@ -201,4 +201,4 @@ class Messages:
             message.points = self.random.sample(message.points, len(message.points))
         elif k:
             last = message.points[k - 1].time_from_start
-            time.sec, time.nanosec = last.sec, last.nanosec + self.random.randint(0, 1)
+            time.sec, time.nanosec = last.sec, min(last.nanosec + self.random.randint(0, 1), 2**32 - 1)

@@ -1,10 +1,10 @@
 """The nodes in this process, with their inputs callable, their outputs kept and their clock in the caller's hand."""
 
 import numpy as np
+from fuzz_bytes import understood
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter
-from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
@@ -75,9 +75,8 @@ class Watched:
         if raw:
             callback(data)
             return True
-        try:
-            message = deserialize_message(data, kind.Request if self.serves else kind)
-        except Exception:  # whatever it raises: nothing would have come
+        message = understood(data, kind.Request if self.serves else kind)
+        if message is None:
             return None
         if self.serves:
             return callback(message, kind.Response())

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import graph
 import numpy as np
-from fuzz_bytes import serialized
-from rclpy.serialization import deserialize_message
+from fuzz_bytes import serialized, understood
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -26,9 +25,8 @@ class Read(NamedTuple):
 
 def read_state(data: bytes) -> Read | None:
     """Return what rclpy reads, None where it refuses."""
-    try:
-        message = deserialize_message(data, JointState)
-    except Exception:  # whatever it raises
+    message = understood(data, JointState)
+    if message is None:
         return None
     names, stamp = message.name, graph.nanoseconds(message.header.stamp)
     complete = set(ROBOT.joint_names) <= set(names) and len(set(names)) == len(names) == len(message.position)
