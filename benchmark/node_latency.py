@@ -63,9 +63,10 @@ class Trips:
         self.wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, client.node.context.handle)
 
     def run(self, rate: float, seconds: float) -> np.ndarray:
-        """Return the round trips in us, NaN for a state without an answer."""
+        """Return the round trips in us, NaN for a state without an answer; ``sent`` is when each began, s."""
         count = int(rate * seconds)
-        sent, trips, number = np.zeros(count), np.full(count, np.nan), {}
+        self.sent = sent = np.zeros(count)
+        trips, number = np.full(count, np.nan), {}
         begun = time.perf_counter()
         for k in range(count + 1):
             due = begun + k / rate if k < count else time.perf_counter() + 0.5
