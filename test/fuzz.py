@@ -40,7 +40,7 @@ LIMITS = 'torques are finite and within the effort limits'
 STAMPS = 'a torque carries the stamp of its state'
 OLD = 'a state older than age_limit is not answered'
 FUTURE = 'a state more than age_limit in the future is not answered'
-NEWER = 'a state that is not newer than the last is not answered'
+ORDER = 'a state from before the last that was answered is not answered'
 RATES = 'from zero on, a torque changes by rate_limit at most'
 RIGHT = 'a torque is that of the state it answers'
 ANSWERED = 'a good state is answered'
@@ -48,7 +48,7 @@ SERVED = 'a good request is answered rightly, a wrong one refused by name'
 PROMPT = 'nothing is compiled in a callback'
 MEMORY = 'memory is flat'
 RULES = (
-    *(ALIVE, NET, REASON, TOLD, WHOLE, LIMITS, STAMPS, OLD, FUTURE, NEWER, RATES),
+    *(ALIVE, NET, REASON, TOLD, WHOLE, LIMITS, STAMPS, OLD, FUTURE, ORDER, RATES),
     *(RIGHT, ANSWERED, SERVED, PROMPT, MEMORY),
 )
 
@@ -235,7 +235,7 @@ class Fuzz:
             self.check(OLD, age <= LIMIT, f'{age} ns old')
             self.check(FUTURE, age >= -LIMIT, f'{-age} ns in the future')
         before, torque_before = self._last[name] or (0, np.zeros(ROBOT.nv))
-        self.check(NEWER, read.stamp > before, f'{read.stamp} after {before}')
+        self.check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
         if node.rate_limited:
             step = max(0, read.stamp - before)
             if self._last[name] is None or step > LIMIT:

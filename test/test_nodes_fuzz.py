@@ -11,8 +11,6 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 MESSAGES, SEED = 4000, 1
-COMING = (fuzz.TOLD, fuzz.FUTURE, fuzz.NEWER, fuzz.RATES)
-"""Rules that the nodes do not keep to yet."""
 
 
 @pytest.fixture(scope='module')
@@ -22,12 +20,7 @@ def run():
     return made
 
 
-def rules():
-    coming = pytest.mark.xfail(strict=True, reason='coming rule')
-    return [pytest.param(rule, marks=coming if rule in COMING else ()) for rule in fuzz.RULES]
-
-
-@pytest.mark.parametrize('rule', rules())
+@pytest.mark.parametrize('rule', fuzz.RULES)
 def test_rule(run, rule):
     assert rule not in run.findings, fuzz.report(run, SEED)
 

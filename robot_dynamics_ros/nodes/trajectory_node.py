@@ -26,12 +26,17 @@ class TrajectoryNode(TorqueNode):
             high=1000.0,
         )
         self._trajectory_subscription = None
+        self._refused = ''
 
     def setup(self) -> None:
         """Create the inputs and the outputs."""
         self.desired = np.zeros((3, self.robot.nv))
         super().setup()
         self._trajectory_subscription = self.subscribe()
+
+    def report(self) -> dict[str, str]:
+        """Add why a trajectory was refused last."""
+        return {**super().report(), 'trajectory refused last': self._refused}
 
     def subscribe(self):
         """Create ``trajectory`` and return the subscription that feeds it."""
@@ -61,6 +66,7 @@ class TrajectoryNode(TorqueNode):
         try:
             kinds = self.trajectory.receive(message, self.get_clock().now().nanoseconds)
         except DynamicsError as error:
+            self._refused = str(error)
             self.get_logger().warning(f'trajectory refused: {error}')
             return
         rough = [kind for kind in kinds if kind != 'quintic']
