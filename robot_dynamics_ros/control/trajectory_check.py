@@ -137,7 +137,7 @@ def _time_scaling(efforts: _Efforts, limit: np.ndarray, least: float) -> float |
 
 def _known(limit: np.ndarray) -> np.ndarray:
     """Return limits (n), infinite where they are unknown."""
-    return np.where(limit > 0.0, limit, np.inf)
+    return np.where(np.isnan(limit), np.inf, limit)
 
 
 def _polynomial(coefficients: np.ndarray, t: np.ndarray) -> np.ndarray:
