@@ -2,7 +2,6 @@
 
 import dataclasses
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -314,16 +313,6 @@ def test_text_is_refused(text, culprit):
     with pytest.raises(ModelError) as error:
         model_from_yaml(text)
     assert culprit in str(error.value)
-
-
-def test_a_value_that_unfolds_without_end_is_neither_read_nor_shown():
-    """Nine to the ninth numbers in few bytes: each list holds the one before it nine times."""
-    lists = 'a: &a [1, 1], ' + ', '.join(f'{b}: &{b} [{", ".join(["*" + a] * 9)}]' for a, b in pairwise('abcdefghij'))
-    text = yaml_of(named('base')) + f'frames: {{{lists}, tool: *j}}\n'
-    with pytest.raises(ModelError, match=r"frame 'a': expected a table, got \[1, 1\]"):
-        model_from_yaml(text)
-    with pytest.raises(ModelError, match='gravity: expected finite numbers'):
-        model_from_yaml(f'robot: r\nbase: {{link: b}}\njoints: []\ngravity: {{{lists}}}\n')
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+from functools import reduce
 
 import pytest
 
@@ -209,6 +210,11 @@ ATTACKS = {  # importer, text, culprit
         model_from_mjcf,
         lambda: mjcf().replace('elbow', 'elbow' + LOG_LINE),
         "joint: expected a name, got 'elbow\\n",
+    ),
+    'a value that unfolds without end': (  # as YAML's aliases would; here they are a caller's lists
+        model_from_dh,
+        lambda: [{'com': reduce(lambda value, _: [value] * 9, range(20), 1.0)}],
+        'row 1: com: expected finite numbers of shape (3,) up to 1e+30, got [[[[[[[...], [...],',
     ),
     'many rows': (model_from_dh, lambda: [{}] * (MOST_MOVING_LINKS + 1), '1001 joints that move'),
 }
