@@ -1,6 +1,8 @@
 """The MuJoCo plant: without errors it follows our forward dynamics, with errors it differs by what they say."""
 
 import re
+import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -202,6 +204,20 @@ TOO_THIN = re.sub('ixx="0.011842"', 'ixx="0.11842"', URDF)  # breaks the triangl
 def test_what_mujoco_does_not_load_is_refused(text):
     with pytest.raises(ModelError, match=r'^MuJoCo does not load this URDF: '):
         MujocoArm(text, ROBOT, 0.001, START)
+
+
+def test_sizes_that_a_urdf_asks_mujoco_for_are_not_allocated():
+    """Two thousand million numbers a body would be."""
+    text = URDF.replace('</mujoco>', '<size nuser_body="2000000000"/></mujoco>')
+    assert text != URDF
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path('/proc/self/statm').read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 30), before[1]))
+    try:
+        arm = MujocoArm(text, ROBOT, STEP, START)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert arm._model.nuser_body == 0
 
 
 def test_a_plant_without_the_robots_joint_is_refused_by_its_name():

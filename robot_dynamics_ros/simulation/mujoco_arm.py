@@ -25,8 +25,8 @@ class MujocoArm:
         rotor inertia; Stribeck's part, load-dependent friction and rotor spin it has not.
         """
         try:
-            model = mujoco.MjModel.from_xml_string(_without_shapes(urdf))
-        except ValueError as error:
+            model = mujoco.MjModel.from_xml_string(_bare(urdf))
+        except (ValueError, RuntimeError) as error:
             raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
         try:
             joints = [model.joint(name) for name in robot.joint_names]
@@ -81,11 +81,17 @@ class MujocoArm:
         return self._data.qvel[self._v]
 
 
-def _without_shapes(urdf: str) -> str:
-    """Return a URDF without visuals and collision shapes: their mesh files may not be here, and nothing is touched."""
+def _bare(urdf: str) -> str:
+    """Return a URDF without visuals and collision shapes, and without sizes that MuJoCo's extension asks for.
+
+    Mesh files may not be here, and nothing is touched; memory would be allocated however much a size says.
+    """
     robot = parsed(urdf)
     for link in robot.findall('link'):
         for tag in ('visual', 'collision'):
             for shape in link.findall(tag):
                 link.remove(shape)
+    for extension in robot.findall('mujoco'):
+        for size in extension.findall('size'):
+            extension.remove(size)
     return tostring(robot, encoding='unicode')
