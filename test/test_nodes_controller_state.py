@@ -255,6 +255,12 @@ def test_silent_while_rates_are_not_known(graph, start, message_type):
     assert torques == []
 
 
+def test_an_unknown_source_is_refused(graph):
+    with pytest.raises(ros.ProcessError, match='transition 1 failed'), graph.parameters(NODE, source='controller'):
+        pass
+    assert 'source: expected one of joint_trajectory, controller_state' in graph.log(NODE)
+
+
 def test_a_wrong_message_is_refused_by_name_and_the_last_one_counts(graph, start, message_type):
     good = controller_state(message_type, start, motion(0.0))
     answer(graph, [good], start)
@@ -270,9 +276,3 @@ def test_a_wrong_message_is_refused_by_name_and_the_last_one_counts(graph, start
 def test_joint_trajectory_is_not_subscribed_to(graph):
     graph.until(lambda: graph.node.count_subscribers('jtc/controller_state'), 'a subscriber')
     assert graph.node.count_subscribers('joint_trajectory') == 0
-
-
-def test_an_unknown_source_is_refused(graph):
-    with pytest.raises(ros.ProcessError, match='transition 1 failed'), graph.parameters(NODE, source='controller'):
-        pass
-    assert 'source: expected one of joint_trajectory, controller_state' in graph.log(NODE)

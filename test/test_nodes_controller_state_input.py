@@ -129,3 +129,5 @@ def test_without_control_msgs_it_is_not_configured_and_says_what_to_install(tmp_
         assert running.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
         (line,) = [line for line in running.log(NODE).splitlines() if 'not configured' in line]
         assert "'controller_state' needs the package control_msgs, which is not installed" in line
+        running.restart(NODE, source='joint_trajectory')
+        assert running.state_of(NODE) == State.PRIMARY_STATE_ACTIVE

@@ -39,7 +39,7 @@ UNDECIDED = -1
 FACTOR, FACTOR_RATE, STEP = range(3)  # pace: as stated; smoothed, 1/s; before the newest sample, s
 Q, QD, QDD, ROUGH_QD = range(4)  # rows of motion; the last one is qd before it is smoothed
 
-# They keep the GIL: a thread that takes samples and one that asks for motions never meet half of the other's work.
+# What is compiled under it keeps the GIL, and so never meets work of another thread that is half done.
 atomic = partial(entry, nogil=False)
 
 

@@ -46,7 +46,9 @@ class FeedforwardNode(TrajectoryNode):
         self.declare(
             'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
         )
-        self.declare('reference_cutoff', 20.0, 'of the low-pass on rates that controller_state lacks, Hz', 0.1, 1000.0)
+        self.declare(
+            'reference_cutoff', 20.0, 'of the low-pass on rates that controller_state lacks, Hz', low=0.1, high=1000.0
+        )
 
     def setup(self) -> None:
         """Create the composition, the inputs and the outputs."""
