@@ -58,16 +58,12 @@ class DynamicsServer(DynamicsNode):
             self._served.append(self.create_service(service, name, self._guarded(answer)))
 
     def warm_ups(self) -> dict:
-        """Return every program that a request may need, for one state and for a batch.
-
-        The generic ones too: they answer while another link than the last one carries a payload.
-        """
+        """Return every program that a request may need, for one state and for a batch."""
 
         def both(answer):
-            for robot in (self.robot, self.robot.with_binding('generic')):
-                for count in (1, LANES):
-                    rest = np.zeros(count * robot.nv)
-                    answer(Query(robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+            for count in (1, LANES):
+                rest = np.zeros(count * self.robot.nv)
+                answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
 
         def jacobian(query):
             query.jacobian(self.robot.link_names[-1], 'local')

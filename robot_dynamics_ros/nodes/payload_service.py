@@ -1,19 +1,16 @@
 """``~/set_payload``: what the arm carries, told on ``payload_state`` and, if asked, kept over a restart."""
 
 import numpy as np
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying, check_size
-from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
-
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class PayloadService:
@@ -95,7 +92,12 @@ class PayloadService:
     def _frame(self, payload: Payload, frame: str) -> str:
         """Return the name of the frame that carries a payload, the last link for ''; DynamicsError if none can."""
         check_size(payload)
-        (name,) = self._node.robot.with_payload(payload, frame or None).payloads
+        bare = self._node.robot
+        loaded = bare.with_payload(payload, frame or None)
+        (name,) = loaded.payloads
+        if loaded.binding != bare.binding:
+            # kernels that nobody has compiled yet would have to answer
+            raise ArgumentError(f'frame: {name!r} is not fixed to the last link; what other links carry is in the URDF')
         return name
 
     def _now(self) -> int:
