@@ -25,6 +25,7 @@ from fuzz_nodes import AGE, RATE, STIFFNESS, watched
 from fuzz_oracle import ROBOT, Read, motion, read_state, wrong_response
 from fuzz_process import compiled, kernels, memory, quiet
 from rclpy.serialization import deserialize_message
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -308,7 +309,7 @@ class Fuzz:
 @contextmanager
 def fuzzed(seed: int):
     """Make the nodes and a run of them."""
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     nodes: dict = {}
     try:
         nodes = watched()
