@@ -265,6 +265,7 @@ class Fuzz:
         """Send every node something good, whatever came before, and look whether it is answered rightly."""
         for name, node in self.nodes.items():
             self._pass(SECOND)
+            self._diagnose(name)
             q, qd, qdd = (np.array([self.random.uniform(-0.5, 0.5) for _ in range(ROBOT.nv)]) for _ in range(3))
             if node.serves:
                 request = GetMassMatrix.Request(positions=q.tolist())
@@ -302,8 +303,20 @@ class Fuzz:
         nobody = f'nobody_{self.index}'
         wrong = JointTrajectory(joint_names=[nobody], points=[JointTrajectoryPoint(positions=[0.0])])
         self._give(name, 'joint_trajectory', serialized(wrong))
-        status = self.nodes[name].diagnose()
+        status = self._diagnose(name)
         self.check(TOLD, nobody in str(status), f'{status}')
+
+    def _diagnose(self, name: str):
+        """Return a node's diagnostics, which have to hold its reason for silence."""
+        node = self.nodes[name]
+        self._given = name, '/diagnostics', b''
+        try:
+            status = node.diagnose()
+        except Exception as error:  # any at all
+            self.check(ALIVE, False, repr(error))
+            return None
+        self.check(REASON, node.silence in status.message, f'{node.silence!r} in {status.message!r}')
+        return status
 
 
 @contextmanager
