@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from measure import heading
 from node_latency import PATIENT, Trips, follow_a_trajectory, memory, quantiles
 
@@ -27,6 +28,19 @@ def ages(trips: np.ndarray, sent: np.ndarray) -> np.ndarray:
     return np.diff(begun) + trips[answered][1:]
 
 
+def refused(client: Client) -> str:
+    """Return how many states the node says to have refused: they came, but too late for an answer."""
+    found: list = []
+    client.node.create_subscription(DiagnosticArray, '/diagnostics', lambda message: found.extend(message.status), 10)
+
+    def counts():
+        statuses = [status for status in found if status.name == '/feedforward_node']
+        return [value.value for status in statuses for value in status.values if value.key == 'states rejected']
+
+    client.spin_until(counts, 10.0, 'diagnostics')
+    return counts()[0]
+
+
 def soak(client: Client, pid: int, seconds: float) -> bool:
     """Print what was found; return whether no state was lost and no memory."""
     trips = Trips(client, 'joint_states', 'feedforward_torque')
@@ -39,8 +53,10 @@ def soak(client: Client, pid: int, seconds: float) -> bool:
         sizes.append(memory(pid))
     times = np.concatenate(found)
     lost, grown = np.isnan(times).sum(), sizes[-1] - sizes[0]
-    print(f'{RATE:.0f} Hz for {seconds:.0f} s: {lost} of {len(times)} lost (at most 0)')
-    print(f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us; worst age {max(oldest):.0f} us')
+    print(f'{RATE:.0f} Hz for {seconds:.0f} s: {lost} of {len(times)} lost (at most 0), {refused(client)} too old')
+    print(
+        f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us; worst age {max(oldest):.0f} us, pauses of the sender included'
+    )
     print(
         f'  memory {sizes[0]:.1f} MB after {length:.0f} s, {sizes[-1]:.1f} MB at the end (at most {MEGABYTES:.0f} more)'
     )
