@@ -54,9 +54,8 @@ def soak(client: Client, pid: int, seconds: float) -> bool:
     times = np.concatenate(found)
     lost, grown = np.isnan(times).sum(), sizes[-1] - sizes[0]
     print(f'{RATE:.0f} Hz for {seconds:.0f} s: {lost} of {len(times)} lost (at most 0), {refused(client)} too old')
-    print(
-        f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us; worst age {max(oldest):.0f} us, pauses of the sender included'
-    )
+    print(f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us')
+    print(f'  worst age {max(oldest):.0f} us, pauses of the sender included')
     print(
         f'  memory {sizes[0]:.1f} MB after {length:.0f} s, {sizes[-1]:.1f} MB at the end (at most {MEGABYTES:.0f} more)'
     )
