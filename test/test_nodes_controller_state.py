@@ -114,7 +114,11 @@ def message_type(tmp_path_factory):
 def graph(message_type, tmp_path_factory):
     with ros.Graph(tmp_path_factory.mktemp('controller_state')) as running:
         running.start(
-            NODE, arguments=('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state')
+            NODE,
+            arguments=(
+                *('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state'),
+                *('-p', f'age_limit:={ros.DAY}'),
+            ),
         )
         yield running
 

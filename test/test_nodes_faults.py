@@ -202,7 +202,7 @@ def silent(graph, stamp, reason):
 
 def test_a_clock_that_jumps_back_and_returns(graph):
     assert_answers(graph)
-    silent(graph, lambda: graph.now() - 1000 * ros.SECOND, 'old')
+    silent(graph, lambda: graph.now() - 1000 * ros.SECOND, 'out of order')
     assert_answers(graph)
 
 
