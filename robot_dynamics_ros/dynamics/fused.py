@@ -59,8 +59,9 @@ def _definitions(path: str) -> dict[int, ast.FunctionDef]:
     found = {}
     for node in ast.parse(Path(path).read_text()).body:
         if isinstance(node, ast.FunctionDef):
-            found[min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])] = node
+            node.lineno = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             node.decorator_list = []
+            found[node.lineno] = node
     return found
 
 
