@@ -35,8 +35,12 @@ DAY = 86400.0
 """The largest age limit, s."""
 TIMEOUT = 20.0
 """For whatever should happen at once, with room for a busy machine, s."""
+START_TIMEOUT = 180.0
+"""In which a node is active, with room for compiling everything while coverage watches, s."""
 STOP_TIMEOUT = 2.0
 """In which a node ends after SIGINT, s."""
+MEASURE = 'MEASURE_NODES'
+"""The variable that asks for the coverage of node processes: the file with coverage's settings."""
 TREE = Path(robot_dynamics_ros.__file__).resolve().parents[1]
 """The folder whose package these tests have imported; the node processes must import the same."""
 
@@ -64,6 +68,8 @@ class Graph:
         assert not marked_processes(), 'an earlier test left processes running'
         self.client = Client('test_client', self.processes)
         self.node = self.client.node
+        if MEASURE in os.environ:
+            os.environ['COVERAGE_PROCESS_START'] = os.environ[MEASURE]
         return self
 
     def __exit__(self, *exception):
@@ -72,6 +78,7 @@ class Graph:
         popen = dict(self.processes._running)
         self.processes.stop()
         self.client.__exit__()
+        os.environ.pop('COVERAGE_PROCESS_START', None)
         folder, ros_log_dir = self._left
         os.chdir(folder)
         os.environ['ROS_LOG_DIR'] = ros_log_dir or ''
@@ -89,7 +96,7 @@ class Graph:
             self.processes.start(node, *arguments)
         for node in nodes:
             if active:
-                self.client.wait_until_active(node)
+                self.client.wait_until_active(node, START_TIMEOUT)
             else:
                 self.state_of(node)
 

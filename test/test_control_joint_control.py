@@ -89,6 +89,7 @@ def test_computed_torque_closes_the_loop_to_a_linear_one():
     assert desired[2] - qdd == pytest.approx(-(BANDWIDTH**2) * error - 2 * BANDWIDTH * rate, rel=1e-10)
 
 
+@pytest.mark.compiled
 def test_the_error_under_computed_torque_dies_out_critically_damped():
     """Along a sine, Runge-Kutta of 60 steps of 5 ms: e = (e_0 + (e'_0 + w e_0) t) exp(-w t)."""
     robot, step = without_friction(), 0.005

@@ -58,7 +58,7 @@ def test_a_joint_of_another_robot_is_named():
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
 def test_gathered_numbers_are_looked_at(value):
     values, out = np.array([1.0, value, 3.0]), np.zeros(2)
-    assert gather(values, np.array([2, 0]), out) is True
+    assert gather(values, np.array([2, 0]), out)
     assert out.tolist() == [3.0, 1.0]
-    assert gather(values, np.array([1, 0]), out) is False
+    assert not gather(values, np.array([1, 0]), out)
     assert out[1] == 1.0

@@ -57,6 +57,7 @@ def test_without_names_the_order_is_the_robots():
     assert np.array_equal(asked.mass_matrix(), ROBOT.mass_matrix(FIRST))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('count', [0, 1, 1000])
 def test_any_number_of_states(count):
     rows = np.random.default_rng(1).uniform(-2.0, 2.0, (count, 6))

@@ -235,6 +235,7 @@ def arm():
 Q, QD, X = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 4))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'mass_matrix', 'forward_dynamics'])
 def test_code_for_one_robot_gives_the_bits_of_the_generic_kernels(method):
     generic = arm().chain(tip_link='link_3')
@@ -307,6 +308,7 @@ def test_yaml_and_pickles_keep_rotors():
         assert back.actuators.torque_constant.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
+@pytest.mark.compiled
 def test_without_spin_nothing_is_computed_for_it():
     """Inertias alone: the same operations and the same bits as of a robot that knows no directions."""
     directionless = {'rotor_direction': dict.fromkeys(arm().joint_names, 0)}

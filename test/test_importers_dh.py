@@ -275,6 +275,7 @@ VALUES = st.one_of(
 KEYS = st.sampled_from([*DHRow.__dataclass_fields__, 'alfa'])
 
 
+@pytest.mark.compiled
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(
     rows=st.lists(st.dictionaries(KEYS, VALUES, max_size=4), max_size=3),

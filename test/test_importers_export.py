@@ -105,6 +105,7 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
         assert_same(actual.frames[name].origin, origin, name)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('model', [*MODELS.values(), *GENERAL.values()], ids=[*MODELS, *GENERAL])
 def test_yaml_brings_back_the_whole_model(model):
     gravity = (1.0, -2.5, 9.0)

@@ -251,6 +251,7 @@ def test_pinocchio_appends_to_the_same_robot(seed):
     assert trees.relative_error(robot.inverse_dynamics(q, qd, qdd)[row], tau) < TOLERANCE
 
 
+@pytest.mark.compiled
 def test_changes_are_kept_and_the_robot_itself_stays():
     robot = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity(GRAVITY).with_binding('generic')
     before = robot.inverse_dynamics(*drawn(6, 3))

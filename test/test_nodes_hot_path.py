@@ -100,6 +100,7 @@ def test_stopped_it_takes_nothing_and_started_it_forgets_what_came_between(node)
     wire.hot_path.stop()  # again: no harm
 
 
+@pytest.mark.compiled
 def test_while_one_runs_the_garbage_is_frozen_and_the_interpreter_given_up_early(node):
     before = 0.004
     sys.setswitchinterval(before)  # whatever an earlier test left

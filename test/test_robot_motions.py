@@ -85,6 +85,7 @@ def state(name):
     return trees.random_state(joints_of(name), 3)
 
 
+@pytest.mark.compiled
 def test_every_kind_of_joint_is_there():
     assert {kind for kinds in KINDS_OF.values() for kind in kinds} == set(KINDS)
     robot = general('arm', 'specialised')

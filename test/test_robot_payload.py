@@ -186,6 +186,7 @@ def test_without_its_payloads_a_robot_has_the_bits_it_had(name):
         fewer.without_payload(MERGED[name])
 
 
+@pytest.mark.compiled
 def test_the_code_of_a_robot_waits_while_another_link_carries_something():
     robot = robot_of('aubo_i5')
     assert robot.with_payload(BOX).binding == 'specialised'
@@ -198,6 +199,7 @@ def test_the_code_of_a_robot_waits_while_another_link_carries_something():
     assert carrying.without_payload()._specialised is robot._specialised
 
 
+@pytest.mark.compiled
 def test_code_may_be_made_for_what_another_link_carries():
     carrying = robot_of('aubo_i5').with_payload(BALL, 'foreArm_Link').with_binding('specialised')
     assert carrying.binding == carrying.with_payload(BOX).binding == 'specialised'

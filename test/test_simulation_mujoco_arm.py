@@ -53,6 +53,7 @@ def acceleration(arm, torque):
     return q, qd, (arm.velocity - qd) / arm.period
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('seed', range(5))
 def test_it_follows_our_forward_dynamics_less_friction(seed):
     """To 0.05 rad/s^2 of some 10: a step of 10 us, and Coulomb friction that in ours has 0.9998 of its size there."""
