@@ -20,7 +20,10 @@ SERVICES = sorted((INTERFACES / 'srv').glob('*.srv'))
 MESSAGES = sorted((INTERFACES / 'msg').glob('*.msg'))
 UNIT = r'in (rad|N m|kg|m\b|m/s|s\b)|no unit'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
-COMMANDS = [*(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'test')), ROOT / '.ci' / 'run']
+COMMANDS = [
+    *(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'mutation', 'test')),
+    ROOT / '.ci' / 'run',
+]
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
 
 # Python module: key of rosdep. A message package and rclpy are their own keys.

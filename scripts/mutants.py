@@ -1,0 +1,151 @@
+"""The small mistakes that scripts/mutation makes: each is one change of a module's syntax tree.
+
+Operators and comparisons become others, numbers one more, texts longer, conditions the opposite, results None; calls
+for their effect, raised errors and loops' ends go. What errors say is left alone, so are annotations and decorators.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.MatMult: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+LEFT_ALONE = (ast.Import, ast.ImportFrom, ast.JoinedStr)
+FIELDS_LEFT_ALONE = {'annotation', 'returns', 'decorator_list', 'ctx', 'exc'}
+
+
+class Mutant(NamedTuple):
+    """One mistake in one place."""
+
+    path: str
+    line: int
+    number: int  # among those of the file
+    before: str
+    after: str
+
+    def __str__(self):
+        return f'{self.path}:{self.line}: {self.before}  ->  {self.after}'
+
+
+def mutants(path: str) -> list[Mutant]:
+    """Return all mistakes in a file."""
+    tree = _tree(path)
+    return [
+        Mutant(path, place.node.lineno, number, _short(place.node), _short(other))
+        for number, (place, other) in enumerate(_changes(tree))
+    ]
+
+
+def changed(mutant: Mutant):
+    """Return the code of a mutant's file with its mistake."""
+    tree = _tree(mutant.path)
+    place, other = next(change for number, change in enumerate(_changes(tree)) if number == mutant.number)
+    other = ast.fix_missing_locations(ast.copy_location(other, place.node))
+    if place.index is None:
+        setattr(place.parent, place.field, other)
+    else:
+        getattr(place.parent, place.field)[place.index] = other
+    return compile(tree, mutant.path, 'exec')
+
+
+class _Place(NamedTuple):
+    """Where a node stands in the tree."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+    node: ast.AST
+
+
+def _tree(path: str) -> ast.Module:
+    with open(path, encoding='utf-8') as file:
+        return ast.parse(file.read())
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[_Place, ast.AST]]:
+    """Yield every place with every node that may stand there instead, in the order of the source."""
+    for place in _places(tree):
+        for other in _others(place):
+            yield place, other
+
+
+def _places(parent: ast.AST) -> Iterator[_Place]:
+    """Yield the nodes below ``parent`` that may be changed."""
+    for field, value in ast.iter_fields(parent):
+        if field in FIELDS_LEFT_ALONE:
+            continue
+        nodes = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for index, node in nodes:
+            if not isinstance(node, ast.AST) or isinstance(node, LEFT_ALONE) or _is_text(node):
+                continue
+            yield _Place(parent, field, index, node)
+            yield from _places(node)
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Return whether a statement is a docstring or the like."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _others(place: _Place) -> Iterator[ast.AST]:
+    """Yield what may stand in a place instead."""
+    node = place.node
+    match node:
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            yield ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
+        case ast.AugAssign() if type(node.op) in OPERATORS:
+            yield ast.AugAssign(node.target, OPERATORS[type(node.op)](), node.value)
+        case ast.BoolOp():
+            yield ast.BoolOp(OPERATORS[type(node.op)](), node.values)
+        case ast.Compare():
+            for k, operator in enumerate(node.ops):
+                ops = [*node.ops[:k], COMPARISONS[type(operator)](), *node.ops[k + 1 :]]
+                yield ast.Compare(node.left, ops, node.comparators)
+        case ast.UnaryOp(op=ast.Not() | ast.USub()):
+            yield node.operand
+        case ast.Constant(value=bool()):
+            yield ast.Constant(not node.value)
+        case ast.Constant(value=int() | float()):
+            yield ast.Constant(node.value + 1)
+        case ast.Constant(value=str()):
+            yield ast.Constant(node.value + '_')
+        case ast.Expr(value=ast.Call()) | ast.Raise():
+            yield ast.Pass()
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+            yield ast.Return(ast.Constant(None))
+        case ast.Continue():
+            yield ast.Break()
+        case ast.Break():
+            yield ast.Continue()
+    # a comparison has its own opposite above
+    if (place.field == 'test' or place.field == 'ifs') and not isinstance(node, ast.Compare | ast.UnaryOp):
+        yield ast.UnaryOp(ast.Not(), node)
+
+
+def _short(node: ast.AST) -> str:
+    """Return a node's source on a line."""
+    return ' '.join(ast.unparse(node).split())[:80]

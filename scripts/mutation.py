@@ -1,0 +1,203 @@
+"""Tries the mistakes of mutants.py, one at a time; scripts/mutation is the way to call it.
+
+Each is tried in a process of its own, forked from this one, which has loaded everything but the package. There the
+test files run that execute the changed line, those of the module first, until a test fails.
+"""
+
+import argparse
+import importlib.util
+import os
+import pickle
+import random
+import resource
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import NamedTuple
+
+# What tests and package import, loaded once.
+import coverage
+import defusedxml.ElementTree  # noqa: F401
+import hypothesis  # noqa: F401
+import mujoco  # noqa: F401
+import numba.extending  # noqa: F401
+import pytest
+import scipy.optimize  # noqa: F401
+import yaml  # noqa: F401
+from mutants import Mutant, changed, mutants
+
+PACKAGE = 'robot_dynamics_ros'
+FOLDERS = ('control', 'importers')
+LEAST = 0.85
+"""Share of mistakes that has to be noticed."""
+PATIENCE = 30
+"""CPU s on top of five times what the tests take: a loop without an end is noticed too."""
+LONG = 1.0
+"""s; a test that takes longer, watched, or fails without compiled kernels is left out."""
+OPTIONS = ['-x', '-q', '-p', 'no:cacheprovider', '-m', 'not compiled']
+IMPORT = 'import'
+"""Stands for a test file where a line is executed before any test."""
+
+
+class Survey(NamedTuple):
+    """What the tests do where there is no mistake."""
+
+    files: dict[tuple[str, int], set[str]]  # test files by the line that they execute
+    seconds: dict[str, float]  # by test file
+    left_out: list[str]  # tests
+
+
+class _Surveyor:
+    """Tells coverage which test file is at work, and remembers what fails and how long a file takes."""
+
+    def __init__(self, measured: coverage.Coverage):
+        self._measured = measured
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.left_out: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectstart(self, collector):
+        if isinstance(collector, pytest.Module):
+            self._measured.switch_context(IMPORT)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self._measured.switch_context(item.location[0])
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed or report.duration > LONG:
+            self.left_out.append(report.nodeid)
+        else:
+            self.seconds[report.location[0]] += report.duration
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module with a mistake."""
+
+    def __init__(self, mutant: Mutant):
+        self._mutant = mutant
+        super().__init__(_module(mutant.path), mutant.path)
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_code(self, fullname):
+        return changed(self._mutant)
+
+
+def main() -> int:
+    """Try the mistakes that the command line asks for; return 1 where too few are noticed."""
+    parser = argparse.ArgumentParser(prog='scripts/mutation', description=__doc__.splitlines()[0])
+    parser.add_argument('folders', nargs='*', help=f'among {" ".join(FOLDERS)}; all where none is named')
+    parser.add_argument('--sample', type=int, help='mistakes of each folder, drawn by chance; all where left out')
+    parser.add_argument('--seed', type=int, default=0, help='of the sample')
+    options = parser.parse_args()
+    if set(options.folders) - set(FOLDERS):
+        parser.error(f'expected folders among {" ".join(FOLDERS)}, got {" ".join(options.folders)}')
+    return max([_judge(folder, options.sample, options.seed) for folder in options.folders or FOLDERS])
+
+
+def _judge(folder: str, sample: int | None, seed: int) -> int:
+    """Try the mistakes in a folder; return 1 where too few are noticed."""
+    sources = sorted(Path(PACKAGE, folder).glob('*.py'))
+    tests = sorted(map(str, Path('test').glob(f'test_{folder}_*.py')))
+    tried = [mutant for source in sources for mutant in mutants(str(source))]
+    total = len(tried)
+    if sample is not None and sample < total:
+        tried = random.Random(seed).sample(tried, sample)
+    survey = _surveyed(folder, tests)
+    print(f'{folder}: {len(tried)} of {total} mistakes, seed {seed}, {len(survey.left_out)} tests left out', flush=True)
+    survivors = []
+    for mutant, noticed in _tried(tried, survey):
+        if not noticed:
+            survivors.append(mutant)
+            print(f'  not noticed: {mutant}', flush=True)
+    kept = Counter(mutant.path for mutant in survivors)
+    for path, count in sorted(Counter(mutant.path for mutant in tried).items()):
+        print(f'  {count - kept[path]:4} of {count:4}  {path}')
+    share = 1.0 - len(survivors) / len(tried)
+    print(f'{folder}: {share:.1%} noticed, {LEAST:.0%} needed', flush=True)
+    return int(share < LEAST)
+
+
+def _surveyed(folder: str, tests: list[str]) -> Survey:
+    """Return what the tests execute, fail and take as they are."""
+    with tempfile.TemporaryFile() as file:
+
+        def survey() -> int:
+            measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
+            surveyor = _Surveyor(measured)
+            measured.start()
+            pytest.main([*OPTIONS[1:], f'--timeout={10 * LONG}', *tests], plugins=[surveyor])
+            measured.stop()
+            files = {}
+            data = measured.get_data()
+            for path in data.measured_files():
+                for line, contexts in data.contexts_by_lineno(path).items():
+                    files[os.path.relpath(path), line] = set(contexts) - {''}
+            pickle.dump(Survey(files, dict(surveyor.seconds), surveyor.left_out), file)
+            return 0
+
+        pid = _forked(survey)
+        if os.waitpid(pid, 0)[1]:
+            raise SystemExit(f'{folder}: its tests could not be run')
+        file.seek(0)
+        return pickle.load(file)
+
+
+def _tried(tried: list[Mutant], survey: Survey):
+    """Yield each mutant with whether a test fails, as many at a time as there are cores."""
+    waiting, running = list(reversed(tried)), {}
+    while waiting or running:
+        while waiting and len(running) < len(os.sched_getaffinity(0)):
+            mutant = waiting.pop()
+            running[_forked(lambda mutant=mutant: _verdict(mutant, survey))] = mutant
+        pid, status = os.wait()
+        yield running.pop(pid), status != 0
+
+
+def _verdict(mutant: Mutant, survey: Survey) -> int:
+    """Return pytest's status for a mutant; here, in a process of its own, the package is yet to be imported."""
+    own = f'test_{"_".join(Path(mutant.path).with_suffix("").parts[1:])}'
+    found = survey.files.get((mutant.path, mutant.line), set())
+    if IMPORT in found:
+        found = set().union(*(files for (path, _), files in survey.files.items() if path == mutant.path)) - {IMPORT}
+    files = sorted(found, key=lambda file: (Path(file).stem != own, survey.seconds.get(file, 0.0)))
+    if not files:
+        return 0
+    limit = int(PATIENCE + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    sys.meta_path.insert(0, _Loader(mutant))
+    deselected = [f'--deselect={test}' for test in survey.left_out]
+    status = pytest.main([*OPTIONS, *deselected, *files])
+    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+
+
+def _forked(action) -> int:
+    """Return the process that does ``action()``, silently, and ends with the status it returns."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        assert not any(name.split('.')[0] == PACKAGE for name in sys.modules)
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        status = action()
+    finally:
+        os._exit(status)
+
+
+def _module(path: str) -> str:
+    """Return the name of the module in a file."""
+    return '.'.join(Path(path).with_suffix('').parts)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
