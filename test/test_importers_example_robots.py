@@ -76,6 +76,7 @@ def test_what_is_refused_is_no_robot(path):
     assert str(error.value) == f'{path}: {entry(REFUSED, path)}'
 
 
+@pytest.mark.compiled
 @URDF
 def test_every_answer_is_pinocchios(path):
     model = pin.buildModelFromUrdf(path)
@@ -84,6 +85,7 @@ def test_every_answer_is_pinocchios(path):
         compare(held(path), model, path)
 
 
+@pytest.mark.compiled
 @URDF
 def test_every_answer_is_pinocchios_on_a_free_joint(path):
     compare(on_a_free_joint(path), pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()), path)

@@ -293,6 +293,7 @@ REFUSED = {
     ),
     'tendon spring': (one(more=TENDON.format('stiffness="1"')), "tendon 'rope': a spring is not supported"),
     'tendon damping': (one(more=TENDON.format('damping="1"')), "tendon 'rope': damping is not supported"),
+    'tendon armature': (one(more=TENDON.format('armature="1"')), "tendon 'rope': rotor inertia is not supported"),
     'tendon friction': (one(more=TENDON.format('frictionloss="1"')), "tendon 'rope': friction is not supported"),
     'tendon limit': (
         one(more=TENDON.format('limited="true" range="-1 1"')),
