@@ -126,3 +126,8 @@ def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
     friction = terms.inverse_dynamics()['friction']
     assert friction == pytest.approx(loaded.friction_torque(SECOND, whole), rel=1e-12)
     assert abs(friction - ROBOT.friction_torque(SECOND)).max() > 1.0
+
+
+@pytest.mark.parametrize('count', [0, 1, 3])
+def test_states_are_counted(count):
+    assert Query(ROBOT, [], positions=np.zeros(6 * count)).count == count

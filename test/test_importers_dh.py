@@ -287,3 +287,15 @@ def test_any_row_is_a_model_or_a_model_error(rows, convention):
     except ModelError:
         return
     assert all(np.isfinite(array).all() for array in model.arrays)
+
+
+def test_names_where_none_are_given():
+    model = model_from_dh([{}, {'kind': 'prismatic'}])
+    assert (model.name, model.link_names) == ('dh', ('base_link', 'link_1', 'link_2'))
+    assert model.joint_names == ('joint_1', 'joint_2')
+
+
+@pytest.mark.parametrize('argument', ['base_link', 'name'])
+def test_a_name_that_is_none_is_refused(argument):
+    with pytest.raises(ModelError, match=f'^{argument}: expected a name, got 3$'):
+        model_from_dh([{}], **{argument: 3})

@@ -263,6 +263,7 @@ def one(joint='<joint name="elbow"/>', more='', option='') -> str:
     [
         ('', '', np.nan),
         ('actuatorfrcrange="-3 3"', '', 3),
+        ('type="slide" actuatorfrcrange="-3 3"', '', 3),
         ('actuatorfrcrange="-3 4"', '', np.nan),
         ('', '<motor joint="elbow" gear="-20" forcerange="-2 2"/>', 40),
         ('actuatorfrcrange="-30 30"', '<motor joint="elbow" gear="20" forcerange="-2 2"/>', 30),
@@ -302,6 +303,11 @@ REFUSED = {
     'no weight': (
         one().replace('<body name="arm">', '<body name="arm" gravcomp="1">'),
         "body 'arm': gravity compensation is not supported",
+    ),
+    'flex': (
+        '<mujoco><worldbody><body name="b"><flexcomp name="rope" type="grid" dim="1" count="3 1 1"'
+        ' spacing="1 1 1" radius="0.1" mass="1"/></body></worldbody></mujoco>',
+        'a deformable body (flex) is not supported',
     ),
     'medium': (one(option='<option density="1.2"/>'), 'a medium (density, viscosity) is not supported'),
     'a second world': (one('<joint name="x" pos="0 0 1"/>').replace('arm', 'world'), 'MuJoCo does not load it'),
