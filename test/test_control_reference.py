@@ -312,6 +312,7 @@ def busy_interpreter():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.compiled
 def test_a_motion_is_never_half_of_one_sample_and_half_of_another(busy_interpreter):
     joints = 4000  # so that half of a sample takes long
     followed, stop = Followed([f'joint_{k}' for k in range(joints)]), threading.Event()
