@@ -306,7 +306,7 @@ REFUSED = {
     ),
     'flex': (
         '<mujoco><worldbody><body name="b"><flexcomp name="rope" type="grid" dim="1" count="3 1 1"'
-        ' spacing="1 1 1" radius="0.1" mass="1"/></body></worldbody></mujoco>',
+        ' spacing="1 1 1" radius="0.1" mass="1" rigid="true"/></body></worldbody></mujoco>',
         'a deformable body (flex) is not supported',
     ),
     'medium': (one(option='<option density="1.2"/>'), 'a medium (density, viscosity) is not supported'),
