@@ -176,6 +176,7 @@ def test_factors_on_both_sides_of_one_occur():
     assert factors[0] > 1.05 and factors[1] < 0.95
 
 
+@pytest.mark.compiled
 def test_the_factor_is_the_smallest_that_a_search_finds():
     """Every factor of a fine grid is tried on a trajectory of its own."""
     trajectory, points = random_trajectory(1)

@@ -278,7 +278,7 @@ def test_20_service_lists_are_row_major():
     from robot_dynamics_ros.nodes.dynamics_server import _flat  # noqa: PLC0415
 
     assert list(_flat(matrices)) == [number for M in matrices for row in M for number in row]
-    for path in (ROOT / 'robot_dynamics_interfaces' / 'srv').glob('*.srv'):
+    for path in (ROOT / 'robot_dynamics_interfaces' / 'srv').glob('Get*.srv'):
         assert 'row-major: all joints of the first state, then all of the second' in path.read_text(encoding='utf-8')
 
 

@@ -297,5 +297,5 @@ def test_names_where_none_are_given():
 
 @pytest.mark.parametrize('argument', ['base_link', 'name'])
 def test_a_name_that_is_none_is_refused(argument):
-    with pytest.raises(ModelError, match=f'^{argument}: expected a name, got 3$'):
+    with pytest.raises(ModelError, match=f'^{argument}: expected a name, got 3 '):
         model_from_dh([{}], **{argument: 3})

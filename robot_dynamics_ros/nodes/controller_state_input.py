@@ -1,7 +1,6 @@
 """From the state messages of a joint_trajectory_controller to the desired motion at a stamp."""
 
 from collections.abc import Callable
-from importlib import import_module
 
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
@@ -18,12 +17,13 @@ RATES = ('velocities', 'accelerations')
 def controller_state_type():
     """Return control_msgs/msg/JointTrajectoryControllerState; ArgumentError where its package is not installed."""
     try:
-        return import_module('control_msgs.msg').JointTrajectoryControllerState
+        from control_msgs.msg import JointTrajectoryControllerState  # noqa: PLC0415
     except ImportError as error:
         raise ArgumentError(
             "source: 'controller_state' needs the package control_msgs, which is not installed "
             f'(for instance: apt install ros-$ROS_DISTRO-control-msgs): {error}'
         ) from None
+    return JointTrajectoryControllerState
 
 
 class ControllerStateInput:
