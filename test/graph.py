@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 import robot_dynamics_ros  # noqa: E402
-from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes  # noqa: E402
+from robot_dynamics_ros.tools.processes import Client, NoAnswerError, ProcessError, Processes  # noqa: E402
 
 SECOND = 1_000_000_000
 DAY = 86400.0
@@ -121,8 +121,17 @@ class Graph:
         return self.node.get_clock().now().nanoseconds
 
     def state_of(self, node: str) -> int:
-        """Return the id of a node's lifecycle state."""
-        return self.client.call(GetState, f'{node}/get_state', GetState.Request()).current_state.id
+        """Return the id of a node's lifecycle state.
+
+        Asked again where no answer comes: one that has just joined the graph may not reach who asked.
+        """
+        deadline = time.monotonic() + START_TIMEOUT
+        while True:
+            try:
+                return self.client.call(GetState, f'{node}/get_state', GetState.Request(), 3.0).current_state.id
+            except NoAnswerError:
+                if time.monotonic() > deadline:
+                    raise
 
     def publish(self, topic: str, message) -> None:
         """Publish on ``topic``, once somebody listens."""
