@@ -101,9 +101,10 @@ class HotPath:
             self._logger.warning(refusal)
         pairs = [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
         wake = self._wake.handle
-        wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
         longest = FOREVER if self._on_pause is None else PAUSE
         try:
+            # a process that is asked to stop at once has no context any more
+            wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
             while not self._stopping:
                 wait_set.clear_entities()
                 wait_set.add_guard_condition(wake)
