@@ -13,7 +13,7 @@ from robot_dynamics_ros.dynamics.model import ModelArrays
 LANES = 16
 """States that a block holds; one vector of 8 has to wait for its own results, two have each other's to work on.
 
-The AUBO-i5's inverse dynamics takes 33, 23, 25 ns a state with 8, 16, 32 lanes (AVX-512, 2026-11-20).
+The AUBO-i5's inverse dynamics takes 40 ns a state with 8 lanes, 23 with 16 (AVX-512, 2026-11-20).
 """
 
 
