@@ -66,10 +66,11 @@ def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[in
     return [_rows(array, (*shape, array.shape[-1]), array.shape[-1:]) for array in arrays], shape
 
 
-def check_frame(frame) -> None:
-    """Refuse what is none of ``FRAMES``."""
-    if frame not in FRAMES:
-        raise ArgumentError(f'frame: expected one of {", ".join(FRAMES)}, got {frame!r:.80}')
+def choice(name: str, value, choices):
+    """Return what is one of ``choices``; ArgumentError naming the argument for anything else."""
+    if value not in choices:
+        raise ArgumentError(f'{name}: expected one of {", ".join(choices)}, got {value!r:.80}')
+    return value
 
 
 def wrenches(model: Model, value, batch: tuple[int, ...], frame: str = 'local', poses=None) -> np.ndarray:

@@ -159,8 +159,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         minutes; ``binding`` tells. Payloads on other links become part of the code; it serves as long as they stay.
         ``threads`` is how many cores a large batch may take (None: all).
         """
-        if binding not in BINDINGS:
-            raise ArgumentError(f'binding: expected one of {", ".join(BINDINGS)}, got {binding!r:.80}')
+        arguments.choice('binding', binding, BINDINGS)
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
         specialised = Specialised(self._arrays, threads) if wanted else None

@@ -103,7 +103,7 @@ class Answering:
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """
         point = self._model.frame(link)
-        arguments.check_frame(frame)
+        arguments.choice('frame', frame, arguments.FRAMES)
         view = () if name == 'link_pose' else (arguments.FRAMES.index(frame),)
         own, program = program_of_frame(name, point, *view)
         self._programs[own], self._shapes[own] = program, program.shape(self._model.arrays)
@@ -119,7 +119,7 @@ class Answering:
 
         ``wrenches`` are seen from ``frame``; ``base_motion`` is velocity and acceleration (..., 6). None is none.
         """
-        arguments.check_frame(frame)
+        arguments.choice('frame', frame, arguments.FRAMES)
         moves = any(motion is not None for motion in base_motion)
         if moves:
             zeros = np.zeros(6)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import entry
@@ -34,11 +35,9 @@ class JointControl:
         Of gravity and friction only what is among ``terms`` is compensated: a robot may do the rest itself. Raises
         ArgumentError for an unknown law, one that needs what it may not compensate, a wrong length or a negative gain.
         """
-        if law not in LAWS:
-            raise ArgumentError(f'control law: expected one of {", ".join(LAWS)}, got {law!r}')
         if law == 'pd_gravity' and 'gravity' not in terms:
             raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
-        self.law = law
+        self.law = arguments.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._stiffness = self._gains('stiffness', stiffness)
         self._damping = self._gains('damping', damping)

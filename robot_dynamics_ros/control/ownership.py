@@ -7,6 +7,7 @@ the arm.
 
 from typing import NamedTuple
 
+from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 
@@ -39,11 +40,9 @@ class Ownership:
 
         Raises ArgumentError for an unknown preset or owner, and for choices that contradict each other.
         """
-        if preset and preset not in PRESETS:
-            raise ArgumentError(f'preset: expected one of {", ".join(PRESETS)}, got {preset!r}')
         if gravity_owner and gravity_owner not in OWNERS:
             raise ArgumentError(f'gravity_owner: expected node or robot, got {gravity_owner!r}')
-        known = PRESETS[preset] if preset else Preset()
+        known = PRESETS[arguments.choice('preset', preset, PRESETS)] if preset else Preset()
         owner = 'robot' if 'gravity' in known.of_robot else 'node'
         if preset and gravity_owner and gravity_owner != owner:
             raise ArgumentError(f'gravity_owner {gravity_owner} contradicts preset {preset}, where it is the {owner}')

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros import arguments
 from robot_dynamics_ros.robot import Robot
 
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
@@ -67,8 +67,7 @@ class RampToZero:
 
 def stale_answer(name: str, robot: Robot, torque: np.ndarray, ramp_time: float) -> GravityOnly | RampToZero | None:
     """Return what ``name``, one of ``ON_STALE``, asks for; None for silence. It writes ``torque`` (n, N m)."""
-    if name not in ON_STALE:
-        raise ArgumentError(f'on_stale: expected one of {", ".join(ON_STALE)}, got {name!r}')
+    arguments.choice('on_stale', name, ON_STALE)
     if name == 'gravity_only':
         return GravityOnly(robot, torque)
     return RampToZero(torque, ramp_time) if name == 'ramp_to_zero' else None

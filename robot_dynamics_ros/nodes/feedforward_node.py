@@ -2,9 +2,9 @@
 
 from functools import partial
 
+from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque
@@ -35,13 +35,13 @@ class FeedforwardNode(TrajectoryNode):
             'evaluate_at',
             'desired',
             f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
-            check=lambda robot, value: chosen('evaluate_at', value, EVALUATE_AT),
+            check=lambda robot, value: arguments.choice('evaluate_at', value, EVALUATE_AT),
         )
         self.declare(
             'source',
             'joint_trajectory',
             f'topic of the desired motion: {" or ".join(SOURCES)}',
-            check=lambda robot, value: chosen('source', value, SOURCES),
+            check=lambda robot, value: arguments.choice('source', value, SOURCES),
         )
         self.declare(
             'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
@@ -52,8 +52,8 @@ class FeedforwardNode(TrajectoryNode):
 
     def setup(self) -> None:
         """Create the composition, the inputs and the outputs."""
-        self._measured = chosen('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
-        chosen('source', self.value('source'), SOURCES)
+        self._measured = arguments.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
+        arguments.choice('source', self.value('source'), SOURCES)
         super().setup()
 
     def subscribe(self):
@@ -109,13 +109,6 @@ class FeedforwardNode(TrajectoryNode):
         self._named.publish(stamp)
         if self._commands:
             self._commands.publish()
-
-
-def chosen(name: str, value: str, choices: tuple[str, ...]) -> str:
-    """Return the value of a parameter; ArgumentError where it is none of its choices."""
-    if value not in choices:
-        raise ArgumentError(f'{name}: expected one of {", ".join(choices)}, got {value!r}')
-    return value
 
 
 def main():
