@@ -11,7 +11,7 @@ from std_msgs.msg import String
 NODE = 'gravity_compensation_node'
 
 
-def pendulum(mass: float) -> str:
+def pendulum(mass: float, effort=100.0) -> str:
     """A mass at 0.5 m under a joint about y; level with the joint at 0."""
     return f"""
 <robot name="pendulum">
@@ -19,7 +19,7 @@ def pendulum(mass: float) -> str:
   <link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="{mass}"/>
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="swing" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 -1 0"/>
-    <limit lower="-1" upper="1" effort="100" velocity="1"/></joint>
+    <limit lower="-1" upper="1" effort="{effort}" velocity="1"/></joint>
 </robot>"""
 
 
@@ -70,6 +70,15 @@ def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_unti
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     describe(pendulum(4.0))
     carried(graph, 4.0)
+
+
+def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    describe(pendulum(2.0, effort=0.0))
+    graph.until(lambda: "joint 'swing': no effort limit is known" in graph.log(NODE), 'the reason in the log')
+    describe(pendulum(4.0))
+    carried(graph, 4.0)
+    assert 'internal error' not in graph.log(NODE)
 
 
 def test_an_inactive_node_stays_inactive(graph, describe):

@@ -127,6 +127,7 @@ class DynamicsNode(LifecycleNode):
             self.get_logger().error(f'not configured: {reason}')
             self.silence = f'not configured: {reason}'
             self.teardown()
+            self.robot = None
             return TransitionCallbackReturn.FAILURE
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
@@ -180,17 +181,16 @@ class DynamicsNode(LifecycleNode):
         if message.data == self._published_description:
             return
         self._published_description = message.data
-        active = self.active
-        if self.robot is not None:
+        configured, active = self.robot is not None, self.active
+        if configured:
             self.get_logger().info('another robot description: the node is configured anew')
             if active:
                 self.trigger_deactivate()
             self.trigger_cleanup()
-            if not active:
-                self.trigger_configure()
-                return
-        if active or self.value('autostart'):
+        if active or (not configured and self.value('autostart')):
             self.start()
+        elif configured:
+            self.trigger_configure()
 
     def _on_parameters(self, parameters) -> SetParametersResult:
         """Refuse values that the configured node could not use; before it is configured, configuring tells."""
