@@ -7,7 +7,7 @@ from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque
+from robot_dynamics_ros.nodes.torque_node import TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import Step
 from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
 
@@ -82,8 +82,7 @@ class FeedforwardNode(TrajectoryNode):
     def create_outputs(self) -> None:
         """Create the publishers."""
         self._compensation = Compensation(self.robot, self.ownership.terms)
-        self._named = NamedTorque(self, 'feedforward_torque', self._compensation.label)
-        self._commands = self.ownership.takes_commands and CommandArray(self, 'feedforward_torque/commands')
+        self._topics = TorqueTopics(self, 'feedforward_torque', self._compensation.label)
 
     def wanted(self) -> list[str]:
         """Return what ``compensation`` says."""
@@ -106,9 +105,7 @@ class FeedforwardNode(TrajectoryNode):
 
     def publish(self, stamp) -> None:
         """Publish named and, where the robot takes them, as commands."""
-        self._named.publish(stamp)
-        if self._commands:
-            self._commands.publish()
+        self._topics.publish(stamp)
 
 
 def main():

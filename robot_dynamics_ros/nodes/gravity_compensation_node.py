@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import CommandArray, NamedTorque, TorqueNode
+from robot_dynamics_ros.nodes.torque_node import TorqueNode, TorqueTopics
 
 
 class GravityCompensationNode(TorqueNode):
@@ -16,8 +16,7 @@ class GravityCompensationNode(TorqueNode):
         """Create the publishers; ArgumentError where gravity is not this node's to compensate."""
         if 'gravity' not in self.ownership.terms:
             raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
-        self._named = NamedTorque(self, 'gravity_torque', 'gravity')
-        self._commands = self.ownership.takes_commands and CommandArray(self, 'gravity_torque/commands')
+        self._topics = TorqueTopics(self, 'gravity_torque', 'gravity')
 
     def warm_ups(self) -> dict:
         """Add the gravity torque."""
@@ -30,9 +29,7 @@ class GravityCompensationNode(TorqueNode):
 
     def publish(self, stamp) -> None:
         """Publish named and, where the robot takes them, as commands."""
-        self._named.publish(stamp)
-        if self._commands:
-            self._commands.publish()
+        self._topics.publish(stamp)
 
 
 def main():

@@ -307,6 +307,21 @@ class NamedTorque:
         self._send(self._buffer.stamped(stamp))
 
 
+class TorqueTopics:
+    """A node's torque as ``NamedTorque`` and, where the robot takes torques, as ``CommandArray`` below it."""
+
+    def __init__(self, node: TorqueNode, topic: str, terms: str):
+        """Publish on ``topic`` and ``topic``/commands, labelled with ``terms``."""
+        self._named = NamedTorque(node, topic, terms)
+        self._commands = CommandArray(node, f'{topic}/commands') if node.ownership.takes_commands else None
+
+    def publish(self, stamp: int) -> None:
+        """Publish the node's torque with ``stamp`` (ns)."""
+        self._named.publish(stamp)
+        if self._commands:
+            self._commands.publish()
+
+
 def _command_order(robot, names) -> np.ndarray:
     """Return where each of ``names`` ([''] for the robot's order) stands in the robot's torque, (n,)."""
     return np.argsort(permutation(robot.joint_names, [name for name in names if name] or list(robot.joint_names)))
