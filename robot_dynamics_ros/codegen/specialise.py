@@ -3,7 +3,6 @@
 import hashlib
 import os
 import sys
-import tempfile
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -18,7 +17,14 @@ from robot_dynamics_ros.codegen.blocks import LANES, Blocks
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, Program
 from robot_dynamics_ros.codegen.tile import lined_up
 from robot_dynamics_ros.dynamics.generic import refuse
-from robot_dynamics_ros.dynamics.jit import FOLDER, inlined, numba_is_disabled, own_content, private_folder
+from robot_dynamics_ros.dynamics.jit import (
+    FOLDER,
+    inlined,
+    numba_is_disabled,
+    own_content,
+    private_folder,
+    write_at_once,
+)
 from robot_dynamics_ros.dynamics.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -207,15 +213,9 @@ def _write(path: Path, text: str) -> bool:
 
     Where it could not, what is compiled from the text serves this process only.
     """
-    written = None
     try:
-        with tempfile.NamedTemporaryFile('w', dir=path.parent, suffix='.py', delete=False) as file:
-            written = Path(file.name)
-            file.write(text)
-        written.replace(path)
+        write_at_once(path, text.encode())
         return True
     except OSError as error:
-        if written:
-            written.unlink(missing_ok=True)
         warnings.warn(f'{path}: {error}; compiled code is kept for this process only', stacklevel=2)
         return False

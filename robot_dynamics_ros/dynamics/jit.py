@@ -13,6 +13,7 @@ import shutil
 import stat
 import tempfile
 import warnings
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,27 @@ def own_content(path: Path) -> bytes | None:
             return file.read() if ours else None
     except OSError:
         return None
+
+
+def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
+    """Write a file so that whoever reads it meanwhile finds the old or the new one; OSError, and nothing left, if not.
+
+    A ``lasting`` one is on the disk before it takes the place of the old: a crash of the machine loses neither.
+    """
+    written = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            written = Path(file.name)
+            file.write(content)
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        written.replace(path)
+    except OSError:
+        if written:
+            with suppress(OSError):
+                written.unlink()
+        raise
 
 
 def cache_root() -> Path:
@@ -163,15 +185,8 @@ class _Store:
     def save(self, key, data) -> None:
         """Keep ``data`` under ``key``; a full or read-only disk costs only the keeping."""
         data = dumps(data)
-        written = None
-        try:
-            with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as file:
-                written = Path(file.name)
-                file.write(hashlib.sha256(data).digest() + data)
-            written.replace(self._file(key))
-        except OSError:
-            if written:
-                written.unlink(missing_ok=True)
+        with suppress(OSError):
+            write_at_once(self._file(key), hashlib.sha256(data).digest() + data)
 
     def _file(self, key) -> Path:
         """Return the file of a compiled version: types, processor and source are in its name."""

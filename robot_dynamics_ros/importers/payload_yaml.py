@@ -6,9 +6,6 @@ com: [0.0, 0.0, 0.05]         # m, centre of mass in the frame
 inertia: {ixx: 0.01, iyy: 0.01, izz: 0.004, ixy: 0.0, ixz: 0.0, iyz: 0.0}   # kg m^2, about the centre of mass
 """
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +13,7 @@ import yaml
 
 from robot_dynamics_ros.dynamics.bodies import symmetric
 from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.dynamics.jit import write_at_once
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 
@@ -56,17 +54,8 @@ def write_payload(path: str | Path, frame: str, mass: float, com, inertia: np.nd
         'com': [float(part) for part in com],
         'inertia': {key: float(inertia[place]) for key, place in _INERTIA.items()},
     }
-    path = Path(path)
-    written = None
+    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)
     try:
-        with tempfile.NamedTemporaryFile('w', encoding='utf-8', dir=path.parent, delete=False) as file:
-            written = file.name
-            yaml.safe_dump(content, file, sort_keys=False, default_flow_style=None, allow_unicode=True)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(written, path)
+        write_at_once(Path(path), text.encode(), lasting=True)
     except OSError as error:
-        if written is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(written)
         raise ModelError(f'cannot be written: {error}') from error
