@@ -1,8 +1,10 @@
-"""Runs every benchmark, one after the other, and writes RESULTS.md and the plot of the README.
+"""Runs benchmarks, one after the other, and writes RESULTS.md and the plot of the README.
 
-Some ten minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are missing.
+All of them, or those that are named: ``python benchmark/results.py soak``; the others' sections stay as they are. All
+take some twenty minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are missing.
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -13,20 +15,26 @@ import numpy as np
 
 matplotlib.use('agg')
 import matplotlib.pyplot as plt
-from measure import heading
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ('calls_from_python', 'compiled_loops', 'batches', 'joints', 'start_up', 'node_latency')
+SCRIPTS = ('calls_from_python', 'compiled_loops', 'batches', 'joints', 'start_up', 'node_latency', 'soak')
+RESULTS = FOLDER / 'RESULTS.md'
 
 
-def run(script: str) -> tuple[str, str]:
-    """Return a script's question and what it printed below its heading."""
+def run(script: str) -> str:
+    """Return a script's section: its question and what it printed, machine and commit first."""
     path = FOLDER / f'{script}.py'
     finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
-    if finished.returncode:
+    if 'Traceback' in finished.stderr:
         raise SystemExit(f'{script} failed:\n{finished.stdout}\n{finished.stderr}')
     question = path.read_text().split('"""')[1].split('\n')[0]
-    return question, '\n'.join(finished.stdout.splitlines()[2:])
+    return f'## {script}\n\n{question}\n\n```text\n{finished.stdout.strip()}\n```\n'
+
+
+def kept() -> dict[str, str]:
+    """Return the sections of the last runs by their script."""
+    sections = re.split(r'^(?=## )', RESULTS.read_text(), flags=re.MULTILINE)[1:]
+    return {section.split()[1]: section for section in sections}
 
 
 def plot(text: str, path: Path):
@@ -56,22 +64,25 @@ def plot(text: str, path: Path):
 
 
 def main():
-    sections = []
-    for script in SCRIPTS:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('scripts', nargs='*', metavar='SCRIPT', help=f'among {", ".join(SCRIPTS)}; all if left out')
+    chosen = parser.parse_args().scripts or SCRIPTS
+    if unknown := set(chosen) - set(SCRIPTS):
+        parser.error(f'expected some of {", ".join(SCRIPTS)}, got {", ".join(unknown)}')
+    sections = kept()
+    for script in chosen:
         print(script, flush=True)
-        question, text = run(script)
-        sections.append(f'## {script}\n\n{question}\n\n```text\n{text}\n```\n')
+        sections[script] = run(script)
         if script == 'calls_from_python':
-            plot(text, FOLDER.parent / 'doc' / 'calls_from_python.png')
-    machine = heading().replace('\n', '; ')
+            plot(sections[script], FOLDER.parent / 'doc' / 'calls_from_python.png')
     intro = (
-        '# Results of the last run\n\n'
-        f'{machine}.\nThe AUBO-i5, 6 joints, unless said otherwise; medians, both sides interleaved in one run. '
+        '# Results of the last runs\n\n'
+        'The AUBO-i5, 6 joints, unless said otherwise; medians, both sides interleaved in one run. '
         'The machine is shared:\nratios count, times do not. All of it again: `python benchmark/results.py` in a shell '
         'with `scripts/environment.sh`\nsourced, after `scripts/bootstrap --test` and '
-        '`pip install -r requirements/benchmark.txt`.\n'
+        '`pip install -r requirements/benchmark.txt`.\n\n'
     )
-    (FOLDER / 'RESULTS.md').write_text('\n'.join([intro, *sections]))
+    RESULTS.write_text(intro + '\n'.join(sections[script].rstrip() + '\n' for script in SCRIPTS if script in sections))
 
 
 if __name__ == '__main__':
