@@ -1,7 +1,8 @@
 """Runs benchmarks, one after the other, and writes RESULTS.md and the plot of the README.
 
-All of them, or those that are named: ``python benchmark/results.py soak``; the others' sections stay as they are. All
-take some twenty minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are missing.
+All of them, or those that are named: ``python benchmark/results.py soak``; the others' sections stay as they are.
+All take some twenty minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are
+missing.
 """
 
 import argparse
