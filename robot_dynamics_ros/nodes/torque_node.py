@@ -152,6 +152,8 @@ class TorqueNode(DynamicsNode):
         """Begin to answer."""
         result = super().on_activate(state)
         self._freshness.forget()
+        if self._stale:
+            self._stale.acts = False  # what was sent before it fell silent is over
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
