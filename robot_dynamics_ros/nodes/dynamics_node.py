@@ -115,6 +115,18 @@ class DynamicsNode(LifecycleNode):
 
         return guard
 
+    def create_service(self, kind, name, callback, **options):
+        """Create a service out of which no exception comes: rclpy's own, for parameters, raise at a type unknown."""
+
+        def guard(request, response):
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.get_logger().error(f'{name}: request refused: {error!r}')
+                return response
+
+        return super().create_service(kind, name, guard, **options)
+
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
         try:
