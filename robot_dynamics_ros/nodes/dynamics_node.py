@@ -186,6 +186,9 @@ class DynamicsNode(LifecycleNode):
         topic = self.value('description_topic')
         if topic and not self._published_description:
             raise ModelError(f'no robot description on topic {topic!r} yet')
+        if topic and '<' not in self._published_description:
+            # nobody on the graph names files that this process reads
+            raise ModelError(f'topic {topic!r}: expected the text of a URDF, got {self._published_description!r:.80}')
         return self._published_description or self.value('robot_description') or self.value('model')
 
     def _on_description(self, message: String) -> None:
