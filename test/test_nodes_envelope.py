@@ -3,6 +3,9 @@
 import graph as ros
 import numpy as np
 import pytest
+from lifecycle_msgs.msg import Transition
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -103,6 +106,24 @@ def test_when_states_stop_gravity_is_held_where_told(graph):
         np.testing.assert_allclose(torque.effort, GRAVITY, atol=1e-9)
 
 
+def test_what_was_held_before_a_deactivation_is_forgotten(graph):
+    def first_since(start):
+        torques = graph.listen(JointState, 'gravity_torque')
+
+        def since():
+            return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) >= start]
+
+        graph.repeat_until(lambda: send(graph, graph.now()), since, 'a torque', 0.5)
+        return np.array(since()[0].effort)
+
+    with graph.parameters(NODE, on_stale='gravity_only', age_limit=0.3, rate_limit=[1e6]):
+        first_since(graph.now())
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.until(lambda: torques and np.any(torques[-1].effort), 'torques without states')
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+        np.testing.assert_array_equal(first_since(graph.now()), np.zeros(6))
+
+
 def test_when_states_stop_the_torque_goes_to_zero_where_told(graph):
     with graph.parameters(NODE, on_stale='ramp_to_zero', ramp_time=0.2, age_limit=0.3):
         answer(graph, graph.now())
@@ -138,6 +159,15 @@ def test_two_publishers_of_states_are_told(graph):
     assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
     graph.until(lambda: 'joint_states has 2 publishers' in graph.log(NODE), 'the warning')
     graph.node.destroy_publisher(other)
+
+
+def test_a_parameter_of_no_type_ends_nothing(graph):
+    wrong = Parameter(name='model', value=ParameterValue(type=99))
+    request = SetParameters.Request(parameters=[wrong])
+    assert graph.client.call(SetParameters, f'{NODE}/set_parameters', request).results == []
+    assert 'set_parameters: request refused' in graph.log(NODE)
+    with graph.parameters(NODE, age_limit=10.0):
+        answer(graph, graph.now())
 
 
 @pytest.mark.parametrize(
