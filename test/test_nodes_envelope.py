@@ -185,3 +185,13 @@ def test_a_parameter_of_no_type_ends_nothing(graph):
 def test_a_value_that_the_node_could_not_use_is_refused_when_set(graph, name, value, culprit):
     with pytest.raises(ProcessError, match=culprit):
         graph.client.set_parameter(NODE, name, value)
+
+
+def test_where_no_gravity_torque_is_known_nothing_is_held(graph):
+    node, far = 'feedforward_node', np.where(np.arange(6), Q, 1e155)
+    graph.start(node, arguments=('-p', 'on_stale:=gravity_only', '-p', 'age_limit:=0.3', '-p', 'start_tolerance:=0.0'))
+    graph.follow(node, ros.trajectory(NAMES, graph.now(), (0.0, Q), (ros.DAY, Q)))
+    torques = graph.listen(JointState, 'feedforward_torque')
+    # the torque of the trajectory, wherever the arm is said to be
+    graph.repeat_until(lambda: send(graph, graph.now(), far), lambda: torques, 'a torque')
+    graph.silence(node, 'no fresh joint state: gravity only: gravity_torque', lambda: None)

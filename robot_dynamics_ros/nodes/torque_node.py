@@ -265,6 +265,8 @@ class TorqueNode(DynamicsNode):
                 self.publish(self._freshness.answered)
                 self._answered = now
             self.silence = self._stale.reason
+        except DynamicsError as error:
+            self._stale.acts, self.silence = False, f'{self._stale.reason}: {error}'
         except Exception as error:  # no exception leaves a callback
             self.crashed(error)
 
