@@ -1,0 +1,109 @@
+"""The payload and gravity that a node has taken, and what they make of a robot's answers: a second, simple way.
+
+A load between two payloads is the sum of answers of robots with the one and the other, each with its share: mass matrix
+and torques are linear in what the arm carries. Times are ns.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from fuzz_oracle import ROBOT
+
+from robot_dynamics_ros import Payload
+
+FIXED = ('wrist3_Link', 'ee_link')
+"""The last link, and what is fixed to it."""
+LARGEST = 1e8
+"""kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
+LONGEST = 1e9
+"""s; a longer ramp may be refused."""
+MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
+"""kg, m/s^2."""
+NOTHING = 1e-300
+"""kg; less weighs as little as nothing."""
+ROUNDING = 1.5e-6
+"""kg m^2, by which a principal moment may exceed the sum of the others."""
+Carried = tuple[str, Payload] | None
+
+
+class Load:
+    """What the arm carries, and under which gravity."""
+
+    def __init__(self):
+        """Carry nothing, upright."""
+        self.gravity = tuple(ROBOT.gravity)
+        self._before: list[tuple[float, Carried]] = []
+        self._after: Carried = None
+        self._start = self._duration = 0
+
+    def carry(self, message, now: int) -> None:
+        """Go over to the payload of a message, from ``now`` on."""
+        self._before = self._shares(now)
+        payload = Payload(message.mass, message.com, _inertia(message))
+        self._after = (message.frame or FIXED[0], payload) if message.mass else None
+        # a ramp for ever has no integer
+        self._start, self._duration = now, np.rint(message.ramp_time * 1e9)
+
+    def robots(self, now: int):
+        """Return the robots whose answers add up, each with its share."""
+        return [(share, _robot(carried, self.gravity)) for share, carried in self._shares(now)]
+
+    @property
+    def moderate(self) -> bool:
+        """Whether answers are moderate for a moderate state."""
+        carried = [self._after, *(carried for _, carried in self._before)]
+        masses = [payload.mass for _, payload in filter(None, carried)]
+        return max(masses, default=0.0) < MODERATE_MASS and np.abs(self.gravity).max() < MODERATE_GRAVITY
+
+    def answer(self, now: int, ask) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sum of ``ask(robot)``, and the size of what was added up."""
+        parts = np.array([share * ask(robot) for share, robot in self.robots(now)])
+        return parts.sum(axis=0), np.abs(parts).sum(axis=0)
+
+    def _shares(self, now: int) -> list[tuple[float, Carried]]:
+        """Return what is carried at a time, with shares that add up to 1."""
+        elapsed = now - self._start
+        if elapsed >= self._duration:
+            return [(1.0, self._after)]
+        done = max(0.0, elapsed / self._duration)
+        return [*((part * (1.0 - done), carried) for part, carried in self._before), (done, self._after)]
+
+
+@lru_cache(maxsize=64)
+def _robot(carried: Carried, gravity):
+    """Return the robot that carries something under some gravity."""
+    robot = ROBOT.with_gravity(gravity)
+    return robot.with_payload(carried[1], carried[0]) if carried else robot
+
+
+def is_payload(message) -> bool | None:
+    """Return whether a message's payload must be taken (True), refused (False), or may be either (None)."""
+    J = _inertia(message)
+    figures = np.array([message.mass, message.ramp_time, *message.com, *J.ravel()])
+    if not np.isfinite(figures).all() or message.mass < 0.0 or message.ramp_time < 0.0:
+        return False
+    known = ROBOT.frame_names if message.mass < NOTHING else FIXED  # nothing may be carried by any
+    if message.frame not in ('', *known) or (message.mass == 0.0 and J.any()):
+        return False
+    com = np.array(message.com)
+    about_origin = J + message.mass * (com @ com * np.eye(3) - np.outer(com, com))
+    largest = np.abs([message.mass, *com, *(message.mass * com), *about_origin.ravel()]).max()
+    a, b, c = np.linalg.eigvalsh(J)
+    if not largest <= 1.001 * LARGEST or c - a - b > 2 * ROUNDING:
+        return False
+    clear = largest < 0.999 * LARGEST and c - a - b < 0.5 * ROUNDING and message.ramp_time < LONGEST
+    return True if clear else None
+
+
+def is_gravity(message) -> bool | None:
+    """Return whether a Vector3Stamped must be taken as gravity (True), refused (False), or may be either (None)."""
+    vector = [getattr(message.vector, axis) for axis in 'xyz']
+    if not np.isfinite(vector).all() or message.header.frame_id not in ('', ROBOT.link_names[0]):
+        return False
+    return True if np.abs(vector).max() < MODERATE_GRAVITY else None
+
+
+def _inertia(message) -> np.ndarray:
+    """Return the inertia (3, 3) of a message."""
+    ixx, iyy, izz, ixy, ixz, iyz = message.inertia
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
