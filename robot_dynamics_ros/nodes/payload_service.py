@@ -12,6 +12,9 @@ from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
+LONGEST_RAMP = 86400.0
+"""s; in ns a longer one need not be a number."""
+
 
 class PayloadService:
     """The payload of one node's robot. Until one is known nothing is published."""
@@ -64,6 +67,8 @@ class PayloadService:
         inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
         payload = Payload(request.mass, request.com, inertia)
         ramp_time = float(arguments.not_negative('ramp_time', request.ramp_time, (), 's'))
+        if ramp_time > LONGEST_RAMP:
+            raise ArgumentError(f'ramp_time: expected at most {LONGEST_RAMP:g} s, got {ramp_time:g}')
         # whatever can be refused has been when the file is written
         frame = self._frame(payload, request.frame)
         if self._path:
