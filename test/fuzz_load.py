@@ -15,8 +15,8 @@ FIXED = ('wrist3_Link', 'ee_link')
 """The last link, and what is fixed to it."""
 LARGEST = 1e8
 """kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
-LONGEST = 1e9
-"""s; a longer ramp may be refused."""
+LONGEST = 86400.0
+"""s; a ramp takes no longer."""
 MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
 """kg, m/s^2."""
 NOTHING = 1e-300
@@ -41,8 +41,7 @@ class Load:
         self._before = self._shares(now)
         payload = Payload(message.mass, message.com, _inertia(message))
         self._after = (message.frame or FIXED[0], payload) if message.mass else None
-        # a ramp for ever has no integer
-        self._start, self._duration = now, np.rint(message.ramp_time * 1e9)
+        self._start, self._duration = now, round(message.ramp_time * 1e9)
 
     def robots(self, now: int):
         """Return the robots whose answers add up, each with its share."""
@@ -80,7 +79,7 @@ def is_payload(message) -> bool | None:
     """Return whether a message's payload must be taken (True), refused (False), or may be either (None)."""
     J = _inertia(message)
     figures = np.array([message.mass, message.ramp_time, *message.com, *J.ravel()])
-    if not np.isfinite(figures).all() or message.mass < 0.0 or message.ramp_time < 0.0:
+    if not np.isfinite(figures).all() or message.mass < 0.0 or not 0.0 <= message.ramp_time <= LONGEST:
         return False
     known = ROBOT.frame_names if message.mass < NOTHING else FIXED  # nothing may be carried by any
     if message.frame not in ('', *known) or (message.mass == 0.0 and J.any()):
@@ -91,7 +90,7 @@ def is_payload(message) -> bool | None:
     a, b, c = np.linalg.eigvalsh(J)
     if not largest <= 1.001 * LARGEST or c - a - b > 2 * ROUNDING:
         return False
-    clear = largest < 0.999 * LARGEST and c - a - b < 0.5 * ROUNDING and message.ramp_time < LONGEST
+    clear = largest < 0.999 * LARGEST and c - a - b < 0.5 * ROUNDING
     return True if clear else None
 
 

@@ -10,6 +10,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.nodes.wire import LITTLE_ENDIAN
 
 ROBOT = Robot.named('aubo_i5')
 DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')
@@ -26,8 +27,8 @@ class Read(NamedTuple):
 
 
 def read_state(data: bytes) -> Read | None:
-    """Return what rclpy reads, None where it refuses."""
-    message = understood(data, JointState)
+    """Return what rclpy reads, None where it refuses, and where the other end of numbers comes first."""
+    message = understood(data, JointState) if data[:2] == LITTLE_ENDIAN else None
     if message is None:
         return None
     names, stamp = message.name, graph.nanoseconds(message.header.stamp)
@@ -38,6 +39,7 @@ def read_state(data: bytes) -> Read | None:
     usual = all(
         len(values) in (0, len(names)) and np.isfinite(values).all() for values in (message.velocity, message.effort)
     )
+    usual = usual and message.header.stamp.nanosec < graph.SECOND
     good = usual and bool((np.abs(q) <= MODERATE).all())
     return Read(stamp, q, good and serialized(message) == data)
 

@@ -83,7 +83,7 @@ def _wrong_samples(rows, peak, factor: float | None, load: Load, now: int) -> st
     """Return what is wrong with samples (q, qd, qdd, effort; m, n each), '' for nothing."""
     q, qd, qdd, effort = rows
     expected, size = _efforts(load, now, q, qd, qdd)
-    if not (np.abs(effort - expected) <= 1e-7 * (1.0 + size)).all():
+    if not np.abs(effort - expected).max() <= 1e-7 * (1.0 + size.max()):
         return f'efforts {effort}, expected {expected}'
     if (np.abs(effort).max(axis=0) > np.abs(peak) * (1.0 + 1e-9) + 1e-9).any():
         return f'peaks {peak}, but samples of {np.abs(effort).max(axis=0)}'
