@@ -3,42 +3,63 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.handover import GravityTorque, Handover
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp
 from robot_dynamics_ros.control.stale import ON_STALE, stale_answer
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5')
+HOLDING = Handover(GravityTorque, ROBOT, PayloadRamp())
+SECOND = 1_000_000_000
 Q = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
 
 
 def test_silence_has_no_answer():
     assert ON_STALE[0] == 'silent'
-    assert stale_answer('silent', ROBOT, np.zeros(6), 1.0) is None
+    assert stale_answer('silent', HOLDING, np.zeros(6), 1.0) is None
 
 
 def test_an_unknown_one_is_refused():
     with pytest.raises(ArgumentError, match=r"on_stale: expected one of silent, .*, got 'loud'"):
-        stale_answer('loud', ROBOT, np.zeros(6), 1.0)
+        stale_answer('loud', HOLDING, np.zeros(6), 1.0)
 
 
 def test_gravity_only_carries_the_arm_where_it_was_seen_last():
     torque, position = np.full(6, 7.0), Q.copy()
-    answer = stale_answer('gravity_only', ROBOT, torque, 1.0)
-    answer.remember(position)
+    answer = stale_answer('gravity_only', HOLDING, torque, 1.0)
+    answer.remember(0, position)
     position[:] = 9.0  # what was rejected since does not count
     assert not answer.acts
     for overdue in (0.0, 0.1, 100.0):
         assert answer.compute(overdue)
         np.testing.assert_array_equal(torque, ROBOT.gravity_torque(Q))
         assert answer.acts
-    answer.remember(Q)
+    answer.remember(0, Q)
     assert not answer.acts
+
+
+def test_gravity_only_goes_on_along_the_ramp_of_a_payload():
+    payload, torque = Payload(3.0, (0.1, 0.0, 0.2)), np.zeros(6)
+    holding = Handover(GravityTorque, ROBOT, PayloadRamp().to('ee_link', payload, 10 * SECOND, 2.0))
+    answer = stale_answer('gravity_only', holding, torque, 1.0)
+    answer.remember(10 * SECOND + SECOND // 2, Q)
+    bare, loaded = ROBOT.gravity_torque(Q), ROBOT.with_payload(payload, 'ee_link').gravity_torque(Q)
+    for overdue, share in ((0.0, 0.25), (0.5, 0.5), (1.5, 1.0)):
+        assert answer.compute(overdue)
+        np.testing.assert_allclose(torque, bare + share * (loaded - bare), rtol=0, atol=1e-12)
+
+
+def test_gravity_that_somebody_else_adds_is_not_sent():
+    with pytest.raises(ArgumentError, match='on_stale gravity_only: gravity is not among the terms'):
+        stale_answer('gravity_only', None, np.zeros(6), 1.0)
+    assert stale_answer('ramp_to_zero', None, np.zeros(6), 1.0) is not None
 
 
 def test_ramp_goes_evenly_to_zero_which_is_the_last():
     torque = np.array([8.0, -4.0])
-    answer = stale_answer('ramp_to_zero', ROBOT, torque, 2.0)
-    answer.remember(None)
+    answer = stale_answer('ramp_to_zero', HOLDING, torque, 2.0)
+    answer.remember(0, None)
     for overdue, expected in ((0.0, [8.0, -4.0]), (0.5, [6.0, -3.0]), (1.5, [2.0, -1.0]), (2.5, [0.0, 0.0])):
         assert answer.compute(overdue) and answer.acts
         assert torque.tolist() == expected
@@ -49,8 +70,8 @@ def test_ramp_goes_evenly_to_zero_which_is_the_last():
 
 def test_ramp_goes_on_until_what_was_sent_is_zero():
     torque = np.array([8.0])
-    answer = stale_answer('ramp_to_zero', ROBOT, torque, 1.0)
-    answer.remember(None)
+    answer = stale_answer('ramp_to_zero', HOLDING, torque, 1.0)
+    answer.remember(0, None)
     assert answer.compute(2.0)
     torque[:] = 3.0  # all that the rate limit lets through
     assert answer.compute(2.1) and torque.tolist() == [0.0]
@@ -59,10 +80,10 @@ def test_ramp_goes_on_until_what_was_sent_is_zero():
 
 def test_a_new_state_ends_the_ramp():
     torque = np.array([8.0])
-    answer = stale_answer('ramp_to_zero', ROBOT, torque, 1.0)
-    answer.remember(None)
+    answer = stale_answer('ramp_to_zero', HOLDING, torque, 1.0)
+    answer.remember(0, None)
     answer.compute(5.0)
     assert not answer.compute(5.1)
     torque[:] = 4.0
-    answer.remember(None)
+    answer.remember(0, None)
     assert answer.compute(0.5) and torque.tolist() == [2.0]

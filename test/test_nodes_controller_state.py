@@ -10,7 +10,9 @@ from control_msgs_package import installed
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED
 
 NODE = 'feedforward_node'
 ROBOT = Robot.named('aubo_i5')
@@ -90,8 +92,8 @@ def answer(graph, messages, stamp, position=Q):
     return answers()[0]
 
 
-def assert_torque(message, q, qd, qdd):
-    expected = ROBOT.inverse_dynamics(q, qd, qdd) + ROBOT.friction_torque(qd)
+def assert_torque(message, q, qd, qdd, robot=ROBOT):
+    expected = robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd)
     np.testing.assert_allclose(message.effort, expected, rtol=0, atol=1e-6)
 
 
@@ -110,6 +112,29 @@ def test_the_torque_is_that_of_the_reference_carried_on_to_the_stamp(graph, star
         qd = motion(STEP / 2)[1] + gain * QDD * STEP
     assert_torque(torque, q + qd * AHEAD + qdd * AHEAD**2 / 2, qd + qdd * AHEAD, qdd)
     assert torque.header.frame_id == 'gravity+coriolis+inertia+friction'
+
+
+@pytest.fixture
+def payload_states(graph):
+    """A publisher that the node hears whenever it has joined."""
+    publisher = graph.node.create_publisher(PayloadState, 'payload_state', LATCHED)
+    yield publisher
+    graph.node.destroy_publisher(publisher)
+
+
+@pytest.mark.parametrize(('elapsed', 'share'), [(1.0, 0.25), (3.0, 0.75), (5.0, 1.0)])
+def test_what_the_arm_carries_counts(graph, start, message_type, payload_states, elapsed, share):
+    """A payload of one place and no extent: what of it is carried is one of less mass."""
+    mass, com, ramp_time = 3.0, (0.1, 0.0, 0.2), 4.0
+    state = PayloadState(mass=mass, com=com, frame='ee_link', ramp_time=ramp_time)
+    state.stamp.sec, state.stamp.nanosec = divmod(start, ros.SECOND)
+    for told in (PayloadState(frame='ee_link'), state):
+        payload_states.publish(told)
+        graph.diagnostics(NODE, lambda status, told=told: status.fields['payload, kg'] == f'{told.mass:g}')
+    stamp = at(start, elapsed)
+    torque = answer(graph, [controller_state(message_type, stamp, motion(0.0))], stamp)
+    payload_states.publish(PayloadState(frame='ee_link'))
+    assert_torque(torque, *motion(0.0), robot=ROBOT.with_payload(Payload(share * mass, com), 'ee_link'))
 
 
 def test_it_says_once_that_rates_are_differentiated(graph, start, message_type):

@@ -66,11 +66,11 @@ def test_a_robot_is_made_anew_only_for_another_payload_or_gravity():
     assert carrying._code is service.robot._code is ROBOT._code
 
 
-@pytest.mark.parametrize('ramp_time', [86401.0, 1.7e308])
+@pytest.mark.parametrize('ramp_time', [3601.0, 1.7e308])
 def test_a_ramp_that_never_ends_is_refused_and_the_old_payload_stays(ramp_time):
     service = PayloadService(StandIn(), '')
     service.set(SetPayload.Request(**BODY), None)
-    with pytest.raises(ArgumentError, match='ramp_time: expected at most 86400 s'):
+    with pytest.raises(ArgumentError, match='ramp_time'):
         service.set(SetPayload.Request(ramp_time=ramp_time), None)
     assert service.mass == BODY['mass']
 

@@ -11,6 +11,8 @@ from robot_dynamics_ros.robot import Robot
 
 LARGEST = 1e8
 """kg, m, kg m, kg m^2: beyond it rounding alone would make two bodies none. Cranes stay below."""
+LONGEST = 3600.0
+"""s from one payload to another."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +30,47 @@ class PayloadRamp:
 
     def at(self, time: int) -> Mapping[str, Payload]:
         """Return what is carried at ``time`` (ns): ``after`` itself when the ramp is over, ``before`` before it."""
-        elapsed = time - self.start
-        if elapsed >= self.duration:
+        share = self.share(time)
+        if share >= 1.0:
             return self.after
-        if elapsed <= 0:
+        if share <= 0.0:
             return self.before
         carried: dict[str, Payload] = {}
-        share = elapsed / self.duration
         for payloads, part in ((self.before, 1.0 - share), (self.after, share)):
             for frame, payload in payloads.items():
                 body = Payload(part * payload.mass, payload.com, part * payload.inertia)
                 carried[frame] = carried[frame] + body if frame in carried else body
         return carried
 
-    def to(self, after: Mapping[str, Payload], start: int, duration: int) -> 'PayloadRamp':
-        """Return the ramp from what is carried at ``start`` (ns) to ``after`` in ``duration`` (ns)."""
-        return PayloadRamp(after, self.at(start), start, duration)
+    def share(self, time: int) -> float:
+        """Return how much of ``after`` is carried at ``time`` (ns), 0 to 1."""
+        elapsed = time - self.start
+        if elapsed >= self.duration:
+            return 1.0
+        return max(0.0, elapsed / self.duration)
+
+    def to(self, frame: str, payload: Payload, start: int, ramp_time: float) -> 'PayloadRamp':
+        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone, on ``frame``, in so many s."""
+        after = {frame: payload} if payload.mass else {}
+        return PayloadRamp(after, self.at(start), start, round(ramp_time * 1e9))
+
+    @property
+    def mass(self) -> float:
+        """What is carried when it is over, kg."""
+        return sum(payload.mass for payload in self.after.values())
+
+
+def carrier(robot: Robot, payload: Payload, frame: str) -> str:
+    """Return the name of the frame that carries ``payload``, the last link for ''; DynamicsError if none can.
+
+    ``robot`` carries nothing yet. What another link than the last carries would need code that is not compiled.
+    """
+    check_size(payload)
+    loaded = robot.with_payload(payload, frame or None)
+    (name,) = loaded.payloads
+    if loaded.binding != robot.binding:
+        raise ArgumentError(f'frame: {name!r} is not fixed to the last link; what other links carry is in the URDF')
+    return name
 
 
 def check_size(payload: Payload) -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.control.handover import Handover
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
 
@@ -13,25 +14,25 @@ class GravityOnly:
 
     reason = 'no fresh joint state: gravity only'
 
-    def __init__(self, robot: Robot, torque: np.ndarray):
-        """Write ``torque`` (n, N m)."""
-        self._robot, self._torque = robot, torque
-        self._q = np.zeros(robot.nq)
+    def __init__(self, holding: Handover, torque: np.ndarray):
+        """Write ``torque`` (n, N m), which ``holding`` computes from the positions."""
+        self._holding, self._torque = holding, torque
+        self._q, self._stamp = np.zeros(len(torque)), 0
         self.acts = False
 
     def warm_up(self) -> None:
         """Have compiled what is called later."""
-        self._robot.gravity_torque(self._q)
+        self._holding.torque(0, self._q, out=self._torque)
 
-    def remember(self, q) -> None:
-        """Take in that the last torque answered a state with positions q (n)."""
-        self._q[:] = q
+    def remember(self, stamp: int, q) -> None:
+        """Take in that the last torque answered a state of ``stamp`` (ns) with positions q (n)."""
+        self._stamp, self._q[:] = stamp, q
         self.acts = False
 
     def compute(self, overdue: float) -> bool:
         """Write the torque when states are ``overdue`` by so many s; return whether there is one."""
         self.acts = True
-        self._robot.gravity_torque(self._q, out=self._torque)
+        self._holding.torque(self._stamp + round(overdue * 1e9), self._q, out=self._torque)
         return True
 
 
@@ -49,8 +50,8 @@ class RampToZero:
     def warm_up(self) -> None:
         """Have compiled what is called later: nothing."""
 
-    def remember(self, q) -> None:
-        """Take in that the last torque was sent; where the arm is does not matter."""
+    def remember(self, stamp: int, q) -> None:
+        """Take in that the last torque was sent; when it was and where the arm is does not matter."""
         self._last[:] = self._torque
         self.acts = self._over = False
 
@@ -65,9 +66,15 @@ class RampToZero:
         return True
 
 
-def stale_answer(name: str, robot: Robot, torque: np.ndarray, ramp_time: float) -> GravityOnly | RampToZero | None:
-    """Return what ``name``, one of ``ON_STALE``, asks for; None for silence. It writes ``torque`` (n, N m)."""
+def stale_answer(name: str, holding: Handover, torque: np.ndarray, ramp_time: float) -> GravityOnly | RampToZero | None:
+    """Return what ``name``, one of ``ON_STALE``, asks for; None for silence. It writes ``torque`` (n, N m).
+
+    ``holding`` computes the torque that holds the arm at positions q (n). None: somebody else adds it, and gravity_only
+    raises ArgumentError.
+    """
     arguments.choice('on_stale', name, ON_STALE)
     if name == 'gravity_only':
-        return GravityOnly(robot, torque)
+        if holding is None:
+            raise ArgumentError('on_stale gravity_only: gravity is not among the terms that this node adds')
+        return GravityOnly(holding, torque)
     return RampToZero(torque, ramp_time) if name == 'ramp_to_zero' else None

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
+from geometry_msgs.msg import Vector3, Vector3Stamped
 
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
@@ -20,14 +21,15 @@ from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import gravity_of
 from robot_dynamics_ros.nodes.payload_service import PayloadService
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 
 
 class DynamicsServer(DynamicsNode):
-    """Private services, one for each callback below; ``payload_state`` tells the payload.
+    """Private services, one for each callback below; ``payload_state`` and ``gravity_state`` tell what was set.
 
     A wrong request gets ``success=false`` and the culprit's name in ``message``; the node goes on.
     """
@@ -46,6 +48,7 @@ class DynamicsServer(DynamicsNode):
         """Create the services."""
         self._answered = self._refused = 0
         self._payload = PayloadService(self, self.value('payload_file'))
+        self._gravity_publisher = self.create_lifecycle_publisher(Vector3Stamped, 'gravity_state', LATCHED)
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
@@ -90,6 +93,7 @@ class DynamicsServer(DynamicsNode):
         if self._payload is not None:
             self._payload.destroy()
             self._payload = None
+            self.destroy_lifecycle_publisher(self._gravity_publisher)
 
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
@@ -170,12 +174,13 @@ class DynamicsServer(DynamicsNode):
         check_trajectory(self._payload.robot, request, response)
 
     def _set_gravity(self, request, response) -> None:
-        frame, base = request.gravity.header.frame_id, self.robot.link_names[0]
-        if frame not in ('', base):
-            raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
-        vector = request.gravity.vector
-        self.robot = self.robot.with_gravity((vector.x, vector.y, vector.z))
-        self.get_logger().info(f'gravity: {vector.x:g}, {vector.y:g}, {vector.z:g} m/s^2')
+        self.robot = self.robot.with_gravity(gravity_of(self.robot, request.gravity))
+        x, y, z = self.robot.gravity.tolist()
+        told = Vector3Stamped(vector=Vector3(x=x, y=y, z=z))
+        told.header.stamp = self.get_clock().now().to_msg()
+        told.header.frame_id = self.robot.link_names[0]
+        self._gravity_publisher.publish(told)
+        self.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2')
 
 
 def _flat(values: np.ndarray) -> array.array:

@@ -4,6 +4,7 @@ from functools import partial
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.handover import Handover
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.process import run
@@ -53,36 +54,36 @@ class FeedforwardNode(TrajectoryNode):
     def setup(self) -> None:
         """Create the composition, the inputs and the outputs."""
         self._measured = arguments.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
-        arguments.choice('source', self.value('source'), SOURCES)
+        self._source = arguments.choice('source', self.value('source'), SOURCES)
         super().setup()
 
     def subscribe(self):
         """Create ``trajectory`` for the source of the desired motion, and return the subscription that feeds it."""
-        if self.value('source') == 'joint_trajectory':
+        if self._source == 'joint_trajectory':
             return super().subscribe()
-        q, qd, qdd = self.desired
-        if self._measured:
-            q, qd = self.state.q, self.state.qd
         self.trajectory = ControllerStateInput(
             self.robot.joint_names,
             self.value('reference_age_limit'),
             self.value('reference_cutoff'),
             self.desired,
-            partial(self._compensation.torque, q, qd, qdd, out=self.torque),
+            self._write,
         )
         return self.trajectory.subscribe(self)
 
     def warm_ups(self) -> dict:
         """Add the torque of a motion that comes from no trajectory."""
-        if self.value('source') == 'joint_trajectory':
+        if self._source == 'joint_trajectory':
             return super().warm_ups()
-        call = partial(self._compensation.torque, *self.desired, out=self.torque)
+        call = partial(self._law.after.torque, *self.desired, out=self.torque)
         return {**super().warm_ups(), 'torque': call}
 
     def create_outputs(self) -> None:
         """Create the publishers."""
-        self._compensation = Compensation(self.robot, self.ownership.terms)
-        self._topics = TorqueTopics(self, 'feedforward_torque', self._compensation.label)
+        terms = self.ownership.terms
+        self._law = Handover(lambda robot: Compensation(robot, terms), self.load.robot, self.load.ramp)
+        self._topics = TorqueTopics(self, 'feedforward_torque', self._law.after.label)
+        q, qd, qdd = self.desired
+        self._motion = (self.state.q, self.state.qd, qdd) if self._measured else (q, qd, qdd)
 
     def wanted(self) -> list[str]:
         """Return what ``compensation`` says."""
@@ -90,18 +91,35 @@ class FeedforwardNode(TrajectoryNode):
 
     def report(self) -> dict[str, str]:
         """Add the terms of the torque."""
-        return {**super().report(), 'compensation': self._compensation.label}
+        return {**super().report(), 'compensation': self._law.after.label}
 
     def along(self, trajectory: Trajectory) -> Step:
         """Return what is done for each time of a trajectory: its torque is written."""
         measured = (self.state.q, self.state.qd) if self._measured else None
-        return self._compensation.along(trajectory, self.desired, self.torque, measured)
+        return self._law.after.along(trajectory, self.desired, self.torque, measured)
+
+    def handovers(self) -> list[Handover]:
+        """Add the composition."""
+        return [*super().handovers(), self._law]
+
+    def hand_over(self) -> None:
+        """Have a trajectory's torque made anew, too."""
+        super().hand_over()
+        if self._source == 'joint_trajectory':
+            self.trajectory.renew()
 
     def compute(self, stamp: int) -> str:
         """Write the torque of the desired motion at the state's stamp."""
         if self._measured and not self.state.has_velocity:
             return 'the joint state has no velocities'
-        return self.trajectory.follow(stamp, self.state.q, self.state.qd)
+        reason = self.trajectory.follow(stamp, self.state.q, self.state.qd)
+        if not reason:
+            self._law.mix(stamp, *self._motion, out=self.torque)
+        return reason
+
+    def _write(self) -> None:
+        """Write the torque of the motion as it is, with what is carried when a ramp is over."""
+        self._law.after.torque(*self._motion, out=self.torque)
 
     def publish(self, stamp) -> None:
         """Publish named and, where the robot takes them, as commands."""

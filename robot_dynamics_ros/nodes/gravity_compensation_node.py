@@ -24,7 +24,7 @@ class GravityCompensationNode(TorqueNode):
 
     def compute(self, stamp: int) -> str:
         """Write the gravity torque at the measured positions."""
-        self.robot.gravity_torque(self.state.q, out=self.torque)
+        self.holding.torque(stamp, self.state.q, out=self.torque)
         return ''
 
     def publish(self, stamp) -> None:

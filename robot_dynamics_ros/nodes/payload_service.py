@@ -1,19 +1,14 @@
 """``~/set_payload``: what the arm carries, told on ``payload_state`` and, if asked, kept over a restart."""
 
-import numpy as np
-
 from robot_dynamics_interfaces.msg import PayloadState
-from robot_dynamics_ros import arguments
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying, check_size
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier, carrying
+from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
 from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import payload_of
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
-
-LONGEST_RAMP = 86400.0
-"""s; in ns a longer one need not be a number."""
 
 
 class PayloadService:
@@ -31,7 +26,7 @@ class PayloadService:
                 if kept is not None:
                     frame, *body = kept
                     payload = Payload(*body)
-                    self._take(self._frame(payload, frame), payload, 0.0)
+                    self._take(carrier(node.robot, payload, frame), payload, 0.0)
             except DynamicsError as error:
                 raise ModelError(f'payload_file {path}: {error}') from error
         self._publisher = node.create_lifecycle_publisher(PayloadState, 'payload_state', LATCHED)
@@ -59,18 +54,12 @@ class PayloadService:
     @property
     def mass(self) -> float:
         """What was last set, kg."""
-        return sum(payload.mass for payload in self._ramp.after.values())
+        return self._ramp.mass
 
     def set(self, request, response) -> None:
         """Take the payload of a ``SetPayload`` request; DynamicsError names what is wrong with it."""
-        ixx, iyy, izz, ixy, ixz, iyz = request.inertia
-        inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        payload = Payload(request.mass, request.com, inertia)
-        ramp_time = float(arguments.not_negative('ramp_time', request.ramp_time, (), 's'))
-        if ramp_time > LONGEST_RAMP:
-            raise ArgumentError(f'ramp_time: expected at most {LONGEST_RAMP:g} s, got {ramp_time:g}')
+        payload, frame, ramp_time = payload_of(self._node.robot, request)
         # whatever can be refused has been when the file is written
-        frame = self._frame(payload, request.frame)
         if self._path:
             try:
                 write_payload(self._path, frame, payload.mass, payload.com, payload.inertia)
@@ -83,7 +72,7 @@ class PayloadService:
     def _take(self, frame: str, payload: Payload, ramp_time: float) -> None:
         """Carry ``payload`` on ``frame`` instead of what was carried, over ``ramp_time`` s from now on."""
         now = self._now()
-        self._ramp = self._ramp.to({frame: payload} if payload.mass else {}, now, round(ramp_time * 1e9))
+        self._ramp = self._ramp.to(frame, payload, now, ramp_time)
         J = payload.inertia
         self._state = PayloadState(
             mass=payload.mass,
@@ -93,17 +82,6 @@ class PayloadService:
             ramp_time=ramp_time,
         )
         set_nanoseconds(self._state.stamp, now)
-
-    def _frame(self, payload: Payload, frame: str) -> str:
-        """Return the name of the frame that carries a payload, the last link for ''; DynamicsError if none can."""
-        check_size(payload)
-        bare = self._node.robot
-        loaded = bare.with_payload(payload, frame or None)
-        (name,) = loaded.payloads
-        if loaded.binding != bare.binding:
-            # kernels that nobody has compiled yet would have to answer
-            raise ArgumentError(f'frame: {name!r} is not fixed to the last link; what other links carry is in the URDF')
-        return name
 
     def _now(self) -> int:
         """Return the ROS time, ns."""

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from robot_dynamics_ros.control.handover import Handover
 from robot_dynamics_ros.control.joint_control import LAWS, JointControl
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.process import run
@@ -62,8 +63,8 @@ class TorqueController(TrajectoryNode):
     def warm_ups(self) -> dict:
         """Add the law."""
         rest = np.zeros((3, self.robot.nv))
-        call = partial(self._control.torque, rest[0], rest[1], rest, self._feedforward, out=self.torque)
-        return {**super().warm_ups(), self._control.law: call}
+        call = partial(self._control.torque, 0, rest[0], rest[1], rest, self._feedforward, out=self.torque)
+        return {**super().warm_ups(), self._control.after.law: call}
 
     def on_activate(self, state):
         """Take law and gains as the parameters are now, and hold the arm where the next state says it is."""
@@ -80,7 +81,11 @@ class TorqueController(TrajectoryNode):
 
     def report(self) -> dict[str, str]:
         """Add the law."""
-        return {**super().report(), 'control law': self._control.law}
+        return {**super().report(), 'control law': self._control.after.law}
+
+    def handovers(self) -> list[Handover]:
+        """Add the law."""
+        return [*super().handovers(), self._control]
 
     def compute(self, stamp: int) -> str:
         """Write the law's torque for the measured state."""
@@ -95,7 +100,7 @@ class TorqueController(TrajectoryNode):
                 self._hold = self.state.q.copy()
             for desired, held in zip(self.desired, (self._hold, 0.0, 0.0), strict=True):
                 desired[:] = held
-        self._control.torque(self.state.q, self.state.qd, self.desired, self._feedforward, out=self.torque)
+        self._control.torque(stamp, self.state.q, self.state.qd, self.desired, self._feedforward, out=self.torque)
         return ''
 
     def publish(self, stamp) -> None:
@@ -105,8 +110,11 @@ class TorqueController(TrajectoryNode):
     def _choose_law(self) -> None:
         """Make the law that the parameters say; DynamicsError where they are wrong."""
         gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
-        self._control = JointControl(self.robot, self.value('control_law'), *gains, self.ownership.terms)
-        self._needs_feedforward = self._control.law == 'pd_feedforward'
+        law = self.value('control_law')
+        self._control = Handover(
+            lambda robot: JointControl(robot, law, *gains, self.ownership.terms), self.load.robot, self.load.ramp
+        )
+        self._needs_feedforward = law == 'pd_feedforward'
 
     def _on_feedforward(self, data: bytes) -> None:
         """Keep the newest feedforward torque; a wrong one is refused by name, and none is left."""

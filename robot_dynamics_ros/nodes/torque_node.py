@@ -9,6 +9,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.control.handover import GravityTorque, Handover
 from robot_dynamics_ros.control.joint_order import gather, permutation
 from robot_dynamics_ros.control.ownership import PRESETS, Ownership
 from robot_dynamics_ros.control.safety import (
@@ -25,13 +27,18 @@ from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.dynamics.jit import bound
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.hot_path import HotPath, NoExecutor
+from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.state_input import StateInput
 from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
 
 class TorqueNode(DynamicsNode):
-    """Reads ``joint_states``; per message: names, age, ``compute``, envelope, publish. No exception leaves it."""
+    """Reads ``joint_states``; per message: names, age, ``compute``, envelope, publish. No exception leaves it.
+
+    ``load`` is what the robot carries, as ``payload_state`` and ``gravity_state`` tell; ``holding`` the torque against
+    gravity.
+    """
 
     def __init__(self, name: str, **options):
         """Declare the parameters of every node that publishes torques."""
@@ -67,6 +74,7 @@ class TorqueNode(DynamicsNode):
         self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
         self.declare('lock_memory', False, 'keep the whole process in memory')
         self._hot_path: HotPath | None = None
+        self.load: LoadInput | None = None
         self._outputs: list = []
         self._clear()
 
@@ -77,6 +85,15 @@ class TorqueNode(DynamicsNode):
     def wanted(self) -> list[str]:
         """Return the terms of the torque that parameters ask for, [''] for all."""
         return ['']
+
+    def handovers(self) -> list[Handover]:
+        """Return every law that depends on what the robot carries."""
+        return [self.holding]
+
+    def hand_over(self) -> None:
+        """Go on with ``load`` as it is now."""
+        for handover in self.handovers():
+            handover.take(self.load.robot, self.load.ramp)
 
     def compute(self, stamp: int) -> str:
         """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none."""
@@ -102,9 +119,12 @@ class TorqueNode(DynamicsNode):
         self.state = StateInput(names)
         self._freshness = Freshness(self.value('age_limit'))
         self.torque = np.zeros(self.robot.nv)
+        self.load = LoadInput(self, self.hand_over)
+        self.holding = Handover(GravityTorque, self.load.robot, self.load.ramp)
         self.create_outputs()
         self._envelope = Envelope(*limits, self.torque)
-        self._stale = stale_answer(self.value('on_stale'), self.robot, self.torque, self.value('ramp_time'))
+        holding = self.holding if 'gravity' in self.ownership.terms else None
+        self._stale = stale_answer(self.value('on_stale'), holding, self.torque, self.value('ramp_time'))
         self._simulated_time = self.get_clock().ros_time_is_active
         group = NoExecutor()
         self._inputs = [
@@ -134,6 +154,9 @@ class TorqueNode(DynamicsNode):
             for subscription in self._inputs:
                 self.destroy_subscription(subscription)
             self.destroy_service(self._reset)
+        if self.load is not None:
+            self.load.destroy()
+            self.load = None
         for output in self._outputs:
             self.destroy_lifecycle_publisher(output)
         self._outputs.clear()
@@ -196,6 +219,7 @@ class TorqueNode(DynamicsNode):
             'input jitter, ms': f'{1e3 * self._freshness.jitter:.3f}',
             'last state, s ago': f'{age:.3f}' if self._states else 'never',
             'gravity owner': self.ownership.gravity_owner,
+            **self.load.report(),
         }
 
     def _clear(self) -> None:
@@ -235,7 +259,7 @@ class TorqueNode(DynamicsNode):
                 self._freshness.answered = stamp
                 self._fresh = self._answered = self._seen
                 if self._stale:
-                    self._stale.remember(self.state.q)
+                    self._stale.remember(stamp, self.state.q)
             self.silence = reason
         except DynamicsError as error:
             self._reject(str(error))
@@ -332,7 +356,7 @@ def _command_order(robot, names) -> np.ndarray:
 
 
 def _check_on_stale(robot, name) -> None:
-    stale_answer(name, robot, np.zeros(robot.nv), 1.0)
+    arguments.choice('on_stale', name, ON_STALE)
 
 
 def _check_effort(robot, limits) -> None:

@@ -10,6 +10,7 @@ from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 
 Step = Callable[[float], object]
+NONE = -1  # edition of a step that is not made yet
 
 
 class TrajectoryInput:
@@ -29,6 +30,11 @@ class TrajectoryInput:
         self._joint_names, self._along = joint_names, along
         self._position, self._tolerance, self._tell = position, tolerance or np.inf, tell
         self._followed: Followed | None = None
+        self._edition = 0
+
+    def renew(self) -> None:
+        """Have the step of the trajectory that is followed made anew, for what it stands on has changed."""
+        self._edition += 1
 
     def receive(self, message, now: int) -> list[str]:
         """Follow ``message`` from ``now`` (ns) or its stamp on; return how it will be interpolated.
@@ -43,12 +49,14 @@ class TrajectoryInput:
         over = (now - start) * 1e-9 - trajectory.duration
         if over > 0.0:
             raise ArgumentError(f'trajectory: it was over {over:.3f} s before it came')
-        # one that begins later gets its way to the first point when the arm is met at its start
-        step = None if trajectory.start > 0.0 else self._along(trajectory)
-        self._followed = Followed(start, trajectory, step)
-        if step is None:
+        followed = Followed(start, trajectory)
+        if trajectory.start > 0.0:
+            # it gets its way to the first point when the arm is met at its start
             rest = np.zeros((2, len(self._joint_names)))
             trajectory = trajectory.starting_from(*rest)
+        else:
+            self._make_step(followed)
+        self._followed = followed
         return trajectory.interpolations
 
     def follow(self, stamp: int, q, qd) -> str:
@@ -59,16 +67,15 @@ class TrajectoryInput:
         t = (stamp - followed.start) * 1e-9
         if t < 0.0:
             return 'the trajectory has not begun'
-        if followed.begun:
-            followed.step(t)
-            return ''
-        return self._begin(followed, t, q, qd)
-
-    def _begin(self, followed: 'Followed', t: float, q, qd) -> str:
-        """Take the first step, ``t`` s after the start; drop a trajectory that begins too far away."""
-        if followed.step is None:
-            followed.step = self._along(followed.trajectory.starting_from(q, qd))
+        if not followed.begun and followed.trajectory.start > 0.0:
+            followed.trajectory, followed.edition = followed.trajectory.starting_from(q, qd), NONE
+        if followed.edition != self._edition:
+            self._make_step(followed)
         followed.step(t)
+        return '' if followed.begun else self._begin(followed, q)
+
+    def _begin(self, followed: 'Followed', q) -> str:
+        """Look where the desired position begins; drop a trajectory that begins too far away."""
         distance = np.abs(self._position - q)
         k = int(np.argmax(distance))
         if distance[k] > self._tolerance:
@@ -82,13 +89,20 @@ class TrajectoryInput:
         followed.begun = True
         return ''
 
+    def _make_step(self, followed: 'Followed') -> None:
+        """Make the step for what it stands on now."""
+        followed.edition = self._edition
+        followed.step = self._along(followed.trajectory)
+
 
 class Followed:
     """A trajectory, when it starts (ns), and what is done for each time of it."""
 
-    def __init__(self, start: int, trajectory: Trajectory, step: Step | None):
-        """Follow it from ``start`` on; without a step it has to be made when the arm is met."""
-        self.start, self.trajectory, self.step = start, trajectory, step
+    def __init__(self, start: int, trajectory: Trajectory):
+        """Follow it from ``start`` on; its step is made when the arm is met."""
+        self.start, self.trajectory = start, trajectory
+        self.step: Step
+        self.edition = NONE
         self.begun = False
 
 
