@@ -34,12 +34,14 @@ from fuzz_reference import Reference
 from fuzz_requests import RESET, SERVICES, Requests
 from fuzz_rules import ALIVE, ANSWERED, MEMORY, NET, PROMPT, REASON, SERVED, TOLD, WHOLE, Findings
 from fuzz_server import Server, wrong_reset
-from fuzz_torques import Sent, Torques
+from fuzz_torques import LOADS, Sent, Torques
+from geometry_msgs.msg import Vector3Stamped
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import GetMassMatrix
 
 SECOND = 1_000_000_000
@@ -73,7 +75,7 @@ class Fuzz:
             else:
                 self._torques[name] = Torques(self.found, node)
             if 'controller_state' in node.weights:
-                self._references[name] = Reference(self.found, node, reference_kind)
+                self._references[name] = Reference(self.found, node, reference_kind, self._torques[name])
             if node.described:
                 self._descriptions[name] = Descriptions(self.found, node, self.random)
         self.resident: list[float] = []
@@ -131,6 +133,8 @@ class Fuzz:
         if topic == 'controller_state':
             good = good or self.random.random() < 0.6  # it takes three good ones for one motion
             return (self.messages.reference if good else self.messages.wrong_reference)(self._kind)
+        if topic in LOADS:
+            return self.requests.payload() if topic == 'payload_state' else self.requests.gravity()
         return self.messages.state() if good else self.messages.wrong_state()
 
     def _perhaps_broken(self, message) -> bytes:
@@ -148,7 +152,7 @@ class Fuzz:
     def _begin(self, name: str, anew: bool = False) -> None:
         """Forget what a node that was activated, or configured anew, has forgotten."""
         if name in self._torques:
-            self._torques[name].begin()
+            self._torques[name].begin(anew)
         if anew and name in self._servers:
             self._servers[name].begin()
         if anew and name in self._references:
@@ -161,6 +165,8 @@ class Fuzz:
         node.sent.clear()
         node.told.clear()
         node.refused = ''
+        if topic in LOADS:
+            node.load.refused = ''
         before = compiled(self._kernels)
         try:
             answer = node.give(topic, data)
@@ -182,6 +188,8 @@ class Fuzz:
             self._state(name, data)
             return
         answer = self._give(name, topic, data)
+        if topic in LOADS:
+            self._torques[name].told(topic, data)
         if topic == 'controller_state' and answer is not None:
             self._references[name].message(data)
 
@@ -253,7 +261,10 @@ class Fuzz:
             if node.serves:
                 self._request(name, '~/get_mass_matrix', serialized(GetMassMatrix.Request(positions=q.tolist())))
                 continue
-            feedforward = ROBOT.gravity_torque(q)
+            for topic in [topic for topic in LOADS if topic in node.weights]:
+                self._message(name, topic, serialized(self._good_load(topic)))
+            load = self._torques[name].load
+            feedforward, _ = load.answer(self.now, lambda robot, q=q: robot.gravity_torque(q))
             if 'joint_trajectory' in node.weights:
                 self._refused_trajectory(name)
                 self._give(name, 'joint_trajectory', serialized(motion(self.now, q, qd, qdd)))
@@ -273,7 +284,8 @@ class Fuzz:
             self.found.check(ANSWERED, sent is not None, node.silence)
             if sent is None:
                 continue
-            whole = ROBOT.inverse_dynamics(q, qd, qdd) + ROBOT.friction_torque(qd)
+            rigid, _ = load.answer(self.now, lambda robot, q=q, qd=qd, qdd=qdd: robot.inverse_dynamics(q, qd, qdd))
+            whole = rigid + ROBOT.friction_torque(qd)
             expected = {
                 'gravity': feedforward,
                 'feedforward': whole,
@@ -282,7 +294,17 @@ class Fuzz:
             }[node.law]
             if node.rate_limited:  # begins at zero, on the way to the right one
                 expected = np.clip(sent.torque, np.minimum(0.0, expected), np.maximum(0.0, expected))
-            self._torques[name].compare(sent.torque, expected)
+            self._torques[name].compare(sent.torque, [expected])
+
+    def _good_load(self, topic: str):
+        """Return a payload or gravity that a node has to take at once."""
+        if topic == 'gravity_state':
+            down = Vector3Stamped()
+            down.vector.x, down.vector.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
+            return down
+        message = PayloadState(mass=self.random.uniform(0.1, 3.0), com=self.messages.numbers(3, 0.1), frame='ee_link')
+        message.stamp.sec, message.stamp.nanosec = divmod(self.now, SECOND)
+        return message
 
     def _refused_trajectory(self, name: str) -> None:
         """Send a trajectory of an unknown joint, which the diagnostics have to name."""

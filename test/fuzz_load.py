@@ -15,12 +15,12 @@ FIXED = ('wrist3_Link', 'ee_link')
 """The last link, and what is fixed to it."""
 LARGEST = 1e8
 """kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
-LONGEST = 86400.0
+LONGEST = 3600.0
 """s; a ramp takes no longer."""
 MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
 """kg, m/s^2."""
-NOTHING = 1e-300
-"""kg; less weighs as little as nothing."""
+SMALLEST = 1e-9
+"""kg, of what weighs anything."""
 ROUNDING = 1.5e-6
 """kg m^2, by which a principal moment may exceed the sum of the others."""
 Carried = tuple[str, Payload] | None
@@ -35,17 +35,24 @@ class Load:
         self._before: list[tuple[float, Carried]] = []
         self._after: Carried = None
         self._start = self._duration = 0
+        self._reached = True
 
-    def carry(self, message, now: int) -> None:
-        """Go over to the payload of a message, from ``now`` on."""
-        self._before = self._shares(now)
+    def carry(self, message, start: int) -> None:
+        """Go over to the payload of a message, from ``start`` on."""
+        self._before = self._shares(start)
         payload = Payload(message.mass, message.com, _inertia(message))
         self._after = (message.frame or FIXED[0], payload) if message.mass else None
-        self._start, self._duration = now, round(message.ramp_time * 1e9)
+        self._start, self._duration = start, round(message.ramp_time * 1e9)
+        self._reached = False
 
-    def robots(self, now: int):
-        """Return the robots whose answers add up, each with its share."""
-        return [(share, _robot(carried, self.gravity)) for share, carried in self._shares(now)]
+    def pull(self, vector) -> None:
+        """Have gravity of a Vector3."""
+        self.gravity = vector.x, vector.y, vector.z
+        self._reached = False
+
+    def reach(self, time: int) -> None:
+        """Know that somebody may have asked for an answer of a time: where a ramp has ended, it has for good."""
+        self._reached = self._reached or time - self._start >= self._duration
 
     @property
     def moderate(self) -> bool:
@@ -54,18 +61,24 @@ class Load:
         masses = [payload.mass for _, payload in filter(None, carried)]
         return max(masses, default=0.0) < MODERATE_MASS and np.abs(self.gravity).max() < MODERATE_GRAVITY
 
-    def answer(self, now: int, ask) -> tuple[np.ndarray, np.ndarray]:
+    def answer(self, time: int, ask) -> tuple[np.ndarray, np.ndarray]:
         """Return the sum of ``ask(robot)``, and the size of what was added up."""
-        parts = np.array([share * ask(robot) for share, robot in self.robots(now)])
+        parts = np.array([share * ask(_robot(carried, self.gravity)) for share, carried in self._shares(time)])
         return parts.sum(axis=0), np.abs(parts).sum(axis=0)
 
-    def _shares(self, now: int) -> list[tuple[float, Carried]]:
+    def answers(self, time: int, ask) -> list[np.ndarray]:
+        """Return the answers that are right: where the ramp may have ended already, what is carried then too."""
+        ended = [ask(_robot(self._after, self.gravity))] if self._reached else []
+        return [self.answer(time, ask)[0], *ended]
+
+    def _shares(self, time: int) -> list[tuple[float, Carried]]:
         """Return what is carried at a time, with shares that add up to 1."""
-        elapsed = now - self._start
-        if elapsed >= self._duration:
+        elapsed = time - self._start
+        if not self._duration or elapsed >= self._duration:
             return [(1.0, self._after)]
         done = max(0.0, elapsed / self._duration)
-        return [*((part * (1.0 - done), carried) for part, carried in self._before), (done, self._after)]
+        before = self._before or [(1.0, None)]
+        return [*((part * (1.0 - done), carried) for part, carried in before), (done, self._after)]
 
 
 @lru_cache(maxsize=64)
@@ -81,7 +94,9 @@ def is_payload(message) -> bool | None:
     figures = np.array([message.mass, message.ramp_time, *message.com, *J.ravel()])
     if not np.isfinite(figures).all() or message.mass < 0.0 or not 0.0 <= message.ramp_time <= LONGEST:
         return False
-    known = ROBOT.frame_names if message.mass < NOTHING else FIXED  # nothing may be carried by any
+    if 0.0 < message.mass < SMALLEST:
+        return False
+    known = ROBOT.frame_names if message.mass == 0.0 else FIXED  # nothing may be carried by any
     if message.frame not in ('', *known) or (message.mass == 0.0 and J.any()):
         return False
     com = np.array(message.com)

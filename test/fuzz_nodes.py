@@ -64,6 +64,8 @@ WEIGHTS = {
     'server': {},
 }
 
+LOADS = {'payload_state': 0.03, 'gravity_state': 0.02}
+
 
 class Steady:
     """What a module takes for ``time``: the steady clock stands still at ``now``, s."""
@@ -81,11 +83,13 @@ class Watched:
 
     def __init__(self, law: str, parameters: dict, **options):
         """Make the node and start it."""
-        self.law, self.outputs, self.weights = law, OUTPUTS[law], WEIGHTS[law]
+        self.law, self.outputs = law, OUTPUTS[law]
         self.serves, self.controls, self.always = (law == kind for kind in ('server', 'controller', 'gravity'))
         self.age_limited, self.rate_limited = 'age_limit' in parameters, 'rate_limit' in parameters
         self.on_stale = parameters.get('on_stale', 'silent')
         self.described = 'description_topic' in parameters
+        # generic kernels let any link carry something, which the nodes' usual ones do not
+        self.weights = WEIGHTS[law] if self.serves or self.described else {**WEIGHTS[law], **LOADS}
         self.sent: list[tuple[str, bytes]] = []
         self.told: list = []
         self.refused = ''

@@ -3,8 +3,10 @@
 import numpy as np
 from fuzz_bytes import ODD_NUMBERS
 from fuzz_messages import ODD_NAMES, Messages
+from geometry_msgs.msg import Vector3Stamped
 from std_srvs.srv import Trigger
 
+from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
     GetForwardDynamics,
@@ -14,6 +16,7 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
+from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 
 SERVICES = {
     '~/get_mass_matrix': GetMassMatrix,
@@ -46,6 +49,20 @@ class Requests:
             RESET: Trigger.Request,
         }
         return draw[service]() if service in draw else self._states(SERVICES[service])
+
+    def payload(self) -> PayloadState:
+        """Return a payload that was set about now, good or with up to two things about it odd."""
+        request = self._payload()
+        fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
+        message = PayloadState(**fields)
+        set_nanoseconds(message.stamp, self._messages.now + self._random.randint(-(10**9), 10**8))
+        if self._random.random() < 0.05:
+            message.stamp.sec, message.stamp.nanosec = self._random.choice(((-(2**31), 0), (2**31 - 1, 2**32 - 1)))
+        return message
+
+    def gravity(self) -> Vector3Stamped:
+        """Return gravity from anywhere; rarely from nowhere."""
+        return self._gravity().gravity
 
     def _states(self, kind):
         """Return a request about many states."""

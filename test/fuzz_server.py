@@ -50,8 +50,10 @@ class Server:
             self._payload(request, response.success, now)
         elif service == '~/set_gravity':
             if response.success:
-                vector = request.gravity.vector
-                self.load.gravity = vector.x, vector.y, vector.z
+                self.load.pull(request.gravity.vector)
+            told = [(told.vector.x, told.vector.y, told.vector.z) for told in self._node.told]
+            taken = [self.load.gravity] if response.success else []
+            self._check(LOADED, told == taken, f'told {told}, taken {taken}')
         elif service == '~/check_trajectory':
             wrong = wrong_check(request, response, self.load, now) if response.success else ''
             self._check(LOADED, not wrong, wrong)

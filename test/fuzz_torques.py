@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 import graph
 import numpy as np
+from fuzz_bytes import understood
+from fuzz_load import Load, is_gravity, is_payload
 from fuzz_nodes import AGE, RAMP, RATE
 from fuzz_oracle import ROBOT, Read, read_state
 from fuzz_rules import (
     ANSWERED,
     FUTURE,
     LIMITS,
+    LOADED,
     OLD,
     ORDER,
     RATES,
@@ -24,9 +27,12 @@ from fuzz_rules import (
     WHOLE,
     Findings,
 )
+from geometry_msgs.msg import Vector3Stamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_interfaces.msg import PayloadState
 
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
@@ -34,6 +40,9 @@ LARGEST = 1e6
 """rad; an arm that was seen further away may have no gravity torque."""
 ABSENT = 'no fresh joint state'
 """How the reason begins where a torque answers no state."""
+
+
+LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (Vector3Stamped, is_gravity)}
 
 
 class Sent(NamedTuple):
@@ -60,10 +69,13 @@ class Torques:
         self._check, self._node = findings.check, node
         self._counts = findings.counts
         self._newest = 0
+        self.load = Load()
         self.begin()
 
-    def begin(self) -> None:
-        """Know of no state that was answered."""
+    def begin(self, anew: bool = False) -> None:
+        """Know of no state that was answered; of no load either where the node was configured ``anew``."""
+        if anew:
+            self.load = Load()
         self._answered: Answered | None = None
         self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))  # time and torque, whatever they answered
         self._acting = False
@@ -71,13 +83,15 @@ class Torques:
     def state(self, data: bytes, now: int) -> Sent | None:
         """Look at what has followed a state, good or not; return the torque that answers it."""
         node, read = self._node, read_state(data)
+        if read is not None and abs(now - read.stamp) <= SECOND:
+            self.load.reach(read.stamp)
         absent = node.silence.startswith(ABSENT)
         if node.sent and not absent:
             return self._answer(read, now)
         self._check(REASON, bool(node.silence), 'no torque and no reason')
         good = read is not None and read.good and abs(now - read.stamp) < LIMIT // 2
         # what else a node needs, a trajectory for instance, is known of these alone
-        if good and node.always and read.stamp > self._newest:
+        if good and node.always and self.load.moderate and read.stamp > self._newest:
             self._check(ANSWERED, False, node.silence)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self._newest = max(self._newest, read.stamp)
@@ -85,12 +99,26 @@ class Torques:
             self.absence(now)
         return None
 
+    def told(self, topic: str, data: bytes) -> None:
+        """Look at whether a payload or gravity was taken or refused, and believe it."""
+        kind, good = LOADS[topic]
+        message = understood(data, kind)
+        if message is None:
+            return
+        refused, known = self._node.load.refused, good(message)
+        self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
+        if not refused and topic == 'payload_state':
+            self.load.carry(message, graph.nanoseconds(message.stamp))
+        elif not refused:
+            self.load.pull(message.vector)
+
     def absence(self, now: int) -> None:
         """Look at what has followed where no state came, or none that could be answered."""
         node = self._node
         if not node.sent:
             due = self._answered is not None and now - self._answered.time > LIMIT
-            if due and node.on_stale == 'gravity_only' and np.abs(self._answered.q).max() < LARGEST:
+            known = due and np.abs(self._answered.q).max() < LARGEST and self.load.moderate
+            if known and node.on_stale == 'gravity_only':
                 self._check(STALE, False, f'nothing was sent: {node.silence}')
             if due and node.on_stale == 'ramp_to_zero':
                 self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.silence}')
@@ -109,15 +137,14 @@ class Torques:
         self._check(STALE, overdue > -1e-6, f'{sent} was sent {-overdue} s too early')
         self._check(STAMPS, sent.stamp in (None, last.stamp), f'{sent.stamp}, not of the last state {last.stamp}')
         if node.on_stale == 'gravity_only':
-            expected = ROBOT.gravity_torque(last.q)
+            time = last.stamp + now - last.time - LIMIT
+            self.load.reach(time)
+            right = self.load.answers(time, lambda robot: robot.gravity_torque(last.q))
         else:
-            expected = last.torque * max(0.0, 1.0 - overdue / RAMP)
-        expected = np.clip(expected, -ROBOT.limits.effort, ROBOT.limits.effort)
-        if node.rate_limited:
-            room = RATE * (now - self._sent[0]) / SECOND
-            expected = np.clip(expected, self._sent[1] - room, self._sent[1] + room)
-        right = np.allclose(sent.torque, expected, rtol=0, atol=1e-6)
-        self._check(STALE, bool(right), f'{sent.torque}, expected {expected}')
+            right = [last.torque * max(0.0, 1.0 - overdue / RAMP)]
+        room = RATE * (now - self._sent[0]) / SECOND if node.rate_limited else np.inf
+        right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
+        self._check(STALE, _is_one(sent.torque, right, 1e-6), f'{sent.torque}, expected one of {right}')
         self._sent, self._acting = (now, sent.torque), True
 
     def _answer(self, read: Read | None, now: int) -> Sent | None:
@@ -171,9 +198,21 @@ class Torques:
             change = np.abs(torque - torque_before).max()
             self._check(RATES, change <= RATE * step * 1e-9 + 1e-9, f'changed by {change} N m in {step} ns')
         if node.always and not node.rate_limited:
-            self.compare(torque, ROBOT.gravity_torque(read.q))
+            self.compare(torque, self.load.answers(read.stamp, lambda robot: robot.gravity_torque(read.q)))
 
-    def compare(self, torque, expected) -> None:
-        """Look whether a torque is the expected one, clamped."""
-        expected = np.clip(expected, -ROBOT.limits.effort, ROBOT.limits.effort)
-        self._check(RIGHT, bool(np.allclose(torque, expected, rtol=0, atol=1e-9)), f'{torque}, expected {expected}')
+    def compare(self, torque, right, tolerance: float = 1e-9) -> None:
+        """Look whether a torque is one of the ``right`` ones, clamped."""
+        right = [_clamped(expected) for expected in right]
+        self._check(
+            RIGHT, _is_one(torque, right, tolerance * (1.0 + np.abs(right).max())), f'{torque}, expected one of {right}'
+        )
+
+
+def _clamped(torque) -> np.ndarray:
+    """Return a torque within the effort limits."""
+    return np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort)
+
+
+def _is_one(torque, right, tolerance: float) -> bool:
+    """Return whether a torque is one of the ``right`` ones."""
+    return any(np.allclose(torque, expected, rtol=0, atol=tolerance) for expected in right)
