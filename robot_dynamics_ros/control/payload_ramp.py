@@ -76,7 +76,7 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
 
 
 def check_size(payload: Payload) -> None:
-    """Refuse a payload with a figure, about its frame's origin too, beyond ``LARGEST``, or a mass below ``SMALLEST``."""
+    """Refuse a mass below ``SMALLEST``, and any figure, about the frame's origin too, beyond ``LARGEST``."""
     within = np.abs(payload.com).max() <= LARGEST and np.abs(payload.ten_parameters).max() <= LARGEST
     if not within:
         raise ArgumentError(
