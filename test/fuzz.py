@@ -250,6 +250,7 @@ class Fuzz:
         for described in (data, serialized(String(data=DESCRIPTION))):
             if self._give(name, DESCRIPTION_TOPIC, described, prompt=False) is not None:
                 self._descriptions[name].look_at(described, self.now)
+        self._pass(SECOND // 10)  # later than what was answered just now
         self._begin(name, anew=True)
 
     def _good_ones(self) -> None:

@@ -102,8 +102,10 @@ def is_payload(message) -> bool | None:
     com = np.array(message.com)
     about_origin = J + message.mass * (com @ com * np.eye(3) - np.outer(com, com))
     largest = np.abs([message.mass, *com, *(message.mass * com), *about_origin.ravel()]).max()
+    if not largest <= 1.001 * LARGEST:
+        return False
     a, b, c = np.linalg.eigvalsh(J)
-    if not largest <= 1.001 * LARGEST or c - a - b > 2 * ROUNDING:
+    if c - a - b > 2 * ROUNDING:
         return False
     clear = largest < 0.999 * LARGEST and c - a - b < 0.5 * ROUNDING
     return True if clear else None

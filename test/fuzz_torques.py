@@ -83,7 +83,7 @@ class Torques:
     def state(self, data: bytes, now: int) -> Sent | None:
         """Look at what has followed a state, good or not; return the torque that answers it."""
         node, read = self._node, read_state(data)
-        if read is not None and abs(now - read.stamp) <= SECOND:
+        if read is not None and abs(now - read.stamp) <= LIMIT:
             self.load.reach(read.stamp)
         absent = node.silence.startswith(ABSENT)
         if node.sent and not absent:
