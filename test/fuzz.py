@@ -35,6 +35,7 @@ from fuzz_requests import RESET, SERVICES, Requests
 from fuzz_rules import ALIVE, ANSWERED, MEMORY, NET, PROMPT, REASON, SERVED, TOLD, WHOLE, Findings
 from fuzz_server import Server, wrong_reset
 from fuzz_torques import LOADS, Sent, Torques
+from fuzz_trajectory_check import MOST_SAMPLES, PERIOD
 from geometry_msgs.msg import Vector3Stamped
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -42,7 +43,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_interfaces.msg import PayloadState
-from robot_dynamics_interfaces.srv import GetMassMatrix
+from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 
 SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
@@ -87,6 +88,8 @@ class Fuzz:
     def run(self, messages: int, progress=lambda fuzz: None) -> None:
         """Send as many messages, or a few more."""
         part = max(messages // 20, 1)
+        for name in self._servers:
+            self._largest_check(name)
         while self.found.index < messages:
             sent = self.found.index
             self._good_ones()
@@ -98,6 +101,12 @@ class Fuzz:
                 progress(self)
         grown = self.resident[-1] - self.resident[len(self.resident) // 4]
         self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
+
+    def _largest_check(self, name: str) -> None:
+        """Ask for as many samples as are answered: the memory that this takes is not given back."""
+        ends = (0.0, np.zeros(ROBOT.nv)), (MOST_SAMPLES * PERIOD - 1.0, np.ones(ROBOT.nv))
+        request = CheckTrajectory.Request(trajectory=graph.trajectory(ROBOT.joint_names, 0, *ends), resample=True)
+        self._request(name, '~/check_trajectory', serialized(request))
 
     def _one(self) -> None:
         """Let some time go by and send one random message to one node."""
