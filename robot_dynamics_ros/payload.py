@@ -39,8 +39,11 @@ class Payload:
         inertia = 0.5 * (inertia + inertia.T)
         if mass == 0.0 and inertia.any():
             raise ArgumentError('inertia: expected zeros, for there is no mass')
-        moments = np.linalg.eigvalsh(inertia)
-        if moments[2] - moments[1] - moments[0] > ROUNDING:
+        try:
+            moments = np.linalg.eigvalsh(inertia)
+        except np.linalg.LinAlgError:
+            raise ArgumentError('inertia: its principal moments are beyond all numbers') from None
+        if not moments[2] - moments[1] - moments[0] <= ROUNDING:  # NaN where a number is too large
             shown = ', '.join(f'{moment:.6g}' for moment in moments)
             raise ArgumentError(
                 f'inertia: expected principal moments none of which exceeds the sum of the others, got {shown} kg m^2'

@@ -1,8 +1,9 @@
 """The nodes under random and broken messages: ``python test/fuzz.py --messages 200000 --seed 0``, or scripts/fuzz.
 
 The nodes live in this process. What they subscribe and serve is called with bytes as the middleware would call it, what
-they publish is kept at the last function before the middleware, and the ROS time stands still between messages: a seed
-gives the same run again. After every message all of ``RULES`` are looked at.
+they publish is kept at the last function before the middleware, and all clocks stand still between messages: a seed
+gives the same run again. After every message all of ``RULES`` are looked at; what they mean for torques, for the
+server, for references, descriptions and parameters is in the modules of these names.
 """
 
 import argparse
@@ -11,141 +12,139 @@ import gc
 import os
 import sys
 import time
-from collections import Counter
 from contextlib import contextmanager
+from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
 
 import graph
 import numpy as np
 import rclpy
+from control_msgs_package import installed
 from fuzz_bytes import serialized
+from fuzz_description import TOPIC as DESCRIPTION_TOPIC
+from fuzz_description import Descriptions
 from fuzz_messages import Messages
-from fuzz_nodes import AGE, RATE, STIFFNESS, watched
-from fuzz_oracle import ROBOT, Read, motion, read_state, wrong_response
+from fuzz_nodes import AGE, STIFFNESS, watched
+from fuzz_oracle import DESCRIPTION, ROBOT, motion
+from fuzz_parameters import SERVICE as SET_PARAMETERS
+from fuzz_parameters import Parameters
 from fuzz_process import compiled, kernels, memory, quiet
-from rclpy.serialization import deserialize_message
+from fuzz_reference import Reference
+from fuzz_requests import RESET, SERVICES, Requests
+from fuzz_rules import ALIVE, ANSWERED, MEMORY, NET, PROMPT, REASON, SERVED, TOLD, WHOLE, Findings
+from fuzz_server import Server, wrong_reset
+from fuzz_torques import LOADS, Sent, Torques
+from fuzz_trajectory_check import MOST_SAMPLES, PERIOD
+from geometry_msgs.msg import Vector3Stamped
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix
+from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 
-ALIVE = 'no exception leaves a callback'
-NET = 'no callback needs its last net, the internal error'
-REASON = 'a state that is not answered leaves a reason'
-TOLD = 'a refused trajectory is told in the diagnostics'
-WHOLE = 'torques are of every joint, on every topic, once, and for states alone'
-LIMITS = 'torques are finite and within the effort limits'
-STAMPS = 'a torque carries the stamp of its state'
-OLD = 'a state older than age_limit is not answered'
-FUTURE = 'a state more than age_limit in the future is not answered'
-ORDER = 'a state from before the last that was answered is not answered'
-RATES = 'from zero on, a torque changes by rate_limit at most'
-RIGHT = 'a torque is that of the state it answers'
-ANSWERED = 'a good state is answered'
-SERVED = 'a good request is answered rightly, a wrong one refused by name'
-PROMPT = 'nothing is compiled in a callback'
-MEMORY = 'memory is flat'
-RULES = (
-    *(ALIVE, NET, REASON, TOLD, WHOLE, LIMITS, STAMPS, OLD, FUTURE, ORDER, RATES),
-    *(RIGHT, ANSWERED, SERVED, PROMPT, MEMORY),
-)
-
-SERVICES = {
-    '~/get_mass_matrix': GetMassMatrix,
-    '~/get_forward_dynamics': GetForwardDynamics,
-    '~/get_inverse_dynamics': GetInverseDynamics,
-}
 SECOND = 1_000_000_000
-LIMIT = round(AGE * SECOND)
+START = 1_800_000_000 * SECOND
 GOOD_EVERY = 250
 """Messages after which a good one is sent to every node."""
+OFTEN = {'server': 4.0}
+"""How often a node gets a message, beside others."""
+RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
+"""Shares of what is not a message of a node's usual topics."""
 MEGABYTES = 5.0
 """By which the process may grow after a quarter of its messages."""
 
 
-class Finding(NamedTuple):
-    """The first message that broke a rule."""
-
-    index: int
-    what: str
-    node: str
-    topic: str
-    data: bytes
-
-
-class Sent(NamedTuple):
-    """A state's torque as a node sent it."""
-
-    stamp: int | None  # None: commands have none
-    torque: np.ndarray
-
-
 class Fuzz:
-    """One run: nodes, what was found, and what was counted."""
+    """One run: nodes, what was sent them, and what was found."""
 
-    def __init__(self, nodes: dict, seed: int):
-        """Send messages to ``nodes`` (by name), drawn from ``seed``."""
-        self.nodes = nodes
+    def __init__(self, nodes: dict, steady, reference_kind, seed: int):
+        """Send messages to ``nodes`` (by name), drawn from ``seed``; ``steady`` is their clock beside the ROS time."""
+        self.nodes, self._steady, self._kind = nodes, steady, reference_kind
         self.random = Random(seed)
         self.messages = Messages(self.random, ROBOT.joint_names)
-        self.findings: dict[str, Finding] = {}
-        self.counts: Counter = Counter()
-        self.index = 0
-        self.now = 1_800_000_000 * SECOND
-        self._last: dict[str, tuple[int, np.ndarray] | None] = dict.fromkeys(nodes)
-        self._newest = dict.fromkeys(nodes, 0)
-        self._given: tuple = ()
+        self.requests = Requests(self.messages, ROBOT)
+        self.found = Findings()
+        self.now = START
+        self._torques, self._servers, self._references, self._descriptions, self._parameters = {}, {}, {}, {}, {}
+        for name, node in nodes.items():
+            self._parameters[name] = Parameters(self.found, node, self.random)
+            if node.serves:
+                self._servers[name] = Server(self.found, node)
+            else:
+                self._torques[name] = Torques(self.found, node)
+            if 'controller_state' in node.weights:
+                self._references[name] = Reference(self.found, node, reference_kind, self._torques[name])
+            if node.described:
+                self._descriptions[name] = Descriptions(self.found, node, self.random)
         self.resident: list[float] = []
+        self._kept = 0.0  # MB, by what was configured anew: compiled code is not given back
         for program in (ROBOT.gravity_torque, ROBOT.mass_matrix):
             program(np.zeros(ROBOT.nv))
         self._kernels = kernels()
-        self._compiled = compiled(self._kernels)
 
     def run(self, messages: int, progress=lambda fuzz: None) -> None:
         """Send as many messages, or a few more."""
         part = max(messages // 20, 1)
-        while self.index < messages:
-            sent = self.index
+        for name in self._servers:
+            self._largest_check(name)
+        while self.found.index < messages:
+            sent = self.found.index
             self._good_ones()
             for _ in range(GOOD_EVERY):
                 self._one()
-            if self.index // part > sent // part:
+            if self.found.index // part > sent // part:
                 gc.collect()
-                self.resident.append(memory())
+                self.resident.append(memory() - self._kept)
                 progress(self)
         grown = self.resident[-1] - self.resident[len(self.resident) // 4]
-        self.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
+        self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
 
-    def check(self, rule: str, holds: bool, what: str) -> None:
-        """Remember the message at hand if it is the first for which ``rule`` does not hold."""
-        if not holds:
-            self.counts[rule] += 1
-            self.findings.setdefault(rule, Finding(self.index, what, *self._given))
+    def _largest_check(self, name: str) -> None:
+        """Ask for as many samples as are answered: the memory that this takes is not given back."""
+        ends = (0.0, np.zeros(ROBOT.nv)), (MOST_SAMPLES * PERIOD - 1.0, np.ones(ROBOT.nv))
+        request = CheckTrajectory.Request(trajectory=graph.trajectory(ROBOT.joint_names, 0, *ends), resample=True)
+        self._request(name, '~/check_trajectory', serialized(request))
 
     def _one(self) -> None:
         """Let some time go by and send one random message to one node."""
         pause = self.random.random()
         self._pass(round(SECOND * (10.0 * self.random.random() if pause < 0.002 else 0.002 * pause)))
-        name = self.random.choice(list(self.nodes))
+        (name,) = self.random.choices(list(self.nodes), [OFTEN.get(name, 1.0) for name in self.nodes])
         node = self.nodes[name]
-        if self.random.random() < 0.0005:
+        draw = self.random.random
+        if draw() < RESTARTED:
             node.trigger_deactivate()
             node.trigger_activate()
-            self._last[name] = None
-        if node.serves:
+            self._begin(name)
+        if draw() < PARAMETERS_SET:
+            self._set(name)
+        elif node.serves:
             service = self.random.choice(list(SERVICES))
-            self._request(name, service, self._perhaps_broken(self.messages.request(SERVICES[service])))
-            return
-        (topic,) = self.random.choices(list(node.weights), node.weights.values())
-        if topic == 'joint_trajectory':
-            draw = self.random.choice((self.messages.trajectory, self.messages.wrong_trajectory))
-            self._give(name, topic, self._perhaps_broken(draw()))
+            self._request(name, service, self._perhaps_broken(self.requests.draw(service)))
+        elif draw() < RESET_ASKED:
+            self._reset(name)
+        elif node.described and draw() < DESCRIBED:
+            self._describe(name)
+        elif draw() < PAUSED:
+            self._fall_still(name)
         else:
-            draw = self.random.choice((self.messages.state, self.messages.wrong_state))
-            self._state(name, topic, self._perhaps_broken(draw()))
+            (topic,) = self.random.choices(list(node.weights), node.weights.values())
+            self._message(name, topic, self._perhaps_broken(self._draw(topic)))
+
+    def _draw(self, topic: str):
+        """Return a message for a topic, good or not."""
+        good = self.random.random() < 0.5
+        if topic == 'joint_trajectory':
+            return self.messages.trajectory() if good else self.messages.wrong_trajectory()
+        if topic == 'controller_state':
+            good = good or self.random.random() < 0.6  # it takes three good ones for one motion
+            return (self.messages.reference if good else self.messages.wrong_reference)(self._kind)
+        if topic in LOADS:
+            return self.requests.payload() if topic == 'payload_state' else self.requests.gravity()
+        return self.messages.state() if good else self.messages.wrong_state()
 
     def _perhaps_broken(self, message) -> bytes:
         """Return a message's bytes, a third of them broken."""
@@ -155,111 +154,113 @@ class Fuzz:
     def _pass(self, duration: int) -> None:
         """Let time (ns) go by."""
         self.now += duration
-        self.messages.now = self.now
+        self.messages.now, self._steady.now = self.now, (self.now - START) / SECOND
         for node in self.nodes.values():
             node.set_time(self.now)
 
-    def _give(self, name: str, topic: str, data: bytes):
+    def _begin(self, name: str, anew: bool = False) -> None:
+        """Forget what a node that was activated, or configured anew, has forgotten."""
+        if name in self._torques:
+            self._torques[name].begin(anew)
+        if anew and name in self._servers:
+            self._servers[name].begin()
+        if anew and name in self._references:
+            self._references[name].begin()
+
+    def _give(self, name: str, topic: str, data: bytes, prompt: bool = True):
         """Give bytes to a node as the middleware would; return what it answers, None where rclpy refused them."""
-        node = self.nodes[name]
-        self._given = name, topic, data
-        self.index += 1
+        node, found = self.nodes[name], self.found
+        found.begin(name, topic, data)
         node.sent.clear()
+        node.told.clear()
         node.refused = ''
+        if topic in LOADS:
+            node.load.refused = ''
+        before = compiled(self._kernels)
         try:
             answer = node.give(topic, data)
         except Exception as error:  # any at all
-            self.check(ALIVE, False, repr(error))
+            found.check(ALIVE, False, repr(error))
             return None
         versions = compiled(self._kernels)
-        self.check(PROMPT, versions == self._compiled, f'{versions - self._compiled} kernels')
-        self._compiled = versions
+        found.check(PROMPT, versions == before or not prompt, f'{versions - before} kernels')
         if answer is None:
-            self.counts['refused by rclpy'] += 1
-        self.counts[topic] += 1
+            found.counts['refused by rclpy'] += 1
         said = f'{node.silence} {node.refused}'
-        self.check(NET, 'internal error' not in said, said)
-        self.check(WHOLE, topic == 'joint_states' or not node.sent, f'{len(node.sent)} messages sent')
+        found.check(NET, 'internal error' not in said, said)
+        found.check(WHOLE, topic == 'joint_states' or not node.sent, f'{len(node.sent)} messages sent')
         return answer
 
-    def _state(self, name: str, topic: str, data: bytes) -> Sent | None:
+    def _message(self, name: str, topic: str, data: bytes) -> None:
+        """Give a message, good or not, and look at what follows."""
+        if topic == 'joint_states':
+            self._state(name, data)
+            return
+        answer = self._give(name, topic, data)
+        if topic in LOADS:
+            self._torques[name].told(topic, data)
+        if topic == 'controller_state' and answer is not None:
+            self._references[name].message(data)
+
+    def _state(self, name: str, data: bytes) -> Sent | None:
         """Give a state, good or not, and look at the answer."""
-        node = self.nodes[name]
-        self._give(name, topic, data)
-        if topic != 'joint_states':
-            return None
-        read = read_state(data)
-        if not node.sent:
-            self.check(REASON, bool(node.silence), 'no torque and no reason')
-            good = read is not None and read.good and abs(self.now - read.stamp) < LIMIT // 2
-            # what else a node needs, a trajectory for instance, is known of these alone
-            if good and node.always and read.stamp > self._newest[name]:
-                self.check(ANSWERED, False, node.silence)
-            if read is not None and abs(self.now - read.stamp) <= LIMIT:
-                self._newest[name] = max(self._newest[name], read.stamp)
-            return None
-        self.counts['torques'] += 1
-        self.check(RIGHT, read is not None and read.q is not None, f'the state is {read}')
-        sent = self._sent(node)
-        if sent is None or read is None:
-            return None
-        self._look_at(name, read, sent)
-        self._last[name] = read.stamp, sent.torque
-        self._newest[name] = max(self._newest[name], read.stamp)
+        self._give(name, 'joint_states', data)
+        sent = self._torques[name].state(data, self.now)
+        if name in self._references:
+            self._references[name].state(data, sent)
         return sent
 
-    def _sent(self, node) -> Sent | None:
-        """Return the torque that a node has sent on all of its topics."""
-        by_topic = dict(node.sent)
-        whole = len(node.sent) == len(by_topic) and set(by_topic) == set(node.outputs)
-        self.check(WHOLE, whole, f'topics {[topic for topic, _ in node.sent]}')
-        if not whole:
-            return None
-        *named, (topic, commands) = by_topic.items()
-        torque = np.array(deserialize_message(commands, Float64MultiArray).data)
-        self.check(WHOLE, len(torque) == ROBOT.nv, f'{topic}: {len(torque)} numbers')
-        for topic, data in named:
-            message = deserialize_message(data, JointState)
-            same = list(message.effort) == torque.tolist() and message.name == list(ROBOT.joint_names)
-            self.check(WHOLE, same, f'{topic}: {message}, commands {torque}')
-            return Sent(graph.nanoseconds(message.header.stamp), torque)
-        return Sent(None, torque)
-
-    def _look_at(self, name: str, read: Read, sent: Sent) -> None:
-        """Look at the torque that answers a state."""
+    def _fall_still(self, name: str) -> None:
+        """Let no state come for a while."""
         node = self.nodes[name]
-        torque, age = sent.torque, self.now - read.stamp
-        self.check(STAMPS, sent.stamp in (None, read.stamp), f'{sent.stamp} for {read.stamp}')
-        limits = np.isfinite(torque).all() and (np.abs(torque) <= ROBOT.limits.effort).all()
-        self.check(LIMITS, bool(limits), f'{torque}')
-        if node.age_limited:
-            self.check(OLD, age <= LIMIT, f'{age} ns old')
-            self.check(FUTURE, age >= -LIMIT, f'{-age} ns in the future')
-        before, torque_before = self._last[name] or (0, np.zeros(ROBOT.nv))
-        self.check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
-        if node.rate_limited:
-            step = max(0, read.stamp - before)
-            if self._last[name] is None or step > LIMIT:
-                torque_before, step = np.zeros(ROBOT.nv), LIMIT
-            change = np.abs(torque - torque_before).max()
-            self.check(RATES, change <= RATE * step * 1e-9 + 1e-9, f'changed by {change} N m in {step} ns')
-        if node.always and read.q is not None and not node.rate_limited:
-            self._compare(torque, ROBOT.gravity_torque(read.q))
-
-    def _compare(self, torque, expected) -> None:
-        """Look whether a torque is the expected one, clamped."""
-        expected = np.clip(expected, -ROBOT.limits.effort, ROBOT.limits.effort)
-        self.check(RIGHT, bool(np.allclose(torque, expected, rtol=0, atol=1e-9)), f'{torque}, expected {expected}')
+        for _ in range(self.random.randint(1, 6)):
+            self._pass(round(SECOND * self.random.choice((0.005, 0.02, AGE, 0.3)) * self.random.random()))
+            self.found.given = name, 'nothing', b''
+            node.sent.clear()
+            try:
+                node.pause()
+            except Exception as error:  # any at all
+                self.found.check(ALIVE, False, repr(error))
+            self.found.check(NET, 'internal error' not in node.silence, node.silence)
+            self._torques[name].absence(self.now)
 
     def _request(self, name: str, service: str, data: bytes) -> None:
         """Give a request, good or not, and look at the response."""
         response = self._give(name, service, data)
+        if response is not None:
+            self._servers[name].response(service, data, response, self.now)
+
+    def _reset(self, name: str) -> None:
+        """Ask a node to forget, and look whether it has."""
+        response = self._give(name, RESET, self._perhaps_broken(self.requests.draw(RESET)))
+        if response is not None:
+            wrong = wrong_reset(response, self._diagnose(name))
+            self.found.check(SERVED, not wrong, wrong)
+
+    def _set(self, name: str) -> None:
+        """Set parameters, good or not, look at what becomes of them, and set them back."""
+        parameters = self._parameters[name]
+        before, data = parameters.before(), self._perhaps_broken(parameters.draw())
+        response = self._give(name, SET_PARAMETERS, data)
         if response is None:
             return
-        request = deserialize_message(data, SERVICES[service].Request)
-        self.check(NET, 'internal error' not in response.message, response.message)
-        wrong = wrong_response(request, response)
-        self.check(SERVED, not wrong, wrong)
+        changed, used = parameters.look_at(data, response, before), memory()
+        configured = bool(changed) and parameters.configure(changed)
+        parameters.restore(before, changed, configured)
+        self.nodes[name].set_time(self.now)
+        if configured:
+            self.found.counts['configured anew'] += 1
+            self._kept += memory() - used
+            self._begin(name, anew=True)
+
+    def _describe(self, name: str) -> None:
+        """Describe another robot, or none, and then the one that all nodes have."""
+        data = self._perhaps_broken(String(data=self._descriptions[name].draw()))
+        for described in (data, serialized(String(data=DESCRIPTION))):
+            if self._give(name, DESCRIPTION_TOPIC, described, prompt=False) is not None:
+                self._descriptions[name].look_at(described, self.now)
+        self._pass(SECOND // 10)  # later than what was answered just now
+        self._begin(name, anew=True)
 
     def _good_ones(self) -> None:
         """Send every node something good, whatever came before, and look whether it is answered rightly."""
@@ -268,83 +269,83 @@ class Fuzz:
             self._diagnose(name)
             q, qd, qdd = (np.array([self.random.uniform(-0.5, 0.5) for _ in range(ROBOT.nv)]) for _ in range(3))
             if node.serves:
-                request = GetMassMatrix.Request(positions=q.tolist())
-                response = self._give(name, '~/get_mass_matrix', serialized(request))
-                right = response is not None and np.allclose(response.mass_matrix, ROBOT.mass_matrix(q).ravel())
-                self.check(SERVED, right, f'{response}')
+                self._request(name, '~/get_mass_matrix', serialized(GetMassMatrix.Request(positions=q.tolist())))
                 continue
-            feedforward = ROBOT.gravity_torque(q)
-            if not node.always:
+            for topic in [topic for topic in LOADS if topic in node.weights]:
+                self._message(name, topic, serialized(self._good_load(topic)))
+            load = self._torques[name].load
+            feedforward, _ = load.answer(self.now, lambda robot, q=q: robot.gravity_torque(q))
+            if 'joint_trajectory' in node.weights:
                 self._refused_trajectory(name)
                 self._give(name, 'joint_trajectory', serialized(motion(self.now, q, qd, qdd)))
+            if 'controller_state' in node.weights:
+                point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
+                reference = graph.stamped(self._kind(joint_names=ROBOT.joint_names, reference=point), self.now)
+                if hasattr(reference, 'speed_scaling_factor'):  # releases before had none
+                    reference.speed_scaling_factor = 1.0
+                self._message(name, 'controller_state', serialized(reference))
             if 'feedforward_torque' in node.weights:
                 fed = graph.stamped(JointState(name=list(ROBOT.joint_names), effort=feedforward.tolist()), self.now)
                 self._give(name, 'feedforward_torque', serialized(fed))
             # where the trajectory is, but a controller has a little to do
             met = q - 0.01 if node.controls else q
             state = graph.joint_state(ROBOT.joint_names, self.now, met, qd)
-            sent = self._state(name, 'joint_states', serialized(state))
-            self.check(ANSWERED, sent is not None, node.silence)
+            sent = self._state(name, serialized(state))
+            self.found.check(ANSWERED, sent is not None, node.silence)
             if sent is None:
                 continue
+            rigid, _ = load.answer(self.now, lambda robot, q=q, qd=qd, qdd=qdd: robot.inverse_dynamics(q, qd, qdd))
+            whole = rigid + ROBOT.friction_torque(qd)
             expected = {
-                'gravity': lambda q=q: ROBOT.gravity_torque(q),
-                'feedforward': lambda q=q, qd=qd, qdd=qdd: (
-                    ROBOT.inverse_dynamics(q, qd, qdd) + ROBOT.friction_torque(qd)
-                ),
-                'controller': lambda feedforward=feedforward: STIFFNESS * 0.01 + feedforward,
-            }[node.law]()
+                'gravity': feedforward,
+                'feedforward': whole,
+                'reference': whole,
+                'controller': STIFFNESS * 0.01 + feedforward,
+            }[node.law]
             if node.rate_limited:  # begins at zero, on the way to the right one
                 expected = np.clip(sent.torque, np.minimum(0.0, expected), np.maximum(0.0, expected))
-            self._compare(sent.torque, expected)
+            self._torques[name].compare(sent.torque, [expected])
+
+    def _good_load(self, topic: str):
+        """Return a payload or gravity that a node has to take at once."""
+        if topic == 'gravity_state':
+            down = Vector3Stamped()
+            down.vector.x, down.vector.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
+            return down
+        message = PayloadState(mass=self.random.uniform(0.1, 3.0), com=self.messages.numbers(3, 0.1), frame='ee_link')
+        message.stamp.sec, message.stamp.nanosec = divmod(self.now, SECOND)
+        return message
 
     def _refused_trajectory(self, name: str) -> None:
         """Send a trajectory of an unknown joint, which the diagnostics have to name."""
-        nobody = f'nobody_{self.index}'
+        nobody = f'nobody_{self.found.index}'
         wrong = JointTrajectory(joint_names=[nobody], points=[JointTrajectoryPoint(positions=[0.0])])
         self._give(name, 'joint_trajectory', serialized(wrong))
         status = self._diagnose(name)
-        self.check(TOLD, nobody in str(status), f'{status}')
+        self.found.check(TOLD, nobody in str(status), f'{status}')
 
     def _diagnose(self, name: str):
         """Return a node's diagnostics, which have to hold its reason for silence."""
         node = self.nodes[name]
-        self._given = name, '/diagnostics', b''
+        self.found.given = name, '/diagnostics', b''
         try:
             status = node.diagnose()
         except Exception as error:  # any at all
-            self.check(ALIVE, False, repr(error))
+            self.found.check(ALIVE, False, repr(error))
             return None
-        self.check(REASON, node.silence in status.message, f'{node.silence!r} in {status.message!r}')
+        self.found.check(REASON, node.silence in status.message, f'{node.silence!r} in {status.message!r}')
         return status
 
 
 @contextmanager
-def fuzzed(seed: int):
+def fuzzed(seed: int, reference_kind):
     """Make the nodes and a run of them."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    nodes: dict = {}
     try:
-        nodes = watched()
-        yield Fuzz(nodes, seed)
+        with watched() as (nodes, steady):
+            yield Fuzz(nodes, steady, reference_kind, seed)
     finally:
-        for node in nodes.values():
-            node.fall_silent()
-            node.destroy_node()
         rclpy.try_shutdown()
-
-
-def report(fuzz: Fuzz, seed: int) -> str:
-    """Return what was found, a case that shows it for each rule that did not hold."""
-    lines = []
-    for rule, (index, what, node, topic, data) in fuzz.findings.items():
-        lines += [
-            f'BROKEN, {fuzz.counts[rule]} times: {rule}',
-            f'  first at seed {seed}, index {index} (--seed {seed} --messages {index}), {node}, {topic}: {what}',
-            f'  message {data.hex()}',
-        ]
-    counted = ', '.join(f'{count} {what}' for what, count in sorted(fuzz.counts.items()) if what not in RULES)
-    return '\n'.join([*lines, counted, f'{len(fuzz.findings)} of {len(RULES)} rules broken'])
 
 
 def main() -> int:
@@ -359,13 +360,18 @@ def main() -> int:
 
     def progress(fuzz: Fuzz) -> None:
         took = time.monotonic() - began
-        print(f'{fuzz.index} messages in {took:.0f} s, {fuzz.resident[-1]:.1f} MB', flush=True)
+        print(f'{fuzz.found.index} messages in {took:.0f} s, {fuzz.resident[-1]:.1f} MB', flush=True)
 
-    with quiet(), fuzzed(arguments.seed) as fuzz:
+    with (
+        TemporaryDirectory() as folder,
+        installed(Path(folder)) as reference_kind,
+        quiet(),
+        fuzzed(arguments.seed, reference_kind) as fuzz,
+    ):
         began = time.monotonic()
         fuzz.run(arguments.messages, progress)
-    print(report(fuzz, arguments.seed))
-    return bool(fuzz.findings)
+    print(fuzz.found.report(arguments.seed))
+    return bool(fuzz.found.first)
 
 
 if __name__ == '__main__':

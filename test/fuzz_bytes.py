@@ -26,32 +26,36 @@ def serialized(message) -> bytes:
     """Return the CDR of a message, zeros for padding: rclpy leaves there what it finds in memory."""
     data = bytearray(b'\0\1\0\0')
     _write(data, message)
-    return bytes(data)
+    return bytes(data) + bytes(-len(data) % 4 if len(data) > 4 else 4)
 
 
 def _write(data: bytearray, message) -> None:
     """Append the fields of a message."""
     for name, kind in message.get_fields_and_field_types().items():
         value = getattr(message, name)
-        if kind in NUMBERS:
-            _append(data, NUMBERS[kind], value)
-        elif kind == 'string':
-            _write_text(data, value)
-        elif kind.startswith('sequence'):
+        if kind.startswith('sequence'):
             _append(data, 'I', len(value))
-            if kind == 'sequence<double>' and len(value):
-                _append(data, 'd', *value)
-            elif kind == 'sequence<string>':
-                for text in value:
-                    _write_text(data, text)
-            elif kind != 'sequence<double>':
-                for item in value:
-                    _write(data, item)
+            _write_items(data, kind[len('sequence<') : -1], value)
+        elif kind.endswith(']'):
+            _write_items(data, kind.partition('[')[0], value)
         else:
-            _write(data, value)
+            _write_items(data, kind, [value])
 
 
-NUMBERS = {'int32': 'i', 'uint32': 'I'}
+NUMBERS = {'double': 'd', 'int32': 'i', 'uint32': 'I', 'int64': 'q', 'uint8': 'B', 'boolean': '?'}
+
+
+def _write_items(data: bytearray, kind: str, items) -> None:
+    """Append values of one kind."""
+    if kind == 'octet':
+        data += b''.join(items)
+    elif kind in NUMBERS:
+        if len(items):
+            _append(data, NUMBERS[kind], *items)
+    else:
+        write = _write_text if kind == 'string' else _write
+        for item in items:
+            write(data, item)
 
 
 def _write_text(data: bytearray, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Random joint states, trajectories and requests: good ones, wrong ones, and bytes that are none of them.
+"""Random joint states, trajectories and references: good ones, wrong ones, and bytes that are none of them.
 
 Everything is drawn from one ``random.Random``, so that a seed gives the same messages again.
 """
@@ -25,6 +25,9 @@ class Messages:
         self.names = list(joint_names)
         self.now = 0
         self._stamps = [0]
+        # of a controller's states
+        self._rates, self._order, self._factor = 3, self.names, 1.0
+        self._walk: dict[str, float] = {}
         self._bytes = [serialized(self.state())]
 
     def state(self) -> JointState:
@@ -33,10 +36,10 @@ class Messages:
         if self.random.random() < 0.2:
             names += self.random.sample(['gripper', 'rail', 'élan'], self.random.randrange(3))
             self.random.shuffle(names)
-        message = JointState(name=names, position=self._numbers(len(names), 2.0))
+        message = JointState(name=names, position=self.numbers(len(names), 2.0))
         for field in FIELDS[1:]:
             if self.random.random() < 0.8:
-                setattr(message, field, self._numbers(len(names), 1.0))
+                setattr(message, field, self.numbers(len(names), 1.0))
         self._stamp(message, self.now - self.random.randrange(SECOND // 1000))
         return message
 
@@ -63,7 +66,7 @@ class Messages:
         rates = self.random.randint(1, 3)
         time = self.random.choice((0.0, 0.0, self.random.uniform(0.0, 2.0)))
         for _ in range(self.random.choice((0, 1, 2, 2, 3, 5, self.random.randint(0, 50)))):
-            point = JointTrajectoryPoint(**{rate: self._numbers(len(order), 0.5) for rate in RATES[:rates]})
+            point = JointTrajectoryPoint(**{rate: self.numbers(len(order), 0.5) for rate in RATES[:rates]})
             point.time_from_start.sec, point.time_from_start.nanosec = divmod(int(time * SECOND), SECOND)
             message.points.append(point)
             time += self.random.uniform(0.01, 1.0)
@@ -78,30 +81,31 @@ class Messages:
             self.random.choice((self._odd_joints, self._odd_points, self._odd_times, self._odd_stamp))(message)
         return message
 
-    def request(self, kind):
-        """Return a request of the service type ``kind``, good or with up to two things about it odd."""
-        count = self.random.choice((0, 1, 1, 2, 7, 64))
-        lists = [name for name in kind.Request.get_fields_and_field_types() if name != 'joint_names']
-        names = self.random.choice(([], list(self.names), self.random.sample(self.names, len(self.names))))
-        request = kind.Request(joint_names=names)
-        for name in lists:
-            setattr(request, name, self._numbers(count * len(self.names), 2.0))
-        for _ in range(self.random.choice((0, 0, 1, 2))):
-            name = self.random.choice(lists)
-            values = list(getattr(request, name))
-            odd = self.random.randrange(4)
-            if odd == 0:
-                request.joint_names = self._renamed(list(request.joint_names) or list(self.names))
-            elif odd == 1 and values:
-                values[self.random.randrange(len(values))] = self.random.choice(ODD_NUMBERS)
-            elif odd == 2:
-                values = values[: self.random.randint(0, len(values))]
-            else:
-                values += self._numbers(self.random.randint(1, 13), 1.0)
-            setattr(request, name, values)
-        return request
+    def reference(self, kind):
+        """Return a good message of type ``kind``, a controller's state, that goes on from the last one for a while."""
+        if self.random.random() < 0.05:
+            self._rates, self._order = self.random.randint(1, 3), self.random.sample(self.names, len(self.names))
+            self._factor = self.random.choice((1.0, 1.0, 0.0, self.random.random()))
+        names = [*self._order, *self.random.choice(((), (), ('rail',)))]
+        for name in names:
+            self._walk[name] = self._walk.get(name, 0.0) + self.random.uniform(-0.001, 0.001)
+        rows = [[self._walk[name] for name in names], self.numbers(len(names), 0.05), self.numbers(len(names), 0.5)]
+        point = JointTrajectoryPoint(**dict(zip(RATES[: self._rates], rows, strict=False)))
+        message = kind(joint_names=names, reference=point)
+        if hasattr(message, 'speed_scaling_factor'):  # releases before had none
+            message.speed_scaling_factor = self._factor
+        self._stamp(message, self.now - self.random.randrange(SECOND // 1000))
+        return message
 
-    def _numbers(self, count: int, largest: float) -> list[float]:
+    def wrong_reference(self, kind):
+        """Return a controller's state with up to three things about it odd; some are good all the same."""
+        message = self.reference(kind)
+        for _ in range(self.random.randint(1, 3)):
+            odd = (self._odd_joints, self._odd_reference, self._odd_stamp, self._odd_factor)
+            self.random.choice(odd)(message)
+        return message
+
+    def numbers(self, count: int, largest: float) -> list[float]:
         """Return ``count`` numbers between -largest and largest."""
         return [self.random.uniform(-largest, largest) for _ in range(count)]
 
@@ -124,7 +128,7 @@ class Messages:
         else:
             self._stamp(message, 0)
 
-    def _renamed(self, names: list[str]) -> list[str]:
+    def renamed(self, names: list[str]) -> list[str]:
         """Return names with one gone, twice, another's, odd, or in another order."""
         if not names:
             return [self.random.choice(ODD_NAMES)]
@@ -146,9 +150,9 @@ class Messages:
             message.header.frame_id = self.random.choice(ODD_NAMES)
         elif self.random.random() < 0.1:
             message.name = [*message.name, *map(str, range(self.random.randint(100, 500)))]
-            message.position = self._numbers(len(message.name), 2.0)
+            message.position = self.numbers(len(message.name), 2.0)
         else:
-            message.name = self._renamed(list(message.name))
+            message.name = self.renamed(list(message.name))
 
     def _odd_numbers(self, message: JointState) -> None:
         """Change one number, or all of a field."""
@@ -161,18 +165,30 @@ class Messages:
         """Have one field empty, shorter or longer."""
         field = self.random.choice(FIELDS)
         values = list(getattr(message, field))
-        longer = [*values, *self._numbers(self.random.randint(1, 9), 1.0)]
+        longer = [*values, *self.numbers(self.random.randint(1, 9), 1.0)]
         setattr(message, field, self.random.choice(([], values[: self.random.randint(0, len(values))], longer)))
 
-    def _odd_joints(self, message: JointTrajectory) -> None:
+    def _odd_joints(self, message) -> None:
         """Change names."""
-        message.joint_names = self._renamed(list(message.joint_names))
+        message.joint_names = self.renamed(list(message.joint_names))
 
     def _odd_points(self, message: JointTrajectory) -> None:
         """Have a field of one point odd, empty, shorter or longer, or the point far away."""
         if not message.points:
             return
-        point = self.random.choice(message.points)
+        self._odd_point(self.random.choice(message.points))
+
+    def _odd_reference(self, message) -> None:
+        """Have a field of a controller's reference odd, empty, shorter or longer, or the reference far away."""
+        self._odd_point(message.reference)
+
+    def _odd_factor(self, message) -> None:
+        """Have an odd speed scaling factor."""
+        if hasattr(message, 'speed_scaling_factor'):
+            message.speed_scaling_factor = self.random.choice((0.0, 0.5, -1.0, *ODD_NUMBERS))
+
+    def _odd_point(self, point: JointTrajectoryPoint) -> None:
+        """Have a field of a point odd, empty, shorter or longer, or the point far away."""
         rate = self.random.choice((*RATES, 'effort'))
         values = list(getattr(point, rate))
         odd = self.random.randrange(4)
@@ -183,7 +199,7 @@ class Messages:
         elif odd == 2:
             values = values[: self.random.randint(0, len(values))]
         else:
-            values += self._numbers(self.random.randint(1, 9), 1.0)
+            values += self.numbers(self.random.randint(1, 9), 1.0)
         setattr(point, rate, values)
 
     def _odd_times(self, message: JointTrajectory) -> None:

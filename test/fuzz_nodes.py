@@ -1,12 +1,20 @@
-"""The nodes in this process, with their inputs callable, their outputs kept and their clock in the caller's hand."""
+"""The nodes in this process, with their inputs callable, their outputs kept and their clocks in the caller's hand."""
+
+import threading
+import time
+from contextlib import contextmanager
+from unittest.mock import patch
 
 import numpy as np
-from fuzz_bytes import understood
+from fuzz_bytes import serialized, understood
+from fuzz_oracle import DESCRIPTION
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter
 from rclpy.time import Time
+from std_msgs.msg import String
 
+from robot_dynamics_ros.nodes import torque_node
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
@@ -16,32 +24,58 @@ AGE = 0.1
 """age_limit of the nodes that are given one, s."""
 RATE = 50.0
 """rate_limit of the nodes that are given one, N m/s."""
+RAMP = 0.5
+"""ramp_time of the nodes that go down to zero, s."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 AGED = {'age_limit': AGE}
 LIMITED = {**AGED, 'rate_limit': [RATE] * len(STIFFNESS)}
 PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}
 MEASURED = {'evaluate_at': 'measured'}
+CARRIED, DOWN = {'on_stale': 'gravity_only'}, {'on_stale': 'ramp_to_zero', 'ramp_time': RAMP}
+REFERENCE = {'source': 'controller_state', 'reference_age_limit': AGE, 'reference_cutoff': 20.0}
+DESCRIBED = {'description_topic': 'robot_description', 'most_joints': 0, 'autostart': True}  # nothing to compile
 NODES = {
     'gravity': (GravityCompensationNode, 'gravity', AGED),
     'gravity, rate limited': (GravityCompensationNode, 'gravity', LIMITED),
+    'gravity, carried': (GravityCompensationNode, 'gravity', {**AGED, **CARRIED}),
+    'gravity, down, rate limited': (GravityCompensationNode, 'gravity', {**LIMITED, **DOWN}),
+    'gravity, described': (GravityCompensationNode, 'gravity', {**AGED, **DESCRIBED}),
     'feedforward': (FeedforwardNode, 'feedforward', {}),
     'feedforward, rate limited': (FeedforwardNode, 'feedforward', {**LIMITED, **MEASURED}),
+    'feedforward, down': (FeedforwardNode, 'feedforward', {**AGED, **DOWN}),
+    'feedforward of a reference': (FeedforwardNode, 'reference', {**AGED, **REFERENCE}),
     'controller': (TorqueController, 'controller', {**AGED, **PD}),
     'controller, rate limited': (TorqueController, 'controller', {**LIMITED, **PD}),
+    'controller, carried, rate limited': (TorqueController, 'controller', {**LIMITED, **CARRIED, **PD}),
     'server': (DynamicsServer, 'server', {}),
 }
 OUTPUTS = {
     'gravity': ('gravity_torque', 'gravity_torque/commands'),
     'feedforward': ('feedforward_torque', 'feedforward_torque/commands'),
+    'reference': ('feedforward_torque', 'feedforward_torque/commands'),
     'controller': ('effort_commands',),
     'server': (),
 }
 WEIGHTS = {
     'gravity': {'joint_states': 1.0},
     'feedforward': {'joint_states': 0.8, 'joint_trajectory': 0.2},
+    'reference': {'joint_states': 0.5, 'controller_state': 0.5},
     'controller': {'joint_states': 0.6, 'joint_trajectory': 0.15, 'feedforward_torque': 0.25},
     'server': {},
 }
+
+LOADS = {'payload_state': 0.03, 'gravity_state': 0.02}
+
+
+class Steady:
+    """What a module takes for ``time``: the steady clock stands still at ``now``, s."""
+
+    now = 0.0
+    time_ns = time.time_ns
+
+    def monotonic(self) -> float:
+        """Return the time, s."""
+        return self.now
 
 
 class Watched:
@@ -49,37 +83,42 @@ class Watched:
 
     def __init__(self, law: str, parameters: dict, **options):
         """Make the node and start it."""
-        self.law, self.outputs, self.weights = law, OUTPUTS[law], WEIGHTS[law]
+        self.law, self.outputs = law, OUTPUTS[law]
         self.serves, self.controls, self.always = (law == kind for kind in ('server', 'controller', 'gravity'))
         self.age_limited, self.rate_limited = 'age_limit' in parameters, 'rate_limit' in parameters
+        self.on_stale = parameters.get('on_stale', 'silent')
+        self.described = 'description_topic' in parameters
+        # generic kernels let any link carry something, which the nodes' usual ones do not
+        self.weights = WEIGHTS[law] if self.serves or self.described else {**WEIGHTS[law], **LOADS}
         self.sent: list[tuple[str, bytes]] = []
+        self.told: list = []
         self.refused = ''
         self.called: dict = {}
-        self.ticks: list = []
         self.diagnosed: list = []
-        overrides = {**parameters, 'use_sim_time': True, 'autostart': False}
+        overrides = {'use_sim_time': True, 'autostart': False, **parameters}
         super().__init__(
             parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
             enable_rosout=False,
-            start_parameter_services=False,
             **options,
         )
         self.get_logger().set_level(LoggingSeverity.FATAL)
-        self.trigger_configure()
-        self.trigger_activate()
+        if self.described:
+            self.give('robot_description', serialized(String(data=DESCRIPTION)))
+        else:
+            self.start()
         assert self.active, self.silence
 
     def give(self, topic: str, data: bytes):
         """Call what the middleware would call; return its answer, True for none, None where rclpy can't read it."""
-        kind, callback, raw = self.called[topic]
+        kind, callback, raw, answer = self.called[topic]
         if raw:
             callback(data)
             return True
-        message = understood(data, kind.Request if self.serves else kind)
+        message = understood(data, kind)
         if message is None:
             return None
-        if self.serves:
-            return callback(message, kind.Response())
+        if answer is not None:
+            return callback(message, answer())
         callback(message)
         return True
 
@@ -87,27 +126,39 @@ class Watched:
         """Set the node's clock, ns."""
         self.get_clock().set_ros_time_override(Time(nanoseconds=now, clock_type=ClockType.ROS_TIME))
 
+    def pause(self) -> None:
+        """Do what the hot path does where no message has come for a while."""
+        if self._hot_path._on_pause is not None:
+            self._hot_path._on_pause()
+
+    def down(self) -> None:
+        """Fall silent and forget everything."""
+        if self.active:
+            self.trigger_deactivate()
+        if self.robot is not None:
+            self.trigger_cleanup()
+
     def diagnose(self):
         """Return the DiagnosticStatus that is published next."""
-        for callback in self.ticks:
-            callback()
+        self._tick()
         (status,) = self.diagnosed[-1].status
         self.diagnosed.clear()
         return status
 
     def create_subscription(self, kind, topic, callback, *arguments, raw=False, **options):
         """Remember the callback."""
-        self.called[topic] = kind, callback, raw
+        self.called[topic] = kind, callback, raw, None
         return super().create_subscription(kind, topic, callback, *arguments, raw=raw, **options)
 
     def create_service(self, kind, name, callback, **options):
         """Remember the callback."""
-        self.called[name] = kind, callback, False
-        return super().create_service(kind, name, callback, **options)
+        service = super().create_service(kind, name, callback, **options)
+        self.called[name.removeprefix(f'{self.get_name()}/')] = kind.Request, service.callback, False, kind.Response
+        return service
 
     def create_timer(self, period, callback, **options):
         """Remember the callback."""
-        self.ticks.append(callback)
+        self._tick = callback
         return super().create_timer(period, callback, **options)
 
     def create_publisher(self, kind, topic, *arguments, **options):
@@ -115,6 +166,12 @@ class Watched:
         publisher = super().create_publisher(kind, topic, *arguments, **options)
         if topic == '/diagnostics':
             publisher.publish = self.diagnosed.append
+        return publisher
+
+    def create_lifecycle_publisher(self, kind, topic, *arguments, **options):
+        """Keep what is told beside torques."""
+        publisher = super().create_lifecycle_publisher(kind, topic, *arguments, **options)
+        publisher.publish = self.told.append
         return publisher
 
     def refuse(self, reason):
@@ -127,11 +184,24 @@ class Watched:
         super().output(kind, topic)
         return lambda data: self.sent.append((topic, bytes(data)))
 
+    def _on_pause(self):
+        """Act when the caller says so, not whenever it pleases the thread that waits for messages."""
+        if threading.current_thread().name != 'hot path':
+            super()._on_pause()
 
-def watched() -> dict:
-    """Return a node of each of ``NODES``, started, by its name there; rclpy is up."""
-    made = {}
-    for number, (name, (node_class, law, parameters)) in enumerate(NODES.items()):
-        kind = type(f'Watched{node_class.__name__}', (Watched, node_class), {})
-        made[name] = kind(law, parameters, namespace=f'fuzz_{number}', enable_communication_interface=False)
-    return made
+
+@contextmanager
+def watched():
+    """Make a node of each of ``NODES``, started, by its name there, and a steady clock for them; rclpy is up."""
+    made: dict = {}
+    steady = Steady()
+    try:
+        with patch.object(torque_node, 'time', steady):
+            for number, (name, (node_class, law, parameters)) in enumerate(NODES.items()):
+                kind = type(f'Watched{node_class.__name__}', (Watched, node_class), {})
+                made[name] = kind(law, parameters, namespace=f'fuzz_{number}', enable_communication_interface=False)
+            yield made, steady
+    finally:
+        for node in made.values():
+            node.fall_silent()
+            node.destroy_node()

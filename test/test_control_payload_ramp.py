@@ -94,3 +94,16 @@ def test_what_would_need_other_code_does_not_carry():
         carrier(robot_of('aubo_i5'), payload, 'elbow')
     with pytest.raises(ArgumentError, match='expected none beyond'):
         carrier(robot_of('aubo_i5'), Payload(2 * LARGEST, COM), '')
+
+
+def test_what_is_taken_at_once_stays_where_the_clock_goes_back():
+    at_once = ramp_between(OLD, NEW, ramp_time=0.0)
+    assert at_once.at(START - 1) == NEW
+    earlier = at_once.to('wrist3_Link', OLD['wrist3_Link'], START - 1, 0.0)
+    assert (earlier.before, earlier.after) == (NEW, OLD)
+
+
+@pytest.mark.parametrize('mass', [5e-324, 0.9e-9])
+def test_a_mass_of_which_a_share_may_be_nothing_is_refused(mass):
+    with pytest.raises(ArgumentError, match='mass: expected 0 or at least 1e-09 kg'):
+        check_size(Payload(mass, COM))

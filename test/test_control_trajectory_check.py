@@ -120,6 +120,13 @@ def test_too_many_samples_are_refused_before_any_is_made():
 # peaks
 
 
+def test_efforts_that_are_not_finite_are_refused():
+    # friction under such a load is beyond all numbers, although gravity itself is not
+    heavy = Robot.named('aubo_i5').with_gravity((1e155, 0.0, 0.0))
+    with pytest.raises(ArgumentError, match=r'^trajectory: its efforts are not finite'):
+        check(heavy, Trajectory([0.0, 1.0], [[0.3] * 6, [0.4] * 6]))
+
+
 @pytest.mark.parametrize('seed', range(3))
 def test_peaks_are_those_of_single_states(seed):
     robot, (trajectory, _) = arm(effort=(30.0, np.inf), **RUBBING), random_trajectory(seed)

@@ -3,17 +3,10 @@
 Where control_msgs is not installed, a package of that name with this one message is generated for the tests.
 """
 
-import ctypes
-import importlib.util
-import os
-import subprocess
-import sys
-from importlib import import_module, invalidate_caches
-from pathlib import Path
-
 import graph as ros
 import numpy as np
 import pytest
+from control_msgs_package import installed
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -24,92 +17,18 @@ from robot_dynamics_ros.nodes.dynamics_node import LATCHED
 NODE = 'feedforward_node'
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
-INSTALLED = importlib.util.find_spec('control_msgs') is not None
 AGE_LIMIT, CUTOFF = 0.1, 20.0
 STEP = 0.02
 Q = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.5])
 QD = np.array([0.1, 0.2, -0.1, 0.2, -0.3, 0.4])
 QDD = np.array([0.5, -0.3, 0.2, 0.6, -0.4, 0.1])
 
-# As control_msgs documents it since 5.4; releases before had no last field.
-MESSAGE = """
-std_msgs/Header header
-string[] joint_names
-trajectory_msgs/JointTrajectoryPoint reference
-trajectory_msgs/JointTrajectoryPoint feedback
-trajectory_msgs/JointTrajectoryPoint error
-trajectory_msgs/JointTrajectoryPoint output
-float64 speed_scaling_factor
-"""
-BUILD = """
-cmake_minimum_required(VERSION 3.20)
-project(control_msgs)
-find_package(ament_cmake REQUIRED)
-find_package(rosidl_default_generators REQUIRED)
-find_package(std_msgs REQUIRED)
-find_package(trajectory_msgs REQUIRED)
-rosidl_generate_interfaces(control_msgs "msg/JointTrajectoryControllerState.msg" DEPENDENCIES std_msgs trajectory_msgs)
-ament_package()
-"""
-MANIFEST = """
-<package format="3">
-  <name>control_msgs</name>
-  <version>0.0.0</version>
-  <description>One message, for tests.</description>
-  <maintainer email="nobody@example.com">nobody</maintainer>
-  <license>Apache-2.0</license>
-  <buildtool_depend>ament_cmake</buildtool_depend>
-  <buildtool_depend>rosidl_default_generators</buildtool_depend>
-  <depend>std_msgs</depend>
-  <depend>trajectory_msgs</depend>
-  <member_of_group>rosidl_interface_packages</member_of_group>
-  <export><build_type>ament_cmake</build_type></export>
-</package>
-"""
-
-
-def build(folder: Path) -> Path:
-    """Generate and install a control_msgs below ``folder``; return its prefix."""
-    source, prefix = folder / 'source', folder / 'prefix'
-    (source / 'msg').mkdir(parents=True)
-    files = {
-        'CMakeLists.txt': BUILD,
-        'package.xml': MANIFEST,
-        'msg/JointTrajectoryControllerState.msg': MESSAGE,
-    }
-    for name, content in files.items():
-        (source / name).write_text(content.lstrip(), encoding='utf-8')
-    prefixes = ';'.join(os.environ['AMENT_PREFIX_PATH'].split(os.pathsep))
-    strip = Path(__file__).resolve().parents[1] / 'scripts' / 'strip_missing_include_directories.cmake'
-    configure = [
-        *('cmake', '-S', source, '-B', folder / 'build', '-G', 'Ninja'),
-        *('-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF', f'-DCMAKE_INSTALL_PREFIX={prefix}'),
-        *(f'-DCMAKE_PREFIX_PATH={prefixes}', f'-DPython3_EXECUTABLE={sys.executable}'),
-        *(f'-DCMAKE_INSTALL_RPATH={prefix / "lib"}', f'-DCMAKE_PROJECT_INCLUDE={strip}'),
-    ]
-    for command in (configure, ['cmake', '--build', folder / 'build'], ['cmake', '--install', folder / 'build']):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return prefix
-
 
 @pytest.fixture(scope='module')
 def message_type(tmp_path_factory):
     """control_msgs/msg/JointTrajectoryControllerState, in this process and in those that it starts."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not INSTALLED:
-            prefix = build(tmp_path_factory.mktemp('control_msgs'))
-            (package,) = prefix.rglob('control_msgs/__init__.py')
-            modules = package.parents[1]
-            patch.syspath_prepend(modules)
-            patch.setenv('PYTHONPATH', str(modules), prepend=os.pathsep)
-            patch.setenv('LD_LIBRARY_PATH', str(prefix / 'lib'), prepend=os.pathsep)
-            patch.setenv('AMENT_PREFIX_PATH', str(prefix), prepend=os.pathsep)
-            invalidate_caches()
-            # the library path of this process was read when it started
-            for library in (prefix / 'lib').glob('*.so'):
-                ctypes.CDLL(str(library))
-        yield import_module('control_msgs.msg').JointTrajectoryControllerState
+    with installed(tmp_path_factory.mktemp('control_msgs')) as kind:
+        yield kind
 
 
 @pytest.fixture(scope='module')

@@ -8,6 +8,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from robot_dynamics_ros.importers.library import named_urdf
+
 NODE = 'gravity_compensation_node'
 
 
@@ -70,6 +72,14 @@ def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_unti
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     describe(pendulum(4.0))
     carried(graph, 4.0)
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', str(named_urdf('aubo_i5'))], ids=['name', 'path'])
+def test_who_publishes_descriptions_names_no_file(graph, describe, name):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description'), active=False)
+    describe(name)
+    graph.until(lambda: 'expected the text of a URDF' in graph.log(NODE), 'the reason in the log')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
 
 
 def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(graph, describe):

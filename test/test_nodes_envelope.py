@@ -3,6 +3,9 @@
 import graph as ros
 import numpy as np
 import pytest
+from lifecycle_msgs.msg import Transition
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -103,6 +106,24 @@ def test_when_states_stop_gravity_is_held_where_told(graph):
         np.testing.assert_allclose(torque.effort, GRAVITY, atol=1e-9)
 
 
+def test_what_was_held_before_a_deactivation_is_forgotten(graph):
+    def first_since(start):
+        torques = graph.listen(JointState, 'gravity_torque')
+
+        def since():
+            return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) >= start]
+
+        graph.repeat_until(lambda: send(graph, graph.now()), since, 'a torque', 0.5)
+        return np.array(since()[0].effort)
+
+    with graph.parameters(NODE, on_stale='gravity_only', age_limit=0.3, rate_limit=[1e6]):
+        first_since(graph.now())
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.until(lambda: torques and np.any(torques[-1].effort), 'torques without states')
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+        np.testing.assert_array_equal(first_since(graph.now()), np.zeros(6))
+
+
 def test_when_states_stop_the_torque_goes_to_zero_where_told(graph):
     with graph.parameters(NODE, on_stale='ramp_to_zero', ramp_time=0.2, age_limit=0.3):
         answer(graph, graph.now())
@@ -140,6 +161,15 @@ def test_two_publishers_of_states_are_told(graph):
     graph.node.destroy_publisher(other)
 
 
+def test_a_parameter_of_no_type_ends_nothing(graph):
+    wrong = Parameter(name='model', value=ParameterValue(type=99))
+    request = SetParameters.Request(parameters=[wrong])
+    assert graph.client.call(SetParameters, f'{NODE}/set_parameters', request).results == []
+    assert 'set_parameters: request refused' in graph.log(NODE)
+    with graph.parameters(NODE, age_limit=10.0):
+        answer(graph, graph.now())
+
+
 @pytest.mark.parametrize(
     ('name', 'value', 'culprit'),
     [
@@ -155,3 +185,13 @@ def test_two_publishers_of_states_are_told(graph):
 def test_a_value_that_the_node_could_not_use_is_refused_when_set(graph, name, value, culprit):
     with pytest.raises(ProcessError, match=culprit):
         graph.client.set_parameter(NODE, name, value)
+
+
+def test_where_no_gravity_torque_is_known_nothing_is_held(graph):
+    node, far = 'feedforward_node', np.where(np.arange(6), Q, 1e155)
+    graph.start(node, arguments=('-p', 'on_stale:=gravity_only', '-p', 'age_limit:=0.3', '-p', 'start_tolerance:=0.0'))
+    graph.follow(node, ros.trajectory(NAMES, graph.now(), (0.0, Q), (ros.DAY, Q)))
+    torques = graph.listen(JointState, 'feedforward_torque')
+    # the torque of the trajectory, wherever the arm is said to be
+    graph.repeat_until(lambda: send(graph, graph.now(), far), lambda: torques, 'a torque')
+    graph.silence(node, 'no fresh joint state: gravity only: gravity_torque', lambda: None)

@@ -1,9 +1,11 @@
 """The payload of a node's robot without a graph: a clock that jumps, what is made anew, what is told when."""
 
+import pytest
 import rclpy.logging
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.payload_service import PayloadService
 
 ROBOT = Robot.named('aubo_i5')
@@ -62,6 +64,15 @@ def test_a_robot_is_made_anew_only_for_another_payload_or_gravity():
     assert service.robot.gravity[2] == 9.81 and service.robot.payloads
     assert service.robot is service.robot is not carrying
     assert carrying._code is service.robot._code is ROBOT._code
+
+
+@pytest.mark.parametrize('ramp_time', [3601.0, 1.7e308])
+def test_a_ramp_that_never_ends_is_refused_and_the_old_payload_stays(ramp_time):
+    service = PayloadService(StandIn(), '')
+    service.set(SetPayload.Request(**BODY), None)
+    with pytest.raises(ArgumentError, match='ramp_time'):
+        service.set(SetPayload.Request(ramp_time=ramp_time), None)
+    assert service.mass == BODY['mass']
 
 
 def test_nothing_is_told_before_a_payload_is_known():

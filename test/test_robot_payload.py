@@ -248,3 +248,12 @@ def test_upright_and_upside_down():
     assert robot.with_base_orientation(np.eye(3)).gravity.tolist() == [0.0, 0.0, -9.81]
     assert robot.with_base_orientation(np.diag([1, -1, -1])).gravity.tolist() == [0.0, 0.0, 9.81]
     assert robot.with_base_orientation((1.0 + 4e-7) * np.eye(3)).gravity == pytest.approx([0, 0, -9.81], abs=1e-5)
+
+
+@pytest.mark.parametrize(('row', 'column'), [(0, 1), (0, 2), (1, 2), (1, 1)])
+@pytest.mark.parametrize('number', [1.7e308, -1.7e308])
+def test_an_inertia_beyond_all_numbers_is_refused(row, column, number):
+    inertia = np.diag([0.0209, 0.0124, 0.0127])
+    inertia[row, column] = inertia[column, row] = number
+    with pytest.raises(ArgumentError, match=r'^inertia: '):
+        Payload(1.88, (0.0, 0.0, 0.0), inertia)

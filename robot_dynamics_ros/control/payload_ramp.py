@@ -11,6 +11,8 @@ from robot_dynamics_ros.robot import Robot
 
 LARGEST = 1e8
 """kg, m, kg m, kg m^2: beyond it rounding alone would make two bodies none. Cranes stay below."""
+SMALLEST = 1e-9
+"""kg: a share of less may be no number any more, while its inertia is one."""
 LONGEST = 3600.0
 """s from one payload to another."""
 
@@ -45,7 +47,7 @@ class PayloadRamp:
     def share(self, time: int) -> float:
         """Return how much of ``after`` is carried at ``time`` (ns), 0 to 1."""
         elapsed = time - self.start
-        if elapsed >= self.duration:
+        if not self.duration or elapsed >= self.duration:
             return 1.0
         return max(0.0, elapsed / self.duration)
 
@@ -74,12 +76,14 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
 
 
 def check_size(payload: Payload) -> None:
-    """Refuse a payload with a figure, about its frame's origin too, beyond ``LARGEST``."""
+    """Refuse a mass below ``SMALLEST``, and any figure, about the frame's origin too, beyond ``LARGEST``."""
     within = np.abs(payload.com).max() <= LARGEST and np.abs(payload.ten_parameters).max() <= LARGEST
     if not within:
         raise ArgumentError(
             f'mass, com, inertia: expected none beyond {LARGEST:g} kg, m, kg m, kg m^2 about the origin of the frame'
         )
+    if 0.0 < payload.mass < SMALLEST:
+        raise ArgumentError(f'mass: expected 0 or at least {SMALLEST:g} kg, got {payload.mass:g}')
 
 
 def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:

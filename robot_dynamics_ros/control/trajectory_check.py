@@ -46,11 +46,13 @@ def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check
     """Return what ``trajectory`` asks of ``robot`` at samples that are at most ``period`` s apart.
 
     It is looked at from its first point to its last. Raises ArgumentError for a period that is not positive and for
-    more than ``MOST_SAMPLES`` samples.
+    more than ``MOST_SAMPLES`` samples, and where an effort is not finite.
     """
     motion = sampled(trajectory, period)
     efforts = _Efforts(robot, motion)
     effort = efforts.at(1.0)
+    if not np.isfinite(effort).all():
+        raise ArgumentError('trajectory: its efforts are not finite; some of its numbers or gravity are too large')
     peak, joints = np.abs(effort).argmax(axis=0), np.arange(robot.nv)
     peak_effort = effort[peak, joints]
     peak_velocity = np.abs(motion.qd).max(axis=0)

@@ -115,6 +115,18 @@ class DynamicsNode(LifecycleNode):
 
         return guard
 
+    def create_service(self, kind, name, callback, **options):
+        """Create a service out of which no exception comes: rclpy's own, for parameters, raise at a type unknown."""
+
+        def guard(request, response):
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.get_logger().error(f'{name}: request refused: {error!r}')
+                return response
+
+        return super().create_service(kind, name, guard, **options)
+
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
         try:
@@ -174,6 +186,9 @@ class DynamicsNode(LifecycleNode):
         topic = self.value('description_topic')
         if topic and not self._published_description:
             raise ModelError(f'no robot description on topic {topic!r} yet')
+        if topic and '<' not in self._published_description:
+            # nobody on the graph names files that this process reads
+            raise ModelError(f'topic {topic!r}: expected the text of a URDF, got {self._published_description!r:.80}')
         return self._published_description or self.value('robot_description') or self.value('model')
 
     def _on_description(self, message: String) -> None:

@@ -175,6 +175,8 @@ class TorqueNode(DynamicsNode):
         """Begin to answer."""
         result = super().on_activate(state)
         self._freshness.forget()
+        if self._stale:
+            self._stale.acts = False  # what was sent before it fell silent is over
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
@@ -287,6 +289,8 @@ class TorqueNode(DynamicsNode):
                 self.publish(self._freshness.answered)
                 self._answered = now
             self.silence = self._stale.reason
+        except DynamicsError as error:
+            self._stale.acts, self.silence = False, f'{self._stale.reason}: {error}'
         except Exception as error:  # no exception leaves a callback
             self.crashed(error)
 
