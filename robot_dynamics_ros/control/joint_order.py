@@ -1,5 +1,7 @@
 """Joint names decide where a number goes, never its place in a message."""
 
+from collections import Counter
+
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
@@ -18,7 +20,7 @@ def gather(values, places, out):
 
 def duplicates(names) -> list[str]:
     """Return the names that occur more than once, in order of their first occurrence."""
-    return [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def places_of(wanted, given) -> np.ndarray:
