@@ -4,11 +4,12 @@ import re
 
 import graph as ros
 import pytest
+from rclpy.serialization import serialize_message
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.torque_node import TorqueNode
+from robot_dynamics_ros.nodes.torque_node import MOST_REASONS, TorqueNode
 
 DOCUMENT = (ros.TREE / 'doc' / 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [
@@ -80,3 +81,16 @@ def test_the_model_is_hashed_once(graph, monkeypatch):
     node.destroy_node()
     assert len(said) == 3 and len(asked) == 1
     assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
+
+
+def test_reasons_stay_few_whatever_names_come(graph):
+    node = GravityCompensationNode(namespace='/in_this_process')
+    node.start()
+    for k in range(3 * MOST_REASONS):
+        node._on_state(serialize_message(ros.joint_state([f'joint_{k}'], 1, [0.0])))
+    fields, kinds = node.report(), list(node._rejected)
+    node.fall_silent()
+    node.destroy_node()
+    assert fields['states rejected'] == str(3 * MOST_REASONS)
+    assert f'others: {2 * MOST_REASONS}' in fields['states rejected, reasons']
+    assert len(kinds) == MOST_REASONS + 1
