@@ -12,6 +12,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from failing_node import LIMIT
 from lifecycle_msgs.msg import State, Transition
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
@@ -77,6 +78,19 @@ def test_an_error_in_another_callback_silences_it_too(node):
     assert 'a wheel came off' in node.crash
     node._publish_diagnostics()
     assert not node.active
+
+
+def test_an_error_in_a_transition_leaves_it_unconfigured_and_ready_to_begin_again(node):
+    node.trigger_deactivate()
+    node._hot_path.start = broken
+    assert node.trigger_activate() == TransitionCallbackReturn.ERROR
+    assert (node.active, node.robot) == (False, None)
+    assert node.silence == 'not configured: internal error in a transition from inactive'
+    assert node.count_subscribers('/crash/joint_states') == 0
+    node.start()
+    node._on_state(state(node))
+    assert node.active
+    assert node.count_subscribers('/crash/joint_states') == 1
 
 
 @pytest.fixture

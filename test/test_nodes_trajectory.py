@@ -133,11 +133,13 @@ def test_trajectory_without_points_ends_the_old_one(graph, start):
     assert torques == []
 
 
-def test_a_new_trajectory_takes_the_place_of_the_old_one(graph, start):
-    graph.follow(NODE, rest_at(start))
-    assert_torque(answer(graph, at(start, 1.0)), A, REST, REST)
-    graph.follow(NODE, rest_at(at(start, 2.0), B))
-    assert_torque(answer(graph, at(start, 3.0)), B, REST, REST)
+def test_a_new_trajectory_takes_the_place_of_the_old_one_in_mid_motion(graph, start):
+    message, motion = quintic(start)
+    graph.follow(NODE, message)
+    assert_torque(answer(graph, at(start, 0.5)), *motion(0.5))
+    ends = (B, RATE_B, REST), (A, REST, REST)
+    graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.6), (0.0, *ends[0]), (1.0, *ends[1])))
+    assert_torque(answer(graph, at(start, 0.9)), *between(0.3, 1.0, *ends))
 
 
 def test_without_a_stamp_a_trajectory_starts_at_its_arrival(graph, start):

@@ -169,6 +169,14 @@ class DynamicsNode(LifecycleNode):
         self._release()
         return super().on_shutdown(state)
 
+    def on_error(self, state):
+        """Give back everything after a transition that an exception has ended, which rclpy keeps to itself."""
+        self._release()
+        self.robot = None
+        self.silence = f'not configured: internal error in a transition from {state.label}'
+        self.get_logger().error(self.silence)
+        return super().on_error(state)
+
     def _release(self) -> None:
         """Destroy what configuring made."""
         self.fall_silent()
