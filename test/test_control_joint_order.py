@@ -60,6 +60,13 @@ def test_a_missing_joint_is_named(function):
         function(NAMES, [])
 
 
+def test_of_many_given_names_the_first_ones_are_told():
+    with pytest.raises(
+        UnknownNameError, match=r"^joint 'elbow' is missing; given: joint_0, .*, joint_19 and 980 more$"
+    ):
+        places_of(['elbow'], [f'joint_{k}' for k in range(1000)])
+
+
 @pytest.mark.parametrize('function', [places_of, permutation])
 def test_a_joint_given_twice_is_named(function):
     with pytest.raises(ArgumentError, match=r"^joint 'wrist' is given twice$"):
