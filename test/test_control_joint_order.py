@@ -19,6 +19,24 @@ def test_duplicates_in_order_of_their_first_occurrence(names, twice):
     assert duplicates(names) == twice
 
 
+class Name(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_many_names_are_not_compared_each_with_each():
+    """A message may hold any number of them, and its reader has a state to answer."""
+    names = [Name(f'joint_{k}') for k in range(1000)]
+    assert duplicates([*names, Name('joint_7')]) == ['joint_7']
+    assert Name.compared < 10 * len(names)
+
+
 @pytest.mark.parametrize('given', list(permutations(NAMES)), ids='-'.join)
 @pytest.mark.parametrize('function', [places_of, permutation])
 def test_numbers_follow_their_names(function, given):
@@ -40,6 +58,13 @@ def test_a_missing_joint_is_named(function):
         function(NAMES, ['wrist', 'shoulder'])
     with pytest.raises(UnknownNameError, match=r"^joint 'shoulder' is missing; given: none$"):
         function(NAMES, [])
+
+
+def test_of_many_given_names_the_first_ones_are_told():
+    with pytest.raises(
+        UnknownNameError, match=r"^joint 'elbow' is missing; given: joint_0, .*, joint_19 and 980 more$"
+    ):
+        places_of(['elbow'], [f'joint_{k}' for k in range(1000)])
 
 
 @pytest.mark.parametrize('function', [places_of, permutation])

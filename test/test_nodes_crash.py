@@ -1,19 +1,29 @@
 """An error that nothing explains: the node says so and is silent, its process and services go on."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import graph as ros
 import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
+from failing_node import LIMIT
+from lifecycle_msgs.msg import State, Transition
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 
+FAILING = 'gravity_compensation_node'
 NAMES = list(Robot.named('aubo_i5').joint_names)
 
 
@@ -68,3 +78,58 @@ def test_an_error_in_another_callback_silences_it_too(node):
     assert 'a wheel came off' in node.crash
     node._publish_diagnostics()
     assert not node.active
+
+
+def test_an_error_in_a_transition_leaves_it_unconfigured_and_ready_to_begin_again(node):
+    node.trigger_deactivate()
+    node._hot_path.start = broken
+    assert node.trigger_activate() == TransitionCallbackReturn.ERROR
+    assert (node.active, node.robot) == (False, None)
+    assert node.silence == 'not configured: internal error in a transition from inactive'
+    assert node.count_subscribers('/crash/joint_states') == 0
+    node.start()
+    node._on_state(state(node))
+    assert node.active
+    assert node.count_subscribers('/crash/joint_states') == 1
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """A process with a node that fails and a server."""
+    with ros.Graph(tmp_path) as running, (tmp_path / 'failing_node.log').open('wb') as log:
+        running.processes._running['failing_node'] = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name('failing_node.py')), '--ros-args', '-p', 'age_limit:=10.0'],
+            env={**os.environ, 'PYTHONPATH': str(ros.TREE)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        for node in (FAILING, 'dynamics_server'):
+            running.client.wait_until_active(node, ros.START_TIMEOUT)
+        yield running
+
+
+def test_a_process_lives_on_where_one_of_its_nodes_fails(graph):
+    def send(stamp, first=0.0):
+        graph.publish('joint_states', ros.joint_state(NAMES, stamp, [first, *[0.0] * 5]))
+
+    def answer():
+        torques = graph.listen(JointState, 'gravity_torque')
+        return graph.answer(send, torques, graph.now())
+
+    answer()
+    send(graph.now(), LIMIT + 0.1)
+    told = graph.diagnostics(FAILING, lambda status: status.level == DiagnosticStatus.ERROR)
+    assert told.message == "internal error: RuntimeError('a wheel came off')"
+    assert graph.state_of(FAILING) == State.PRIMARY_STATE_INACTIVE
+    torques = graph.listen(JointState, 'gravity_torque')
+    request = GetMassMatrix.Request(positions=[0.0] * 6)
+    for _ in range(5):
+        send(graph.now())
+        assert graph.client.call(GetMassMatrix, 'dynamics_server/get_mass_matrix', request).success
+    assert graph.client.call(Trigger, f'{FAILING}/reset', Trigger.Request()).success
+    assert graph.diagnostics(FAILING).level == DiagnosticStatus.ERROR
+    assert torques == []
+    graph.client.change_state(FAILING, Transition.TRANSITION_ACTIVATE)
+    answer()
+    assert graph.diagnostics(FAILING).level == DiagnosticStatus.OK

@@ -6,6 +6,7 @@ import pytest
 from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -17,6 +18,7 @@ ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
 Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
 GRAVITY = ROBOT.gravity_torque(Q)
+STATE = serialize_message(ros.joint_state(NAMES, 0, Q))
 
 
 @pytest.fixture(scope='module')
@@ -153,12 +155,40 @@ def test_where_torques_are_only_watched_there_are_no_commands(graph):
         assert graph.node.count_publishers('gravity_torque/commands') == 0
 
 
-def test_two_publishers_of_states_are_told(graph):
-    send(graph, graph.now())
-    other = graph.node.create_publisher(JointState, 'joint_states', 10)
-    assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
-    graph.until(lambda: 'joint_states has 2 publishers' in graph.log(NODE), 'the warning')
-    graph.node.destroy_publisher(other)
+def test_two_publishers_of_states_are_told_and_both_are_answered(graph):
+    with graph.parameters(NODE, age_limit=10.0):
+        answer(graph, graph.now())
+        other = graph.node.create_publisher(JointState, 'joint_states', 10)
+        for _ in range(2):
+            torques = graph.listen(JointState, 'gravity_torque')
+            torque = graph.answer(lambda stamp: other.publish(ros.joint_state(NAMES, stamp, -Q)), torques, graph.now())
+            np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(-Q), atol=1e-9)
+            np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
+        assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
+        graph.until(lambda: 'joint_states has 2 publishers' in graph.log(NODE), 'the warning')
+        graph.node.destroy_publisher(other)
+
+
+@pytest.mark.parametrize('data', [bytes(4), bytes(8), b'\0\1\0\0' + b'\xff' * 60, STATE[:40]], ids=len)
+def test_what_is_no_joint_state_is_not_answered_and_the_next_one_is(graph, data):
+    with graph.parameters(NODE, age_limit=10.0):
+        answer(graph, graph.now())
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.silence(NODE, 'no JointState', lambda: graph.publish('joint_states', data))
+        assert torques == []
+        np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
+
+
+def test_huge_positions_are_answered_while_the_torque_is_finite_and_within_the_limits(graph):
+    far = np.full(6, 1e15)
+    with graph.parameters(NODE, age_limit=10.0, effort_limit=[1.0]):
+        torques = graph.listen(JointState, 'gravity_torque')
+        torque = graph.answer(lambda stamp: send(graph, stamp, far), torques, graph.now())
+        np.testing.assert_allclose(torque.effort, np.clip(ROBOT.gravity_torque(far), -1.0, 1.0), atol=1e-9)
+        torques.clear()
+        graph.silence(NODE, 'not finite', lambda: send(graph, graph.now(), np.full(6, 1e300)))
+        assert torques == []
+        answer(graph, graph.now())
 
 
 def test_a_parameter_of_no_type_ends_nothing(graph):

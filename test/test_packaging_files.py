@@ -21,7 +21,7 @@ MESSAGES = sorted((INTERFACES / 'msg').glob('*.msg'))
 UNIT = r'in (rad|N m|kg|m\b|m/s|s\b)|no unit'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
 COMMANDS = [
-    *(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'mutation', 'test')),
+    *(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'fuzz', 'mutation', 'soak', 'test')),
     ROOT / '.ci' / 'run',
 ]
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
@@ -96,6 +96,16 @@ def test_every_licence_line_says_apache():
                 named[path] = set(re.findall(re.escape(mark) + r'\s*(\S+)', text))
     assert {path: licences for path, licences in named.items() if licences - {'Apache-2.0'}} == {}
     assert all(named[path] for path in SHELL_FILES)
+
+
+def test_what_the_quality_declaration_points_to_exists():
+    rows = [line for line in (ROOT / 'QUALITY_DECLARATION.md').read_text(encoding='utf-8').splitlines() if '|' in line]
+    claims = [line.split('|')[-2] for line in rows[2:]]
+    for claim in claims:
+        named = [text for text in re.findall('`(.+?)`', claim) if text != 'ruff check']
+        assert named or 'ruff' in claim, claim
+        assert [text for text in named if not list(ROOT.glob(text))] == []
+    assert len(claims) > 10
 
 
 def test_every_executable_has_its_function(executables):

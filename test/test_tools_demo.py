@@ -1,4 +1,7 @@
-"""The demo as a process, once: feedforward wins on every joint, the measured log agrees, and nothing stays behind."""
+"""The demo as a process, once: feedforward wins on every joint, the measured log agrees, and nothing stays behind.
+
+A log that it could not play is refused before.
+"""
 
 import os
 import re
@@ -11,11 +14,13 @@ from pathlib import Path
 
 import graph as ros
 import pytest
+from logs import COLUMNS, DATA, bag, good_messages, table, written
 from PIL import Image
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.tools import demo
 
-LOG = Path(__file__).resolve().parents[2] / 'shared' / 'data' / 'aubo_i5_measured_traj1.csv'
+LOG = DATA / 'aubo_i5_measured_traj1.csv'
 NAMES = Robot.named('aubo_i5').joint_names
 NUMBER = r'-?\d+\.\d+'
 TIMEOUT = 240.0
@@ -136,3 +141,31 @@ def test_measured_log_agrees_on_every_joint_and_no_sample_is_lost(run):
     samples = len(LOG.read_text().splitlines()) - 1
     assert f'{samples} samples sent, {samples} answered, 0 lost' in block
     assert (run.output / 'log.png').stat().st_size > 10_000
+
+
+def run_demo(monkeypatch, tmp_path, log):
+    """Run the demo with a log in this process; it must end before it starts any."""
+
+    def no_process(*_):
+        raise AssertionError('a node was started')
+
+    monkeypatch.setattr(demo, 'Processes', no_process)
+    monkeypatch.setattr('sys.argv', ['demo', '--log', str(log), '--output', str(tmp_path / 'output')])
+    with pytest.raises(SystemExit) as caught:
+        demo.main()
+    return caught.value.code  # text: Python prints it and ends with status 1
+
+
+def test_demo_refuses_a_bad_csv_before_any_node_starts(monkeypatch, tmp_path):
+    message = run_demo(monkeypatch, tmp_path, written(tmp_path / 'two_joints.csv', COLUMNS, table().tolist()))
+    assert message.startswith('demo: ')
+    assert "two_joints.csv, line 1: column 'q3_rad' is missing" in message
+
+
+def test_demo_refuses_a_missing_log_before_any_node_starts(monkeypatch, tmp_path):
+    assert 'nowhere.csv' in run_demo(monkeypatch, tmp_path, tmp_path / 'nowhere.csv')
+
+
+def test_demo_refuses_a_bag_of_another_robot_before_any_node_starts(monkeypatch, tmp_path):
+    message = run_demo(monkeypatch, tmp_path, bag(tmp_path / 'other_robot', good_messages()))
+    assert "other_robot, message 1: joint 'shoulder_joint' is missing" in message

@@ -1,9 +1,14 @@
 """Joint names decide where a number goes, never its place in a message."""
 
+from collections import Counter
+
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.jit import entry
+
+MOST_LISTED = 20
+"""Names in an error."""
 
 
 @entry
@@ -18,7 +23,7 @@ def gather(values, places, out):
 
 def duplicates(names) -> list[str]:
     """Return the names that occur more than once, in order of their first occurrence."""
-    return [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def places_of(wanted, given) -> np.ndarray:
@@ -32,7 +37,7 @@ def places_of(wanted, given) -> np.ndarray:
         raise ArgumentError(f'joint {twice[0]!r} is given twice')
     missing = [name for name in wanted if name not in given]
     if missing:
-        raise UnknownNameError(f'joint {missing[0]!r} is missing; given: {", ".join(given) or "none"}')
+        raise UnknownNameError(f'joint {missing[0]!r} is missing; given: {_listed(given) or "none"}')
     return np.array([given.index(name) for name in wanted], np.intp)
 
 
@@ -42,3 +47,9 @@ def permutation(wanted, given) -> np.ndarray:
     if unknown:
         raise UnknownNameError(f'unknown joint {unknown[0]!r}; the robot has {", ".join(wanted)}')
     return places_of(wanted, given)
+
+
+def _listed(names: list[str]) -> str:
+    """Return the names with commas between, of many the first ones and how many more there are."""
+    more = len(names) - MOST_LISTED
+    return ', '.join(names[:MOST_LISTED]) + (f' and {more} more' if more > 0 else '')

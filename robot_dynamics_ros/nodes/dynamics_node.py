@@ -5,6 +5,7 @@ from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
@@ -21,7 +22,7 @@ class DynamicsNode(LifecycleNode):
     """Configure loads the model, audits it and warms the kernels up; activate publishes; deactivate is silent.
 
     A subclass overrides ``setup``, ``warm_ups``, ``teardown`` and ``report``. ``silence`` says in one line why the node
-    is silent, or is empty; ``/diagnostics`` repeats it.
+    is silent, or is empty; ``/diagnostics`` repeats it. ``doc/diagnostics.md`` lists all fields.
     """
 
     LONG = 0.3
@@ -46,6 +47,7 @@ class DynamicsNode(LifecycleNode):
         self.crash = ''
         self._diagnostics = None
         self._diagnostics_timer = None
+        self._identity: dict[str, str] = {}
         self._published_description = ''
         self.add_on_set_parameters_callback(self._on_parameters)
         if self.value('description_topic'):
@@ -141,8 +143,16 @@ class DynamicsNode(LifecycleNode):
             self.teardown()
             self.robot = None
             return TransitionCallbackReturn.FAILURE
+        self._identity = {
+            'model': self.robot.name,
+            'model digest': self.robot.digest,
+            'kernels': self.robot.binding,
+            'joints': ' '.join(self.robot.joint_names),
+        }
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
+        # a simulation that pauses is no reason to say nothing
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics, clock=steady)
         self.silence = 'not active'
         return TransitionCallbackReturn.SUCCESS
 
@@ -170,6 +180,14 @@ class DynamicsNode(LifecycleNode):
         """Give back everything, from whatever state."""
         self._release()
         return super().on_shutdown(state)
+
+    def on_error(self, state):
+        """Give back everything after a transition that an exception has ended, which rclpy keeps to itself."""
+        self._release()
+        self.robot = None
+        self.silence = f'not configured: internal error in a transition from {state.label}'
+        self.get_logger().error(self.silence)
+        return super().on_error(state)
 
     def _release(self) -> None:
         """Destroy what configuring made."""
@@ -261,13 +279,7 @@ class DynamicsNode(LifecycleNode):
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
         if self.crash and self.active:
             self.trigger_deactivate()
-        fields = {
-            'model': self.robot.name,
-            'model digest': self.robot.digest,
-            'kernels': self.robot.binding,
-            'joints': ' '.join(self.robot.joint_names),
-            **self.report(),
-        }
+        fields = {**self._identity, **self.report()}
         status = DiagnosticStatus(
             level=self._level(),
             name=self.get_fully_qualified_name(),

@@ -32,6 +32,9 @@ from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.state_input import StateInput
 from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
+MOST_REASONS = 20
+"""That are counted one by one: names in messages make any number of them."""
+
 
 class TorqueNode(DynamicsNode):
     """Reads ``joint_states``; per message: names, age, ``compute``, envelope, publish. No exception leaves it.
@@ -231,7 +234,8 @@ class TorqueNode(DynamicsNode):
 
     def _reject(self, why: str) -> None:
         """Count a state that is not answered."""
-        self._rejected[why] = self._rejected.get(why, 0) + 1
+        counted = why if why in self._rejected or len(self._rejected) < MOST_REASONS else 'others'
+        self._rejected[counted] = self._rejected.get(counted, 0) + 1
         self.silence = f'joint state rejected: {why}'
         if self._stale:
             self._on_pause()

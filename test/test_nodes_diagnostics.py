@@ -1,0 +1,96 @@
+"""What the nodes say of themselves on /diagnostics is what doc/diagnostics.md says they do."""
+
+import re
+
+import graph as ros
+import pytest
+from rclpy.serialization import serialize_message
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.torque_node import MOST_REASONS, TorqueNode
+
+DOCUMENT = (ros.TREE / 'doc' / 'diagnostics.md').read_text(encoding='utf-8')
+SOURCES = [
+    path.read_text(encoding='utf-8')
+    for folder in ('nodes', 'control')
+    for path in (ros.TREE / 'robot_dynamics_ros' / folder).glob('*.py')
+]
+GROUPS = {
+    'all': set(NODES),
+    'torque nodes': {name for name, node_class in NODES.items() if issubclass(node_class, TorqueNode)},
+    **{name: {name} for name in NODES},
+}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of each row of the table whose first column is ``heading``."""
+    (table,) = [part for part in DOCUMENT.split('\n\n') if part.startswith(f'| {heading} |')]
+    lines = [[cell.strip() for cell in re.split(r'(?<!\\)\|', line)[1:-1]] for line in table.splitlines()]
+    assert {len(cells) for cells in lines} == {len(lines[0])}
+    return lines[2:]
+
+
+def told(heading: str, node: str) -> list[str]:
+    """The names in the first column of the rows that are of ``node``."""
+    return [cells[0] for cells in rows(heading) if node in set().union(*(GROUPS[of] for of in cells[1].split(', ')))]
+
+
+@pytest.fixture(scope='module')
+def graph(tmp_path_factory):
+    """All nodes in one process, under a clock that does not go: they speak all the same."""
+    with ros.Graph(tmp_path_factory.mktemp('diagnostics')) as running:
+        running.processes.start('bringup', '-p', 'use_sim_time:=true', '--', '--nodes', ' '.join(NODES))
+        for node in NODES:
+            running.client.wait_until_active(node, ros.START_TIMEOUT)
+        yield running
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_the_fields_of_a_node_are_those_of_the_document(graph, node):
+    messages = graph.listen(ros.DiagnosticArray, '/diagnostics')
+    found = []
+    graph.until(
+        lambda: found.extend(s for m in messages for s in m.status if s.name == f'/{node}') or found, 'diagnostics'
+    )
+    assert sorted(value.key for value in found[0].values) == sorted(name.strip('`') for name in told('field', node))
+    assert found[0].hardware_id == 'aubo_i5'
+    known = [re.escape(name).replace(r'\ \.\.\.', '.*').replace('`', '') for name in told('message', node)]
+    assert any(re.fullmatch(pattern, found[0].message) for pattern in ('answering', *known))
+
+
+def test_every_message_of_the_document_is_one_that_a_node_gives():
+    for cells in rows('message'):
+        assert any(re.findall('`(.+?)`', cells[0])[0] in source for source in SOURCES), cells[0]
+
+
+def test_the_levels_are_all_there_are():
+    assert [cells[0] for cells in rows('level')] == ['OK', 'WARN', 'ERROR']
+
+
+def test_the_model_is_hashed_once(graph, monkeypatch):
+    digest, asked, said = Robot.digest.fget, [], []
+    monkeypatch.setattr(Robot, 'digest', property(lambda robot: asked.append(robot) or digest(robot)))
+    node = GravityCompensationNode(namespace='/in_this_process')
+    node.start()
+    node._diagnostics.publish = said.append
+    for _ in range(3):
+        node._publish_diagnostics()
+    node.fall_silent()
+    node.destroy_node()
+    assert len(said) == 3 and len(asked) == 1
+    assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
+
+
+def test_reasons_stay_few_whatever_names_come(graph):
+    node = GravityCompensationNode(namespace='/in_this_process')
+    node.start()
+    for k in range(3 * MOST_REASONS):
+        node._on_state(serialize_message(ros.joint_state([f'joint_{k}'], 1, [0.0])))
+    fields, kinds = node.report(), list(node._rejected)
+    node.fall_silent()
+    node.destroy_node()
+    assert fields['states rejected'] == str(3 * MOST_REASONS)
+    assert f'others: {2 * MOST_REASONS}' in fields['states rejected, reasons']
+    assert len(kinds) == MOST_REASONS + 1
