@@ -1,5 +1,7 @@
 """Messages on the wire: our reading of the bytes is rclpy's."""
 
+import struct
+
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
@@ -42,11 +44,16 @@ def reader(data, fields=('position', 'velocity')):
     return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), out), out
 
 
-def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked():
-    read, out = reader(serialize_message(message(0)))
-    following = message(1, stamp=STAMP + 5)
+@pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])  # with and without padding before numbers
+def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked(frame):
+    read, out = reader(serialize_message(message(0, frame=frame)))
+    following = message(1, frame=frame, stamp=STAMP + 5)
     assert read(serialize_message(following)) == 0b11
     assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
+
+
+def test_another_layout_is_told_from_whatever_fields_are_found():
+    assert OTHER_LAYOUT not in range(1 << len(FIELDS))
 
 
 def test_what_is_not_there_or_not_finite_is_told():
@@ -107,11 +114,26 @@ def test_numbers_of_an_array_go_out_as_they_are():
     assert list(deserialize_message(bytes(buffer), Float64MultiArray).data) == (np.arange(6) / 7.0).tolist()
 
 
-def test_big_endian_is_refused():
-    data = bytearray(serialize_message(message()))
-    data[1] = 0
-    with pytest.raises(DynamicsError, match='no JointState'):
-        JointStateInput(NAMES, 'position').receive(bytes(data))
+def big_endian(names, values) -> bytes:
+    """Serialise a JointState with positions alone as a machine does that writes the other end first."""
+    data = bytearray(b'\0\0\0\0' + struct.pack('>iI', *divmod(STAMP, 1_000_000_000)))
+    for text in ('', *names):
+        data += struct.pack('>I', len(text) + 1) + text.encode() + b'\0'
+        data += bytes(-len(data) % 4)
+        if text == '':
+            data += struct.pack('>I', len(names))
+    data += struct.pack('>I', len(values))
+    data += bytes((4 - len(data)) % 8) + struct.pack(f'>{len(values)}d', *values)
+    return bytes(data + bytes(8))
+
+
+@pytest.mark.parametrize('position', [[1.0, 2.0], [0.0, 0.0]])
+def test_what_another_kind_of_machine_sends_is_refused_before_its_lengths_are_believed(position):
+    """Read from the wrong end, a length of 1 is one of sixteen million."""
+    data = big_endian(['a', 'bc'], position)
+    assert list(deserialize_message(data, JointState).position) == position
+    with pytest.raises(DynamicsError, match=r'^no JointState: encoding 0000 is not known here$'):
+        StateInput(['a', 'bc']).read(data)
 
 
 @pytest.mark.parametrize('size', [*range(0, 60, 7), 100, 150, 200])
