@@ -12,6 +12,13 @@ from test_nodes_description import pendulum
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 
 TOPIC = 'gravity_torque'
+BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+ROCK = f'<robot name="rock"><link name="base">{BODY}</link></robot>'
+SLED = f"""
+<robot name="sled">
+  <link name="base"/><link name="sled">{BODY}</link>
+  <joint name="ice" type="planar"><parent link="base"/><child link="sled"/><axis xyz="0 0 1"/></joint>
+</robot>"""
 
 
 @pytest.fixture
@@ -22,7 +29,7 @@ def make():
     made = []
 
     def make(autostart: bool) -> GravityCompensationNode:
-        values = {'description_topic': 'robot_description', 'autostart': autostart, 'most_joints': 0}
+        values = {'description_topic': 'robot_description', 'autostart': autostart}
         parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
         made.append(GravityCompensationNode(namespace='/lifecycle', cli_args=['--ros-args', *parameters]))
         return made[-1]
@@ -81,3 +88,17 @@ def test_another_robot_finds_an_active_node_active(make):
     describe(node, 3.0)
     assert node.active and takes_states()
     assert node.robot.gravity_torque([0.0]) == pytest.approx([3.0 * 9.81 * 0.5])
+
+
+@pytest.mark.parametrize(
+    ('urdf', 'reason'),
+    [
+        (ROCK, 'not configured: rock: no joint moves'),
+        (SLED, 'not configured: sled: JointState has no place for joints of several degrees of freedom'),
+    ],
+    ids=['no joint', 'planar joint'],
+)
+def test_a_robot_of_which_joint_states_can_not_tell_is_refused(make, urdf, reason):
+    node = make(autostart=True)
+    node._on_description(String(data=urdf))
+    assert (node.robot, node.active, node.silence) == (None, False, reason)
