@@ -1,7 +1,8 @@
 """The small mistakes that scripts/mutation makes: each is one change of a module's syntax tree.
 
-Operators and comparisons become others, numbers one more, texts longer, conditions the opposite, results None; calls
-for their effect, raised errors and loops' ends go. What errors say is left alone, so are annotations and decorators.
+Operators and comparisons become others, numbers one more (or twice as large where that is no change), texts longer,
+conditions the opposite, results None; calls for their effect, raised errors and loops' ends go. What errors say is left
+alone, so are annotations and decorators.
 """
 
 import ast
@@ -139,7 +140,7 @@ def _others(place: _Place) -> Iterator[ast.AST]:
         case ast.Constant(value=bool()):
             yield ast.Constant(not node.value)
         case ast.Constant(value=int() | float()):
-            yield ast.Constant(node.value + 1)
+            yield ast.Constant(node.value + 1 if node.value + 1 != node.value else 2 * node.value)
         case ast.Constant(value=str()):
             yield ast.Constant(node.value + '_')
         case ast.Expr(value=ast.Call()) | ast.Raise():
