@@ -36,6 +36,8 @@ LEAST = 0.85
 """Share of mistakes that has to be noticed."""
 PATIENCE = 30
 """CPU s on top of five times what the tests take: a loop without an end is noticed too."""
+MEMORY = 8 << 30
+"""Bytes of a process's address space: an array without bounds fails, and the machine goes on."""
 LONG = 1.0
 """CPU s; a test that takes longer, watched, or fails without compiled kernels is left out."""
 OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled', '--continue-on-collection-errors']
@@ -214,6 +216,7 @@ def _verdict(mutant: Mutant, survey: Survey) -> int:
         return NOT_NOTICED
     limit = int(PATIENCE + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.meta_path.insert(0, _Loader(mutant))
     return _outcome(files, survey)
 

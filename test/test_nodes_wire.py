@@ -4,12 +4,13 @@ import struct
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.dynamics.errors import DynamicsError
-from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput
+from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput, nanoseconds, set_nanoseconds
 from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 
 NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
@@ -163,6 +164,37 @@ def test_a_stamp_that_is_no_time_is_refused(nanosec):
     sent.header.stamp.nanosec = nanosec
     with pytest.raises(DynamicsError, match=f'{nanosec} ns'):
         state.read(serialize_message(sent))
+
+
+def test_what_a_state_lacks_is_named():
+    state = StateInput(['a', 'shoulder'])
+    with pytest.raises(DynamicsError, match=r'^5 joints have 0 positions$'):
+        state.read(serialize_message(message(fields=('velocity',))))
+    wrong = message()
+    wrong.position[2] = np.nan  # of a joint that is not asked for
+    assert state.read(serialize_message(wrong)) == STAMP
+    wrong.position[0] = np.inf
+    with pytest.raises(DynamicsError, match=r"^joint 'shoulder': position is not finite$"):
+        state.read(serialize_message(wrong))
+    assert state.read(serialize_message(message())) == STAMP
+
+
+def test_velocities_are_known_all_or_none():
+    state, gap, known = StateInput(['a', 'shoulder']), message(), message(1)
+    assert not state.has_velocity
+    gap.velocity[0] = np.nan
+    for sent in (gap, known, message(2, fields=('position',)), known):
+        state.read(serialize_message(sent))
+        assert state.q.tolist() == [sent.position[1], sent.position[0]]
+        assert state.has_velocity == (sent is known)
+        assert np.array_equal(state.qd, [known.velocity[1], known.velocity[0]] if sent is known else [np.nan] * 2, True)
+
+
+def test_times_are_counted_in_nanoseconds():
+    stamp = Time()
+    set_nanoseconds(stamp, STAMP)
+    assert (stamp.sec, stamp.nanosec) == (1_795_000_000, 123_456_789)
+    assert nanoseconds(stamp) == STAMP
 
 
 def test_an_unknown_layout_is_learned_and_wrong_names_are_named():
