@@ -224,6 +224,13 @@ def test_gravity_alone_beyond_the_limit_leaves_no_factor():
     assert found.time_scaling is None
 
 
+def test_an_arm_may_rest_where_gravity_takes_all_of_its_limit():
+    axis, weight = LIFT
+    rest = Trajectory([0.0], [[0.3]])
+    assert check(slide(axis, f'effort="{weight}"'), rest).time_scaling == FASTEST
+    assert check(slide(axis, f'effort="{weight - 1e-9}"'), rest).time_scaling is None
+
+
 def test_friction_beyond_the_limit_leaves_no_factor():
     found = check(slide(limit='effort="4"', friction='friction="5"'), gone())
     assert found.time_scaling is None

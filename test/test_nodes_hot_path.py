@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -167,8 +168,14 @@ def on_a_thread(schedule):
     return found
 
 
+def locked_memory() -> str:
+    return next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmLck'))
+
+
 def test_the_usual_schedule_asks_for_nothing():
+    before = locked_memory()
     assert on_a_thread(USUAL) == [[], (os.SCHED_OTHER, os.sched_getaffinity(0))]
+    assert locked_memory() == before
 
 
 def test_what_the_system_refuses_is_told_by_name():
@@ -187,5 +194,6 @@ def test_a_priority_holds_for_the_thread_or_is_refused_by_name():
     assert os.sched_getscheduler(threading.main_thread().native_id) == os.SCHED_OTHER  # Python's others keep theirs
     if refused:
         assert refused[0].startswith('realtime_priority 1: ') and policy == os.SCHED_OTHER
+        assert 'Operation not permitted' in refused[0]
     else:
         assert policy == os.SCHED_FIFO
