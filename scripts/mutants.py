@@ -1,7 +1,8 @@
 """The small mistakes that scripts/mutation makes: each is one change of a module's syntax tree.
 
-Operators and comparisons become others, numbers one more, texts longer, conditions the opposite, results None; calls
-for their effect, raised errors and loops' ends go. What errors say is left alone, so are annotations and decorators.
+Operators and comparisons become others, numbers one more (or twice as large where that is no change), texts longer,
+conditions the opposite, results None; calls for their effect, raised errors and loops' ends go. What errors say is left
+alone, so are annotations and decorators.
 """
 
 import ast
@@ -44,6 +45,7 @@ class Mutant(NamedTuple):
     path: str
     line: int
     number: int  # among those of the file
+    executed_with: range  # lines; a constant is executed with the statement that it is part of, not on its own line
     before: str
     after: str
 
@@ -55,7 +57,7 @@ def mutants(path: str) -> list[Mutant]:
     """Return all mistakes in a file."""
     tree = _tree(path)
     return [
-        Mutant(path, place.node.lineno, number, _short(place.node), _short(other))
+        Mutant(path, place.node.lineno, number, place.statement, _short(place.node), _short(other))
         for number, (place, other) in enumerate(_changes(tree))
     ]
 
@@ -79,6 +81,7 @@ class _Place(NamedTuple):
     field: str
     index: int | None
     node: ast.AST
+    statement: range  # lines of the innermost one, without those of statements in it
 
 
 def _tree(path: str) -> ast.Module:
@@ -88,13 +91,13 @@ def _tree(path: str) -> ast.Module:
 
 def _changes(tree: ast.AST) -> Iterator[tuple[_Place, ast.AST]]:
     """Yield every place with every node that may stand there instead, in the order of the source."""
-    for place in _places(tree):
+    for place in _places(tree, range(0)):
         for other in _others(place):
             yield place, other
 
 
-def _places(parent: ast.AST) -> Iterator[_Place]:
-    """Yield the nodes below ``parent`` that may be changed."""
+def _places(parent: ast.AST, statement: range) -> Iterator[_Place]:
+    """Yield the nodes below ``parent``, itself part of ``statement``, that may be changed."""
     for field, value in ast.iter_fields(parent):
         if field in FIELDS_LEFT_ALONE:
             continue
@@ -102,8 +105,15 @@ def _places(parent: ast.AST) -> Iterator[_Place]:
         for index, node in nodes:
             if not isinstance(node, ast.AST) or isinstance(node, LEFT_ALONE) or _is_text(node):
                 continue
-            yield _Place(parent, field, index, node)
-            yield from _places(node)
+            lines = _lines(node) if isinstance(node, ast.stmt) else statement
+            yield _Place(parent, field, index, node, lines)
+            yield from _places(node, lines)
+
+
+def _lines(statement: ast.stmt) -> range:
+    """Return the lines of a statement up to the first statement in it."""
+    inner = [node.lineno for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement]
+    return range(statement.lineno, max(min(inner, default=statement.end_lineno + 1), statement.lineno + 1))
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -130,7 +140,7 @@ def _others(place: _Place) -> Iterator[ast.AST]:
         case ast.Constant(value=bool()):
             yield ast.Constant(not node.value)
         case ast.Constant(value=int() | float()):
-            yield ast.Constant(node.value + 1)
+            yield ast.Constant(node.value + 1 if node.value + 1 != node.value else 2 * node.value)
         case ast.Constant(value=str()):
             yield ast.Constant(node.value + '_')
         case ast.Expr(value=ast.Call()) | ast.Raise():

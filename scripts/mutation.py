@@ -1,7 +1,8 @@
 """Tries the mistakes of mutants.py, one at a time; scripts/mutation is the way to call it.
 
 Each is tried in a process of its own, forked from this one, which has loaded everything but the package. There the
-test files run that execute the changed line, those of the module first, until a test fails.
+test files run that execute the changed line, those of the module first, until a test fails. A mistake for which no
+test fails, but a file of tests cannot even be loaded, is told apart and proves nothing of the tests.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import random
 import resource
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -34,11 +36,16 @@ LEAST = 0.85
 """Share of mistakes that has to be noticed."""
 PATIENCE = 30
 """CPU s on top of five times what the tests take: a loop without an end is noticed too."""
+MEMORY = 8 << 30
+"""Bytes of a process's address space: an array without bounds fails, and the machine goes on."""
 LONG = 1.0
-"""s; a test that takes longer, watched, or fails without compiled kernels is left out."""
-OPTIONS = ['-x', '-q', '-p', 'no:cacheprovider', '-m', 'not compiled']
+"""CPU s; a test that takes longer, watched, or fails without compiled kernels is left out."""
+OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled', '--continue-on-collection-errors']
 IMPORT = 'import'
 """Stands for a test file where a line is executed before any test."""
+NOT_NOTICED, NOTICED, NOT_LOADED, KILLED, UNTRIED = range(5)
+TOLD = {NOT_NOTICED: 'not noticed', NOTICED: 'noticed', NOT_LOADED: 'fails before any test', KILLED: 'without an end'}
+"""What becomes of a mistake: the tests of one without an end are killed when their time is over."""
 
 
 class Survey(NamedTuple):
@@ -62,15 +69,40 @@ class _Surveyor:
         if isinstance(collector, pytest.Module):
             self._measured.switch_context(IMPORT)
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
         self._measured.switch_context(item.location[0])
+        began = time.process_time()
+        answer = yield
+        taken = time.process_time() - began
+        if taken > LONG:
+            self.left_out.append(item.nodeid)
+        else:
+            self.seconds[item.location[0]] += taken
+        return answer
 
     def pytest_runtest_logreport(self, report):
-        if report.failed or report.duration > LONG:
+        if report.failed:
             self.left_out.append(report.nodeid)
-        else:
-            self.seconds[report.location[0]] += report.duration
+
+
+class _Witness:
+    """Ends the tests with the first that fails, and remembers what was seen."""
+
+    def __init__(self):
+        self.seen = NOT_NOTICED
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.seen = NOT_LOADED
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item):
+        report = yield
+        if report.failed:
+            self.seen = NOTICED
+            item.session.shouldstop = 'noticed'
+        return report
 
 
 class _Loader(SourceFileLoader):
@@ -110,18 +142,27 @@ def _judge(folder: str, sample: int | None, seed: int) -> int:
     if sample is not None and sample < total:
         tried = random.Random(seed).sample(tried, sample)
     survey = _surveyed(folder, tests)
+    _check(survey)
     print(f'{folder}: {len(tried)} of {total} mistakes, seed {seed}, {len(survey.left_out)} tests left out', flush=True)
-    survivors = []
-    for mutant, noticed in _tried(tried, survey):
-        if not noticed:
-            survivors.append(mutant)
-            print(f'  not noticed: {mutant}', flush=True)
-    kept = Counter(mutant.path for mutant in survivors)
-    for path, count in sorted(Counter(mutant.path for mutant in tried).items()):
-        print(f'  {count - kept[path]:4} of {count:4}  {path}')
-    share = 1.0 - len(survivors) / len(tried)
-    print(f'{folder}: {share:.1%} noticed, {LEAST:.0%} needed', flush=True)
+    became: dict[str, Counter] = defaultdict(Counter)  # by path
+    for mutant, outcome in _tried(tried, survey):
+        became[mutant.path][outcome] += 1
+        if outcome != NOTICED:
+            print(f'  {TOLD[outcome]}: {mutant}', flush=True)
+    for path, counts in sorted(became.items()):
+        print(f'  {counts[NOTICED] + counts[KILLED]:4} of {counts.total() - counts[NOT_LOADED]:4}  {path}')
+    counts = sum(became.values(), Counter())
+    share = (counts[NOTICED] + counts[KILLED]) / (counts.total() - counts[NOT_LOADED])
+    apart = f'{counts[KILLED]} of them without an end; {counts[NOT_LOADED]} that fail before any test not counted'
+    print(f'{folder}: {share:.1%} noticed, {LEAST:.0%} needed; {apart}', flush=True)
     return int(share < LEAST)
+
+
+def _check(survey: Survey) -> None:
+    """Raise SystemExit for a test file that fails as it is when it runs alone: it would notice every mistake."""
+    for file in sorted(survey.seconds):
+        if os.waitstatus_to_exitcode(os.waitpid(_forked(lambda file=file: _outcome([file], survey)), 0)[1]):
+            raise SystemExit(f'{file}: fails without a mistake')
 
 
 def _surveyed(folder: str, tests: list[str]) -> Survey:
@@ -132,7 +173,7 @@ def _surveyed(folder: str, tests: list[str]) -> Survey:
             measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
             surveyor = _Surveyor(measured)
             measured.start()
-            pytest.main([*OPTIONS[1:], f'--timeout={10 * LONG}', *tests], plugins=[surveyor])
+            pytest.main([*OPTIONS, f'--timeout={10 * LONG}', *tests], plugins=[surveyor])
             measured.stop()
             files = {}
             data = measured.get_data()
@@ -157,24 +198,34 @@ def _tried(tried: list[Mutant], survey: Survey):
             mutant = waiting.pop()
             running[_forked(lambda mutant=mutant: _verdict(mutant, survey))] = mutant
         pid, status = os.wait()
-        yield running.pop(pid), status != 0
+        code, mutant = os.waitstatus_to_exitcode(status), running.pop(pid)
+        outcome = KILLED if code < 0 else code
+        if outcome not in TOLD:
+            raise SystemExit(f'{mutant}: could not be tried, exit code {code}')
+        yield mutant, outcome
 
 
 def _verdict(mutant: Mutant, survey: Survey) -> int:
-    """Return pytest's status for a mutant; here, in a process of its own, the package is yet to be imported."""
+    """Return what becomes of a mutant; here, in a process of its own, the package is yet to be imported."""
     own = f'test_{"_".join(Path(mutant.path).with_suffix("").parts[1:])}'
-    found = survey.files.get((mutant.path, mutant.line), set())
+    found = set().union(*(survey.files.get((mutant.path, line), ()) for line in (mutant.line, *mutant.executed_with)))
     if IMPORT in found:
         found = set().union(*(files for (path, _), files in survey.files.items() if path == mutant.path)) - {IMPORT}
     files = sorted(found, key=lambda file: (Path(file).stem != own, survey.seconds.get(file, 0.0)))
     if not files:
-        return 0
+        return NOT_NOTICED
     limit = int(PATIENCE + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.meta_path.insert(0, _Loader(mutant))
-    deselected = [f'--deselect={test}' for test in survey.left_out]
-    status = pytest.main([*OPTIONS, *deselected, *files])
-    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+    return _outcome(files, survey)
+
+
+def _outcome(files: list[str], survey: Survey) -> int:
+    """Run tests; return what they notice."""
+    witness = _Witness()
+    pytest.main([*OPTIONS, *(f'--deselect={test}' for test in survey.left_out), *files], plugins=[witness])
+    return witness.seen
 
 
 def _forked(action) -> int:
@@ -183,7 +234,7 @@ def _forked(action) -> int:
     pid = os.fork()
     if pid:
         return pid
-    status = 1
+    status = UNTRIED
     try:
         assert not any(name.split('.')[0] == PACKAGE for name in sys.modules)
         silence = os.open(os.devnull, os.O_WRONLY)

@@ -135,6 +135,34 @@ def test_wrong_gains_are_refused_by_name(name, gains):
         JointControl(ROBOT, 'pd', **given, bandwidth=BANDWIDTH)
 
 
+@pytest.mark.parametrize('terms', [('coriolis', 'inertia', 'friction'), ('coriolis', 'inertia'), ('gravity',)], ids=str)
+def test_computed_torque_leaves_out_what_the_robot_adds_itself(terms):
+    (q, qd), (q_d, qd_d, qdd_d), _ = drawn()
+    out = np.empty(6)
+    control = JointControl(ROBOT, 'computed_torque', STIFFNESS, DAMPING, BANDWIDTH, terms)
+    control.torque(q, qd, (q_d, qd_d, qdd_d), None, out)
+    left_out = {'gravity': ROBOT.gravity_torque(q), 'friction': ROBOT.friction_torque(qd_d)}
+    whole = formula('computed_torque', (q, qd), (q_d, qd_d, qdd_d), None)
+    wanted = whole - sum(torque for term, torque in left_out.items() if term not in terms)
+    assert out == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_gravity_is_not_carried_twice(law):
+    """Where the robot carries the arm itself only pd_gravity has nothing left to say."""
+    gains = STIFFNESS, DAMPING, BANDWIDTH
+    if law == 'pd_gravity':
+        with pytest.raises(ArgumentError, match=r'^control law pd_gravity: gravity would be added twice'):
+            JointControl(ROBOT, law, *gains, terms=('coriolis', 'inertia', 'friction'))
+    else:
+        assert JointControl(ROBOT, law, *gains, terms=('coriolis', 'inertia', 'friction')).law == law
+    assert JointControl(ROBOT, law, *gains, terms=('gravity',)).law == law
+
+
+def test_a_slow_bandwidth_is_allowed():
+    assert JointControl(ROBOT, 'computed_torque', STIFFNESS, DAMPING, 0.2).law == 'computed_torque'
+
+
 @pytest.mark.parametrize('bandwidth', [0.0, -1.0, np.nan, np.inf])
 def test_a_wrong_bandwidth_is_refused(bandwidth):
     with pytest.raises(ArgumentError, match=f'^bandwidth: expected a positive number of rad/s, got {bandwidth}$'):

@@ -12,6 +12,7 @@ from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 ROBOT = Robot.named('aubo_i5')
 NAMES = ROBOT.joint_names
 ORDERS = [order for k, order in enumerate(permutations(range(6))) if k % 97 == 5]  # most are not their own inverse
+ORDERS += [(1, 2, 3, 4, 5, 0), (5, 4, 3, 2, 1, 0)]  # and here no joint stands where the robot has it
 FIRST, SECOND, THIRD = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 4, 6))
 
 
@@ -49,6 +50,14 @@ def test_torques_by_their_terms_in_the_order_asked(order):
     assert np.array_equal(terms['friction'], ROBOT.friction_torque(SECOND)[:, order])
     total = ROBOT.inverse_dynamics(FIRST, SECOND, THIRD) + ROBOT.friction_torque(SECOND)
     assert sum(terms.values()) == pytest.approx(total[:, order], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize('order', ORDERS, ids=str)
+def test_columns_of_jacobians_in_the_order_asked(order):
+    wanted = ROBOT.jacobian(FIRST, 'wrist2_Link', 'local')
+    assert query(order, positions=FIRST).jacobian('wrist2_Link', 'local') == pytest.approx(
+        wanted[..., order], abs=1e-12
+    )
 
 
 def test_without_names_the_order_is_the_robots():

@@ -200,6 +200,20 @@ def test_samples_that_state_other_rates_begin_anew(before, after):
     assert (followed.at(0.07) == fed(times, after).at(0.07)).all()
 
 
+@pytest.mark.parametrize('factor', [0.0, 0.6])
+@STATED
+def test_the_first_moments_of_simulated_time_are_no_others(stated, factor):
+    """A clock that begins at 0 has stamps as close to 0 as samples are to one another."""
+    early, late = Followed(), Followed()
+    for k in range(1, 6):
+        stamp = 10_000_000 * k
+        for followed, start in ((early, 0), (late, START)):
+            followed.reference.add(start + stamp, *along(0.01 * k)[: stated + 1], speed_scaling=factor)
+        assert early.reference.follow(stamp) == late.reference.follow(START + stamp)
+        assert np.array_equal(early.desired, late.desired, equal_nan=True)
+    assert np.isfinite(early.desired).all()
+
+
 def test_nothing_is_said_further_than_the_age_limit():
     followed = fed([0.0, 0.01])
     for t in (0.01 + AGE_LIMIT, 0.01 - AGE_LIMIT):
@@ -244,6 +258,14 @@ def test_a_factor_that_the_controller_leaves_at_0_counts_as_1(stated):
     # a first sample of factor 0 does not tell whether it moves
     known = fed(times[1:] if stated else times, stated)
     assert (unset.at(0.05) == known.at(0.05)).all()
+
+
+@STATED
+def test_without_a_factor_the_speed_is_that_of_the_trajectory(stated):
+    followed, full = Followed(), fed(0.01 * np.arange(4), stated)
+    for t in 0.01 * np.arange(4):
+        followed.reference.add(int(ns(t)), *along(t)[: stated + 1])
+    assert (followed.at(0.03) == full.at(0.03)).all()
 
 
 # what is wrong

@@ -72,6 +72,27 @@ def test_a_torque_changes_no_faster_than_its_rate():
     assert envelope.reasons(NAMES) == 'shoulder: faster than the rate limit'
 
 
+def test_small_joints_have_small_limits():
+    """Limits and torques below 1 N m, of a wrist or a finger, keep their sign and count as any others."""
+    torque = np.array([0.7, -0.7, 0.7, -0.7])
+    envelope = Envelope([0.5, 0.5, 1.0, 1.0], [0.0, 0.0, 0.25, 0.25], torque)
+    assert envelope.admit(0.5)
+    assert torque.tolist() == [0.5, -0.5, 0.125, -0.125]
+    assert envelope.latched.tolist() == [CLAMPED, CLAMPED, SLOWED, SLOWED]
+    assert envelope.reasons('abcd') == (
+        'a: beyond the effort limit; b: beyond the effort limit; '
+        'c: faster than the rate limit; d: faster than the rate limit'
+    )
+
+
+def test_a_torque_that_changes_as_fast_as_it_may_is_left_alone():
+    torque = np.array([1.0, -1.0])
+    envelope = Envelope([10.0, 10.0], [8.0, 8.0], torque)
+    assert envelope.admit(0.125)
+    assert torque.tolist() == [1.0, -1.0]
+    assert envelope.reasons(NAMES[:2]) == ''
+
+
 def test_begun_anew_a_torque_starts_from_zero():
     torque = np.full(1, 5.0)
     envelope = Envelope([100.0], [10.0], torque)
@@ -124,6 +145,7 @@ def test_effort_limits_are_those_stated_else_those_known():
     assert effort_limits([0.0], known, NAMES).tolist() == [10.0, 20.0, 30.0]
     assert effort_limits([0.0, 5.0, np.inf], known, NAMES).tolist() == [10.0, 5.0, np.inf]
     assert effort_limits([7.0], np.full(3, np.nan), NAMES).tolist() == [7.0, 7.0, 7.0]
+    assert effort_limits([0.25, 0.0, 0.0], [10.0, 0.5, 30.0], NAMES).tolist() == [0.25, 0.5, 30.0]
 
 
 @pytest.mark.parametrize('unknown', [0.0, np.nan, -1.0])
@@ -187,6 +209,10 @@ def test_a_state_that_was_not_answered_is_in_nobodys_way():
 @pytest.mark.parametrize('stamp', [0, -1])
 def test_a_state_without_a_stamp_is_refused(stamp):
     assert Freshness(1.0).refusal(stamp, SECOND) == 'without a stamp'
+
+
+def test_in_simulated_time_the_first_state_may_come_at_once():
+    assert Freshness(1.0).refusal(1, 1) == ''
 
 
 def test_when_the_clock_is_set_back_all_begins_anew():

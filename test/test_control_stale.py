@@ -87,3 +87,9 @@ def test_a_new_state_ends_the_ramp():
     torque[:] = 4.0
     answer.remember(0, None)
     assert answer.compute(0.5) and torque.tolist() == [2.0]
+
+
+@pytest.mark.parametrize('name', ON_STALE[1:])
+def test_nothing_acts_before_states_are_overdue(name):
+    """Or the first torque of all would not begin at zero: it would count as one that goes on."""
+    assert not stale_answer(name, ROBOT, np.zeros(6), 1.0).acts

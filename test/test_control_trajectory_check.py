@@ -98,6 +98,7 @@ def test_samples_hold_all_points_and_are_no_further_apart_than_asked():
 def test_a_single_point_is_a_rest():
     found = check(arm(), Trajectory([0.5], [[0.1, 0.2]]), 0.01)
     assert found.motion.times.tolist() == [0.5] and found.motion.last.tolist() == [True]
+    assert all(rows.shape == (1, 2) for rows in (found.motion.q, found.motion.qd, found.motion.qdd, found.effort))
     assert found.peak_effort == pytest.approx(arm().gravity_torque([0.1, 0.2]))
     assert found.peak_velocity.tolist() == [0.0, 0.0]
 
@@ -115,6 +116,12 @@ def test_too_many_samples_are_refused_before_any_is_made():
         check(arm(), random_trajectory(0)[0], 1e-9)
     with pytest.raises(ArgumentError, match=r'^sample_period: 0.01 s makes 200000000001 samples of 2e'):
         check(slide(), gone(duration=2e9))
+
+
+def test_as_many_samples_as_are_answered_are_made():
+    assert len(sampled(gone(duration=MOST_SAMPLES - 1.0), 1.0).times) == MOST_SAMPLES
+    with pytest.raises(ArgumentError, match=rf'^sample_period: 1 s makes {MOST_SAMPLES + 1} samples'):
+        sampled(gone(duration=float(MOST_SAMPLES)), 1.0)
 
 
 # peaks
@@ -222,6 +229,13 @@ def test_gravity_alone_beyond_the_limit_leaves_no_factor():
     found = check(slide(axis, f'effort="{0.9 * weight}"'), fall)
     assert found.effort_margin[0] > 0.0
     assert found.time_scaling is None
+
+
+def test_an_arm_may_rest_where_gravity_takes_all_of_its_limit():
+    axis, weight = LIFT
+    rest = Trajectory([0.0], [[0.3]])
+    assert check(slide(axis, f'effort="{weight}"'), rest).time_scaling == FASTEST
+    assert check(slide(axis, f'effort="{weight - 1e-9}"'), rest).time_scaling is None
 
 
 def test_friction_beyond_the_limit_leaves_no_factor():

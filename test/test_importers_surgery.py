@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
@@ -119,6 +120,29 @@ def test_all_joints_locked_leave_frames_alone():
     assert set(still.frame_names) == set(model.frames)
     pose = Robot(model).link_pose(np.full(9, 0.3), 'link_9')
     assert still.link_pose([], 'link_9') == pytest.approx(pose, abs=1e-13)
+
+
+def test_held_joints_leave_every_mass_where_it_is():
+    """Those of the base too, which no torque tells of."""
+    model = model_from_urdf(TREE)
+    for held in ([], ['z_turn'], ['m_slide', 'a_wag'], model.joint_names):
+        left = with_locked_joints(model, dict.fromkeys(held, 0.0))
+        assert left.arrays.I[:, 0].sum() == pytest.approx(model.arrays.I[:, 0].sum())
+        gone = [k for k, name in enumerate(model.joint_names, 1) if name in held]
+        assert len(left.arrays.I) == len(model.arrays.I) - len(gone)
+    assert (with_locked_joints(model, {}).arrays.I[0] == model.arrays.I[0]).all()
+
+
+@pytest.mark.parametrize(('kind', 'turn'), [('spherical', 0), ('free', 3)])
+def test_a_joint_is_held_at_a_turn_that_is_one(kind, turn):
+    joint = Joint('j', 'body', 'base', kind, np.eye(3)[2], np.eye(3), np.zeros(3), np.eye(10)[0])
+    model = Model.of('one', 'base', [joint])
+    position = np.zeros(KINDS[kind].coordinates)
+    with pytest.raises(ArgumentError, match=r'^positions: j: its quaternion is not of length 1$'):
+        with_locked_joints(model, {'j': position})
+    position[turn : turn + 4] = Rotation.from_euler('x', 0.3).as_quat()
+    still = Robot(with_locked_joints(model, {'j': position}))
+    assert still.link_pose([], 'body')[:3, :3] == pytest.approx(Rotation.from_euler('x', 0.3).as_matrix())
 
 
 @pytest.mark.parametrize('seed', SEEDS)

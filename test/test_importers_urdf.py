@@ -108,6 +108,21 @@ def test_dynamics_are_viscous_and_coulomb_friction():
     assert model_from_urdf(one_joint()).friction.viscous[0] == 0
 
 
+@pytest.mark.parametrize(
+    ('dynamics', 'friction'),
+    [
+        ('', (0.0, 0.0)),
+        ('<dynamics/>', (0.0, 0.0)),
+        ('<dynamics damping="0.5"/>', (0.5, 0.0)),
+        ('<dynamics friction="0.25"/>', (0.0, 0.25)),
+    ],
+)
+def test_friction_that_is_not_stated_is_none(dynamics, friction):
+    joint = f'<joint name="j" type="continuous"><parent link="a"/><child link="b"/>{dynamics}</joint>'
+    (read,) = model_from_urdf(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>').joints
+    assert (read.viscous, read.coulomb) == friction
+
+
 @pytest.mark.parametrize('limit', ['', '<limit/>', '<limit lower="0" upper="0" velocity="0" effort="0"/>'])
 def test_limits_that_are_missing_or_zero_are_unknown(limit):
     limits = model_from_urdf(one_joint(limit)).limits

@@ -5,6 +5,8 @@ import os
 import sys
 import threading
 import time
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -14,7 +16,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.nodes import realtime
-from robot_dynamics_ros.nodes.hot_path import PATIENCE, HotPath, NoExecutor
+from robot_dynamics_ros.nodes.hot_path import PATIENCE, PAUSE, HotPath, NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
 
 USUAL = Schedule(0, (), False)
@@ -33,13 +35,13 @@ def node():
 class Wire:
     """A topic within a node, its messages taken by a hot path."""
 
-    def __init__(self, node, topic='topic'):
+    def __init__(self, node, topic='topic', on_pause=None):
         self.taken: list = []
         self.threads: set = set()
         group = NoExecutor()
         self.subscription = node.create_subscription(JointState, topic, self.take, 10, callback_group=group, raw=True)
         self.publisher = node.create_publisher(JointState, topic, 10)
-        self.hot_path = HotPath(node, group, [self.subscription])
+        self.hot_path = HotPath(node, group, [self.subscription], on_pause)
         self.until(lambda: self.publisher.get_subscription_count() == 1)
 
     def take(self, data):
@@ -100,6 +102,38 @@ def test_stopped_it_takes_nothing_and_started_it_forgets_what_came_between(node)
     wire.hot_path.stop()  # again: no harm
 
 
+def test_who_shall_act_in_a_pause_is_asked_while_it_runs_and_messages_go_on(node):
+    pauses, threads = [], set()
+
+    def on_pause():
+        pauses.append(time.monotonic_ns())
+        threads.add(threading.current_thread().name)
+
+    wire = Wire(node, on_pause=on_pause)
+    wire.hot_path.start(USUAL)
+    wire.until(lambda: len(pauses) > 5)
+    wire.send('one')
+    wire.until(lambda: wire.taken == ['one'])
+    known = len(pauses)
+    wire.until(lambda: len(pauses) > known)
+    wire.hot_path.destroy()
+    assert threads == {'hot path'}
+    assert min(later - earlier for earlier, later in pairwise(pauses)) > 0.9 * PAUSE  # it waits, it does not look again
+    # the thread has ended: nobody is left to ask
+    assert 'hot path' not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_message_is_no_pause(node):
+    pauses: list = []
+    wire = Wire(node, on_pause=lambda: pauses.append(len(wire.taken)))
+    take, wire.subscription.callback = wire.subscription.callback, lambda data: (take(data), wire.send('next'))
+    wire.hot_path.start(USUAL)
+    wire.send('first')
+    wire.until(lambda: len(wire.taken) > 200)
+    wire.hot_path.destroy()
+    assert set(range(1, 200)) - set(pauses)  # between some no time was left for one
+
+
 @pytest.mark.compiled
 def test_while_one_runs_the_garbage_is_frozen_and_the_interpreter_given_up_early(node):
     before = 0.004
@@ -134,8 +168,14 @@ def on_a_thread(schedule):
     return found
 
 
+def locked_memory() -> str:
+    return next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmLck'))
+
+
 def test_the_usual_schedule_asks_for_nothing():
+    before = locked_memory()
     assert on_a_thread(USUAL) == [[], (os.SCHED_OTHER, os.sched_getaffinity(0))]
+    assert locked_memory() == before
 
 
 def test_what_the_system_refuses_is_told_by_name():
@@ -151,7 +191,9 @@ def test_a_core_can_be_chosen():
 
 def test_a_priority_holds_for_the_thread_or_is_refused_by_name():
     (refused, (policy, _)) = on_a_thread(Schedule(1, (), False))
+    assert os.sched_getscheduler(threading.main_thread().native_id) == os.SCHED_OTHER  # Python's others keep theirs
     if refused:
         assert refused[0].startswith('realtime_priority 1: ') and policy == os.SCHED_OTHER
+        assert 'Operation not permitted' in refused[0]
     else:
         assert policy == os.SCHED_FIFO

@@ -3,6 +3,7 @@
 import graph as ros
 import numpy as np
 import pytest
+from lifecycle_msgs.msg import State, Transition
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import Robot
@@ -47,6 +48,13 @@ def test_a_home_that_can_not_be_written_is_told_and_done_without(graph, tmp_path
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
     graph.start(NODE)
     assert 'compiled code is kept for this process only' in graph.log(NODE)
+    assert_answers(graph)
+
+
+def test_where_a_manager_is_to_start_it_it_waits(graph):
+    graph.start(NODE, arguments=('-p', 'autostart:=false'), active=False)
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    graph.client.change_state(NODE, Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
     assert_answers(graph)
 
 

@@ -1,13 +1,16 @@
 """Messages on the wire: our reading of the bytes is rclpy's."""
 
+import struct
+
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.dynamics.errors import DynamicsError
-from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput
+from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput, nanoseconds, set_nanoseconds
 from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 
 NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
@@ -42,11 +45,16 @@ def reader(data, fields=('position', 'velocity')):
     return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), out), out
 
 
-def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked():
-    read, out = reader(serialize_message(message(0)))
-    following = message(1, stamp=STAMP + 5)
+@pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])  # with and without padding before numbers
+def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked(frame):
+    read, out = reader(serialize_message(message(0, frame=frame)))
+    following = message(1, frame=frame, stamp=STAMP + 5)
     assert read(serialize_message(following)) == 0b11
     assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
+
+
+def test_another_layout_is_told_from_whatever_fields_are_found():
+    assert OTHER_LAYOUT not in range(1 << len(FIELDS))
 
 
 def test_what_is_not_there_or_not_finite_is_told():
@@ -107,11 +115,26 @@ def test_numbers_of_an_array_go_out_as_they_are():
     assert list(deserialize_message(bytes(buffer), Float64MultiArray).data) == (np.arange(6) / 7.0).tolist()
 
 
-def test_big_endian_is_refused():
-    data = bytearray(serialize_message(message()))
-    data[1] = 0
-    with pytest.raises(DynamicsError, match='no JointState'):
-        JointStateInput(NAMES, 'position').receive(bytes(data))
+def big_endian(names, values) -> bytes:
+    """Serialise a JointState with positions alone as a machine does that writes the other end first."""
+    data = bytearray(b'\0\0\0\0' + struct.pack('>iI', *divmod(STAMP, 1_000_000_000)))
+    for text in ('', *names):
+        data += struct.pack('>I', len(text) + 1) + text.encode() + b'\0'
+        data += bytes(-len(data) % 4)
+        if text == '':
+            data += struct.pack('>I', len(names))
+    data += struct.pack('>I', len(values))
+    data += bytes((4 - len(data)) % 8) + struct.pack(f'>{len(values)}d', *values)
+    return bytes(data + bytes(8))
+
+
+@pytest.mark.parametrize('position', [[1.0, 2.0], [0.0, 0.0]])
+def test_what_another_kind_of_machine_sends_is_refused_before_its_lengths_are_believed(position):
+    """Read from the wrong end, a length of 1 is one of sixteen million."""
+    data = big_endian(['a', 'bc'], position)
+    assert list(deserialize_message(data, JointState).position) == position
+    with pytest.raises(DynamicsError, match=r'^no JointState: encoding 0000 is not known here$'):
+        StateInput(['a', 'bc']).read(data)
 
 
 @pytest.mark.parametrize('size', [*range(0, 60, 7), 100, 150, 200])
@@ -141,6 +164,37 @@ def test_a_stamp_that_is_no_time_is_refused(nanosec):
     sent.header.stamp.nanosec = nanosec
     with pytest.raises(DynamicsError, match=f'{nanosec} ns'):
         state.read(serialize_message(sent))
+
+
+def test_what_a_state_lacks_is_named():
+    state = StateInput(['a', 'shoulder'])
+    with pytest.raises(DynamicsError, match=r'^5 joints have 0 positions$'):
+        state.read(serialize_message(message(fields=('velocity',))))
+    wrong = message()
+    wrong.position[2] = np.nan  # of a joint that is not asked for
+    assert state.read(serialize_message(wrong)) == STAMP
+    wrong.position[0] = np.inf
+    with pytest.raises(DynamicsError, match=r"^joint 'shoulder': position is not finite$"):
+        state.read(serialize_message(wrong))
+    assert state.read(serialize_message(message())) == STAMP
+
+
+def test_velocities_are_known_all_or_none():
+    state, gap, known = StateInput(['a', 'shoulder']), message(), message(1)
+    assert not state.has_velocity
+    gap.velocity[0] = np.nan
+    for sent in (gap, known, message(2, fields=('position',)), known):
+        state.read(serialize_message(sent))
+        assert state.q.tolist() == [sent.position[1], sent.position[0]]
+        assert state.has_velocity == (sent is known)
+        assert np.array_equal(state.qd, [known.velocity[1], known.velocity[0]] if sent is known else [np.nan] * 2, True)
+
+
+def test_times_are_counted_in_nanoseconds():
+    stamp = Time()
+    set_nanoseconds(stamp, STAMP)
+    assert (stamp.sec, stamp.nanosec) == (1_795_000_000, 123_456_789)
+    assert nanoseconds(stamp) == STAMP
 
 
 def test_an_unknown_layout_is_learned_and_wrong_names_are_named():

@@ -63,6 +63,9 @@ class JointStateBuffer:
         """Lay out a serialised message; ValueError where it is not the CDR that is known here."""
         if len(data) < SHORTEST:
             raise ValueError(f'{len(data)} bytes are too few')
+        if data[:2] != LITTLE_ENDIAN:
+            # lengths read from the wrong end are as large as memory
+            raise ValueError(f'encoding {data[:2].hex()} is not known here')
         self.message = deserialize_message(data, JointState)
         self._memory = _memory(data)
         self._bytes = self._memory.data
@@ -76,7 +79,7 @@ class JointStateBuffer:
             first = _aligned(place + 4, 8) if len(values) else place + 4
             place = first + 8 * len(values)
             array = self._memory[first:place].view(np.float64)
-            if data[:2] != LITTLE_ENDIAN or array.tobytes() != np.asarray(values).tobytes():
+            if array.tobytes() != np.asarray(values).tobytes():
                 raise ValueError('not the serialisation that is known here')
             setattr(self, field, array)
             self._first[field] = (first - ENCODING) // 8 if len(values) == len(self.message.name) else -1
