@@ -85,6 +85,7 @@ def test_what_is_fixed_to_the_last_link_carries(frame, name):
     assert carrier(robot_of('aubo_i5'), Payload(1.0, COM), frame) == name
 
 
+@pytest.mark.compiled
 def test_what_would_need_other_code_does_not_carry():
     payload = Payload(1.0, COM)
     with pytest.raises(ArgumentError, match=r"^frame: 'foreArm_Link' is not fixed to the last link"):

@@ -1,6 +1,7 @@
 """What the nodes say of themselves on /diagnostics is what doc/diagnostics.md says they do."""
 
 import re
+from pathlib import Path
 
 import graph as ros
 import pytest
@@ -11,7 +12,7 @@ from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.torque_node import MOST_REASONS, TorqueNode
 
-DOCUMENT = (ros.TREE / 'doc' / 'diagnostics.md').read_text(encoding='utf-8')
+DOCUMENT = Path(__file__).parents[1].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [
     path.read_text(encoding='utf-8')
     for folder in ('nodes', 'control')
