@@ -217,32 +217,11 @@ def test_a_value_that_the_node_could_not_use_is_refused_when_set(graph, name, va
         graph.client.set_parameter(NODE, name, value)
 
 
-@pytest.fixture(scope='module')
-def follower(graph):
-    """A node beside the other that holds the arm when states stop, and the torques that it sends."""
-    node = 'feedforward_node'
+def test_where_no_gravity_torque_is_known_nothing_is_held(graph):
+    node, far = 'feedforward_node', np.where(np.arange(6), Q, 1e155)
     graph.start(node, arguments=('-p', 'on_stale:=gravity_only', '-p', 'age_limit:=0.3', '-p', 'start_tolerance:=0.0'))
-    return node
-
-
-def follow_for_ever(graph, node, position):
-    """Have the arm rest at Q, wherever it is said to be, and return the torques that come then."""
     graph.follow(node, ros.trajectory(NAMES, graph.now(), (0.0, Q), (ros.DAY, Q)))
     torques = graph.listen(JointState, 'feedforward_torque')
-    graph.repeat_until(lambda: send(graph, graph.now(), position), lambda: torques, 'a torque')
-    return torques
-
-
-def test_where_there_is_nothing_to_follow_nothing_is_held(graph, follower):
-    torques = follow_for_ever(graph, follower, Q)
-    graph.follow(follower, ros.trajectory(NAMES, 0))
-    graph.silence(follower, 'no trajectory', lambda: send(graph, graph.now()))
-    torques.clear()
-    # states stop: the node says so again and again, and sends nothing
-    graph.diagnostics(follower, lambda status: 'no joint state for' in status.message)
-    assert torques == []
-
-
-def test_where_no_gravity_torque_is_known_nothing_is_held(graph, follower):
-    follow_for_ever(graph, follower, np.where(np.arange(6), Q, 1e155))
-    graph.silence(follower, 'no fresh joint state: gravity only: gravity_torque', lambda: None)
+    # the torque of the trajectory, wherever the arm is said to be
+    graph.repeat_until(lambda: send(graph, graph.now(), far), lambda: torques, 'a torque')
+    graph.silence(node, 'no fresh joint state: gravity only: gravity_torque', lambda: None)

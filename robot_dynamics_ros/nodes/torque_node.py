@@ -178,7 +178,8 @@ class TorqueNode(DynamicsNode):
         """Begin to answer."""
         result = super().on_activate(state)
         self._freshness.forget()
-        self._end_answers()
+        if self._stale:
+            self._stale.acts = False  # what was sent before it fell silent is over
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
@@ -229,7 +230,6 @@ class TorqueNode(DynamicsNode):
         self._states = self._answers = 0
         self._rejected: dict[str, int] = {}
         self._seen = self._fresh = self._answered = 0.0
-        self._answering = False
         self._refusal = ''
 
     def _reject(self, why: str) -> None:
@@ -262,23 +262,14 @@ class TorqueNode(DynamicsNode):
                 self._answers += 1
                 self._freshness.answered = stamp
                 self._fresh = self._answered = self._seen
-                self._answering = True
                 if self._stale:
                     self._stale.remember(stamp, self.state.q)
-            else:
-                self._end_answers()
             self.silence = reason
         except DynamicsError as error:
             self._reject(str(error))
             self.refuse(self.silence)
         except Exception as error:  # no exception leaves a callback: the node says so and stays silent
             self.crashed(error)
-
-    def _end_answers(self) -> None:
-        """Take in that there is no torque, although no state is missing: what was sent before is not gone on with."""
-        self._answering = False
-        if self._stale:
-            self._stale.acts = False
 
     def _elapsed(self, stamp: int) -> float:
         """Return the time in s since the last torque; after a silence longer than the age limit begin from zero."""
@@ -294,7 +285,7 @@ class TorqueNode(DynamicsNode):
         """Nothing that can be answered has come: where states are overdue, do what ``on_stale`` says."""
         now = time.monotonic()
         overdue = now - self._fresh - self._freshness.limit
-        if not (self._answering and self._freshness.answered) or overdue < 0.0 or self.crash:
+        if not self._freshness.answered or overdue < 0.0 or self.crash:
             return
         try:
             going_on = self._stale.compute(overdue)
