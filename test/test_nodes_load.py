@@ -5,13 +5,14 @@ import re
 import graph as ros
 import numpy as np
 import pytest
+from feedforward import NAMES, RATE_A, REST, ROBOT, A, B
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
-from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros import Payload
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED
 from robot_dynamics_ros.tools.processes import Processes
 
@@ -19,13 +20,9 @@ SERVER, FEEDFORWARD, GRAVITY, CONTROLLER = NODES = (
     *('dynamics_server', 'feedforward_node'),
     *('gravity_compensation_node', 'torque_controller'),
 )
-ROBOT = Robot.named('aubo_i5')
-NAMES = list(ROBOT.joint_names)
 BODY = {'mass': 2.5, 'com': (0.02, -0.03, 0.1), 'inertia': [0.04, 0.05, 0.03, 0.01, 0.002, -0.01]}
 PAYLOAD = Payload(2.5, BODY['com'], np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]]))
 LOADED = ROBOT.with_payload(PAYLOAD, 'ee_link')
-A, B = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0]), np.array([0.5, -0.4, -0.2, 0.3, 0.1, -0.4])
-RATE, REST = np.array([0.1, 0.2, -0.1, 0.2, -0.3, 0.1]), np.zeros(6)
 BANDWIDTH = 10.0
 
 
@@ -79,7 +76,7 @@ def later(graph):
 later.last = 0
 
 
-def answers(graph, stamp, q=A, qd=RATE):
+def answers(graph, stamp, q=A, qd=RATE_A):
     """Return what the nodes that need no trajectory make of a state, by topic."""
     topics = {'gravity_torque': JointState, 'effort_commands': Float64MultiArray}
     heard = {topic: graph.listen(kind, topic) for topic, kind in topics.items()}
@@ -93,7 +90,7 @@ def send(graph, stamp, q, qd):
     graph.publish('joint_states', ros.joint_state(NAMES, stamp, q, qd))
 
 
-def expected(robot, q=A, qd=RATE):
+def expected(robot, q=A, qd=RATE_A):
     """Return what they should make of it: the controller holds the arm at ``A``."""
     law = BANDWIDTH**2 * (A - q) - 2 * BANDWIDTH * qd
     friction = robot.friction_torque(REST)
@@ -135,7 +132,9 @@ def test_along_a_ramp_the_stamp_says_what_is_carried(graph):
 
 def test_a_trajectory_goes_on_with_what_is_carried(graph):
     start = later(graph)
-    graph.follow('bringup', ros.trajectory(NAMES, start, (0.0, A, RATE, REST), (2000.0, B, RATE, REST)), receivers=2)
+    graph.follow(
+        'bringup', ros.trajectory(NAMES, start, (0.0, A, RATE_A, REST), (2000.0, B, RATE_A, REST)), receivers=2
+    )
     assert_feedforward(graph, start, 1.0, 0.0)
     ramp = set_payload(graph, **BODY, frame='ee_link', ramp_time=3600.0)
     graph.diagnostics(FEEDFORWARD, lambda status: status.fields['payload, kg'] == '2.5')
@@ -150,17 +149,17 @@ def assert_feedforward(graph, start, t, share):
     """See that the feedforward torque ``t`` s after ``start`` is that of the motion and of a share of the payload."""
     torques = graph.listen(JointState, 'feedforward_torque')
     stamp = start + round(t * ros.SECOND)
-    found = graph.answer(lambda stamp: send(graph, stamp, A, RATE), torques, stamp).effort
+    found = graph.answer(lambda stamp: send(graph, stamp, A, RATE_A), torques, stamp).effort
     motion = quintic(t, 2000.0) if t < 2000.0 else (B, REST, REST)
     bare, loaded = (robot.inverse_dynamics(*motion) + robot.friction_torque(motion[1]) for robot in (ROBOT, LOADED))
     np.testing.assert_allclose(found, bare + share * (loaded - bare), rtol=0, atol=1e-9)
 
 
 def quintic(t, duration):
-    """Return q, qd, qdd at ``t`` s of the polynomial from A to B with RATE at both ends, no acceleration there."""
-    s, way = t / duration, B - A - RATE * duration
-    q = A + RATE * t + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
-    qd = RATE + way * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
+    """Return q, qd, qdd at ``t`` s of the polynomial from A to B with RATE_A at both ends, no acceleration there."""
+    s, way = t / duration, B - A - RATE_A * duration
+    q = A + RATE_A * t + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
+    qd = RATE_A + way * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
     return q, qd, way * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
 
 

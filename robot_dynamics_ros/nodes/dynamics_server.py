@@ -22,7 +22,7 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_of
+from robot_dynamics_ros.nodes.load_messages import gravity_of, load_report
 from robot_dynamics_ros.nodes.payload_service import PayloadService
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
@@ -107,8 +107,7 @@ class DynamicsServer(DynamicsNode):
         return {
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
-            'payload, kg': f'{self._payload.mass:g}',
-            'gravity, m/s^2': ' '.join(f'{part:g}' for part in self.robot.gravity),
+            **load_report(self.robot, self._payload.mass),
         }
 
     def _guarded(self, answer):

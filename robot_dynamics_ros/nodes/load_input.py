@@ -8,7 +8,7 @@ from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_of, payload_of
+from robot_dynamics_ros.nodes.load_messages import gravity_of, load_report, payload_of
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 from robot_dynamics_ros.robot import Robot
 
@@ -37,11 +37,7 @@ class LoadInput:
 
     def report(self) -> dict[str, str]:
         """Return payload and gravity for the diagnostics, and why a message was refused last."""
-        return {
-            'payload, kg': f'{self.ramp.mass:g}',
-            'gravity, m/s^2': ' '.join(f'{part:g}' for part in self.robot.gravity),
-            'load refused last': self.refused,
-        }
+        return {**load_report(self.robot, self.ramp.mass), 'load refused last': self.refused}
 
     def _refusing(self, topic: str, take):
         """Return the callback that has ``take`` take a message, or tells why it does not."""

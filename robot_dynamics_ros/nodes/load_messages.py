@@ -29,3 +29,8 @@ def gravity_of(robot: Robot, message: Vector3Stamped) -> tuple[float, float, flo
     if frame not in ('', base):
         raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
     return message.vector.x, message.vector.y, message.vector.z
+
+
+def load_report(robot: Robot, mass: float) -> dict[str, str]:
+    """Return what a node's diagnostics say of a payload of ``mass`` (kg) and of the gravity of ``robot``."""
+    return {'payload, kg': f'{mass:g}', 'gravity, m/s^2': ' '.join(f'{part:g}' for part in robot.gravity)}
