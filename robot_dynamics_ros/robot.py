@@ -14,7 +14,7 @@ from robot_dynamics_ros.answers.motors import Motors
 from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, Specialised, is_possible, robot_digest
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, code_of, is_possible, robot_digest
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Actuators, Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.importers.actuators import with_actuators
@@ -162,8 +162,8 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         arguments.choice('binding', binding, BINDINGS)
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
-        specialised = Specialised(self._arrays, threads) if wanted else None
-        return Robot(self._bare, self._gravity, specialised, threads, self._payloads)
+        code = code_of(self._arrays, threads) if wanted else None
+        return Robot(self._bare, self._gravity, code, threads, self._payloads)
 
     @property
     def binding(self) -> str:
@@ -278,5 +278,5 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
 def _unpickled(model: Model, gravity, coded: ModelArrays | None, threads: int | None, payloads) -> Robot:
     """Return a robot from its pickle; ``coded`` is what there was code for."""
-    specialised = Specialised(coded, threads) if coded and is_possible() else None
-    return Robot(model, gravity, specialised, threads, payloads)
+    code = code_of(coded, threads) if coded and is_possible() else None
+    return Robot(model, gravity, code, threads, payloads)

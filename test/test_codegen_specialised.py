@@ -16,7 +16,7 @@ import random_trees as trees
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import boundary, specialise
 from robot_dynamics_ros.codegen.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, ROBOTS, SMALLEST_PART, Specialised, robot_digest
+from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, ROBOTS, SMALLEST_PART, Specialised, code_of, robot_digest
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import FOLDER
 from robot_dynamics_ros.dynamics.regrouping import regrouped
@@ -157,6 +157,26 @@ def test_an_unknown_binding_is_refused():
 # What is kept
 
 
+def test_code_is_made_once_for_robots_of_the_same_constants():
+    arrays = regrouped(models()['tree'].arrays)
+    code = code_of(arrays, 1)
+    assert code_of(type(arrays)(*(array.copy() for array in arrays)), 1) is code
+    assert code_of(arrays, 2) is not code
+    heavier = arrays._replace(I=np.concatenate([arrays.I[:-1], 2.0 * arrays.I[-1:]]))
+    assert code_of(heavier, 1) is code
+    other = arrays._replace(I=2.0 * arrays.I)
+    assert code_of(other, 1) is not code
+
+
+def test_the_code_of_many_robots_is_forgotten_oldest_first():
+    arrays = regrouped(models()['tree'].arrays)
+    made = [code_of(arrays, threads) for threads in range(1, specialise.MOST_KEPT + 1)]
+    assert code_of(arrays, 1) is made[0]  # which makes the second one the oldest
+    assert code_of(arrays, len(made) + 1) not in made
+    assert code_of(arrays, 1) is made[0]
+    assert code_of(arrays, 2) is not made[1]
+
+
 def generated(name='gravity_torque') -> Path:
     arrays = regrouped(models()['tree'].arrays)
     Specialised(arrays).single.__getattr__(name)
@@ -164,6 +184,7 @@ def generated(name='gravity_torque') -> Path:
 
 
 def gravity_torque():
+    specialise._kept.clear()  # as in a process that has not made it yet
     robot = pair(models()['tree'])[1]
     return robot.gravity_torque(np.ones(robot.nv))
 

@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 import warnings
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -60,6 +61,8 @@ def is_possible() -> bool:
     return not numba_is_disabled() and boundary.layout_is_known()
 
 
+MOST_KEPT = 32
+"""Robots whose code a process keeps for when they come again: Numba gives back no memory of what it has compiled."""
 ROBOTS = FOLDER / 'robots'
 """Where generated files are kept: below the folder of this state of the sources, the generator's included."""
 
@@ -81,11 +84,11 @@ class Specialised:
     (``pays``) is refused by ``single``.
     """
 
-    def __init__(self, arrays: ModelArrays, threads: int | None = None):
-        """Take the robot's arrays; nothing is compiled yet. ``threads`` limits the cores of a batch (None: all)."""
+    def __init__(self, arrays: ModelArrays, threads: int = 1):
+        """Take the robot's arrays; nothing is compiled yet. A batch may take as many cores as ``threads``."""
         self.arrays = arrays
         self._digest = robot_digest(arrays)
-        self._threads = threads or len(os.sched_getaffinity(0))
+        self._threads = threads
         self._modules: dict[str, ModuleType] = {}
         self._programs = dict(PROGRAMS)
         self._compiled = _OnDemand(self._programs, self._compile)
@@ -162,6 +165,20 @@ class Specialised:
                 where = where if _write(path, text) else f'<{name}>'
             self._modules[name] = _executed(f'robot_{self._digest}_{name}', where, text)
         return self._modules[name]
+
+
+_kept: OrderedDict[tuple[str, int], Specialised] = OrderedDict()
+
+
+def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
+    """Return the code of a robot, the same for the same constants; a batch may take ``threads`` cores (None: all)."""
+    threads = threads or len(os.sched_getaffinity(0))
+    key = robot_digest(arrays), threads
+    code = _kept.pop(key, None) or Specialised(arrays, threads)
+    _kept[key] = code
+    if len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+    return code
 
 
 class _OnDemand:
