@@ -80,7 +80,6 @@ class Fuzz:
             if node.described:
                 self._descriptions[name] = Descriptions(self.found, node, self.random)
         self.resident: list[float] = []
-        self._kept = 0.0  # MB, by what was configured anew: compiled code is not given back
         for program in (ROBOT.gravity_torque, ROBOT.mass_matrix):
             program(np.zeros(ROBOT.nv))
         self._kernels = kernels()
@@ -97,7 +96,7 @@ class Fuzz:
                 self._one()
             if self.found.index // part > sent // part:
                 gc.collect()
-                self.resident.append(memory() - self._kept)
+                self.resident.append(memory())
                 progress(self)
         grown = self.resident[-1] - self.resident[len(self.resident) // 4]
         self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
@@ -244,13 +243,12 @@ class Fuzz:
         response = self._give(name, SET_PARAMETERS, data)
         if response is None:
             return
-        changed, used = parameters.look_at(data, response, before), memory()
+        changed = parameters.look_at(data, response, before)
         configured = bool(changed) and parameters.configure(changed)
         parameters.restore(before, changed, configured)
         self.nodes[name].set_time(self.now)
         if configured:
             self.found.counts['configured anew'] += 1
-            self._kept += memory() - used
             self._begin(name, anew=True)
 
     def _describe(self, name: str) -> None:

@@ -153,8 +153,9 @@ def wrong_reset(response, status) -> str:
 def _wrong_jacobian(request, q, J) -> str:
     """Return what is wrong with J (6, n) at q (n), '' for nothing: against differences of the link's pose."""
     steps = STEP * np.eye(ROBOT.nv)
-    pose = ROBOT.link_pose(q, request.link)
-    before, after = (ROBOT.link_pose(q + sign * steps, request.link) for sign in (-1.0, 1.0))
+    robot = ROBOT.with_binding('generic')  # or code would be made for each link
+    pose = robot.link_pose(q, request.link)
+    before, after = (robot.link_pose(q + sign * steps, request.link) for sign in (-1.0, 1.0))
     R, p = pose[:3, :3], pose[:3, 3]
     turned = (after - before)[:, :3, :3] @ R.T / (2 * STEP)
     angular = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]])
