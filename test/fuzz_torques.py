@@ -40,6 +40,8 @@ LARGEST = 1e6
 """rad; an arm that was seen further away may have no gravity torque."""
 ABSENT = 'no fresh joint state'
 """How the reason begins where a torque answers no state."""
+IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
+"""How it begins where nothing is asked for, so that nothing may be sent when states stop."""
 
 
 LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (Vector3Stamped, is_gravity)}
@@ -78,7 +80,7 @@ class Torques:
             self.load = Load()
         self._answered: Answered | None = None
         self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))  # time and torque, whatever they answered
-        self._acting = False
+        self._due = self._acting = False  # something to go on with; whether the last torque went on
 
     def state(self, data: bytes, now: int) -> Sent | None:
         """Look at what has followed a state, good or not; return the torque that answers it."""
@@ -95,8 +97,13 @@ class Torques:
             self._check(ANSWERED, False, node.silence)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self._newest = max(self._newest, read.stamp)
-        if absent:
+        if not node.silence.startswith(IDLE):
             self.absence(now)
+            return None
+        fresh = read is not None and (abs(now - read.stamp) <= LIMIT or not node.age_limited)
+        self._check(STALE, fresh, f'{node.silence}: the state is {read}')
+        self._check(STALE, not node.sent, f'{node.silence}, but {len(node.sent)} messages were sent')
+        self._due = False
         return None
 
     def told(self, topic: str, data: bytes) -> None:
@@ -116,21 +123,21 @@ class Torques:
         """Look at what has followed where no state came, or none that could be answered."""
         node = self._node
         if not node.sent:
-            due = self._answered is not None and now - self._answered.time > LIMIT
-            known = due and np.abs(self._answered.q).max() < LARGEST and self.load.moderate
-            if known and node.on_stale == 'gravity_only':
-                self._check(STALE, False, f'nothing was sent: {node.silence}')
-            if due and node.on_stale == 'ramp_to_zero':
-                self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.silence}')
-            self._acting = False
+            if self._due and now - self._answered.time > LIMIT:
+                known = np.abs(self._answered.q).max() < LARGEST and self.load.moderate
+                if known and node.on_stale == 'gravity_only':
+                    self._check(STALE, False, f'nothing was sent: {node.silence}')
+                if node.on_stale == 'ramp_to_zero':
+                    self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.silence}')
+                self._due = False
             return
         sent = self._read()
         if sent is None:
             return
         self._counts['torques without a state'] += 1
         self._check(STALE, node.on_stale != 'silent', f'{sent} was sent')
-        self._check(STALE, self._answered is not None, f'{sent} was sent before any state was answered')
-        if self._answered is None:
+        self._check(STALE, self._due, f'{sent} was sent, but there was nothing to go on with')
+        if not self._due:
             return
         last = self._answered
         overdue = (now - last.time - LIMIT) / SECOND
@@ -156,7 +163,7 @@ class Torques:
             return None
         self._look_at(read, sent, now)
         self._answered = Answered(read.stamp, now, read.q, sent.torque)
-        self._sent, self._acting = (now, sent.torque), False
+        self._sent, self._due, self._acting = (now, sent.torque), True, False
         self._newest = max(self._newest, read.stamp)
         return sent
 
@@ -193,7 +200,7 @@ class Torques:
             step, torque_before = max(0, read.stamp - before), self._sent[1]
             if self._acting:
                 step = now - self._sent[0]
-            elif self._answered is None or step > LIMIT:
+            if self._answered is None or (step > LIMIT and not (self._acting and self._due)):
                 torque_before, step = np.zeros(ROBOT.nv), 0
             change = np.abs(torque - torque_before).max()
             self._check(RATES, change <= RATE * step * 1e-9 + 1e-9, f'changed by {change} N m in {step} ns')

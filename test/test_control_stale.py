@@ -30,7 +30,7 @@ def test_gravity_only_carries_the_arm_where_it_was_seen_last():
     answer = stale_answer('gravity_only', HOLDING, torque, 1.0)
     answer.remember(0, position)
     position[:] = 9.0  # what was rejected since does not count
-    assert not answer.acts
+    assert answer.due and not answer.acts
     for overdue in (0.0, 0.1, 100.0):
         assert answer.compute(overdue)
         np.testing.assert_array_equal(torque, ROBOT.gravity_torque(Q))
@@ -65,7 +65,7 @@ def test_ramp_goes_evenly_to_zero_which_is_the_last():
         assert torque.tolist() == expected
     assert not answer.compute(3.0)
     assert not answer.compute(3.1)
-    assert not answer.acts
+    assert answer.acts
 
 
 def test_ramp_goes_on_until_what_was_sent_is_zero():
@@ -90,6 +90,22 @@ def test_a_new_state_ends_the_ramp():
 
 
 @pytest.mark.parametrize('name', ON_STALE[1:])
-def test_nothing_acts_before_states_are_overdue(name):
-    """Or the first torque of all would not begin at zero: it would count as one that goes on."""
-    assert not stale_answer(name, ROBOT, np.zeros(6), 1.0).acts
+def test_there_is_something_to_go_on_with_from_an_answer_until_nothing_is_asked_for(name):
+    answer = stale_answer(name, HOLDING, np.zeros(6), 1.0)
+    # or the first torque of all would not begin at zero: it would count as one that goes on
+    assert not answer.due and not answer.acts
+    answer.remember(0, Q)
+    assert answer.due and not answer.acts
+    assert answer.compute(0.1)
+    answer.rest()
+    assert not answer.due and answer.acts
+    answer.forget()
+    assert not answer.due and not answer.acts
+
+
+def test_gravity_that_is_not_known_leaves_the_last_torque_what_it_was():
+    answer = stale_answer('gravity_only', HOLDING, np.zeros(6), 1.0)
+    answer.remember(0, np.full(6, 1e300))
+    with pytest.raises(ArgumentError):
+        answer.compute(0.0)
+    assert not answer.acts

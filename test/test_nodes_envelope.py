@@ -28,8 +28,8 @@ def graph(tmp_path_factory):
         yield running
 
 
-def send(graph, stamp, position=Q):
-    graph.publish('joint_states', ros.joint_state(NAMES, stamp, position))
+def send(graph, stamp, position=Q, velocity=()):
+    graph.publish('joint_states', ros.joint_state(NAMES, stamp, position, velocity))
 
 
 def answer(graph, stamp):
@@ -217,11 +217,48 @@ def test_a_value_that_the_node_could_not_use_is_refused_when_set(graph, name, va
         graph.client.set_parameter(NODE, name, value)
 
 
-def test_where_no_gravity_torque_is_known_nothing_is_held(graph):
-    node, far = 'feedforward_node', np.where(np.arange(6), Q, 1e155)
+@pytest.fixture(scope='module')
+def follower(graph):
+    """A node beside the other that carries the arm when states stop."""
+    node = 'feedforward_node'
     graph.start(node, arguments=('-p', 'on_stale:=gravity_only', '-p', 'age_limit:=0.3', '-p', 'start_tolerance:=0.0'))
+    return node
+
+
+def followed(graph, node, position, velocity=()):
+    """Have the arm rest at Q, wherever it is said to be, and return the torques that come from then on."""
     graph.follow(node, ros.trajectory(NAMES, graph.now(), (0.0, Q), (ros.DAY, Q)))
     torques = graph.listen(JointState, 'feedforward_torque')
+    graph.repeat_until(lambda: send(graph, graph.now(), position, velocity), lambda: torques, 'a torque')
+    return torques
+
+
+def test_where_nothing_is_asked_for_nothing_is_sent_when_states_stop(graph, follower):
+    torques = followed(graph, follower, Q)
+    graph.follow(follower, ros.trajectory(NAMES, 0))
+    graph.silence(follower, 'no trajectory', lambda: send(graph, graph.now()))
+    torques.clear()
+    # the node says so again and again, and sends nothing
+    graph.diagnostics(follower, lambda status: 'no joint state for' in status.message)
+    assert torques == []
+
+
+def test_states_that_lack_something_are_none(graph, follower):
+    with graph.parameters(follower, evaluate_at='measured'):
+        torques = followed(graph, follower, Q, np.zeros(6))
+        held = 'no fresh joint state: gravity only'
+        graph.silence(follower, held, lambda: send(graph, graph.now()))
+        torques.clear()
+        graph.repeat_until(lambda: send(graph, graph.now()), lambda: len(torques) > 5, 'torques of gravity', 0.02)
+    for torque in torques:
+        np.testing.assert_allclose(torque.effort, GRAVITY, atol=1e-9)
+
+
+def test_where_no_gravity_torque_is_known_nothing_is_held(graph, follower):
     # the torque of the trajectory, wherever the arm is said to be
-    graph.repeat_until(lambda: send(graph, graph.now(), far), lambda: torques, 'a torque')
-    graph.silence(node, 'no fresh joint state: gravity only: gravity_torque', lambda: None)
+    torques = followed(graph, follower, np.where(np.arange(6), Q, 1e155))
+    unknown = 'no fresh joint state: gravity only: gravity_torque'
+    graph.silence(follower, unknown, lambda: None)
+    torques.clear()
+    assert graph.diagnostics(follower).message.startswith(unknown)
+    assert torques == []

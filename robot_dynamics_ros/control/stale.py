@@ -9,7 +9,30 @@ from robot_dynamics_ros.dynamics.errors import ArgumentError
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
 
 
-class GravityOnly:
+class Idle(str):
+    """A reason for no torque with a state that could be answered: nothing is asked for."""
+
+    __slots__ = ()
+
+
+class OnStale:
+    """What is sent without a state that could be answered.
+
+    ``due``: there is something to go on with; ``acts``: the last torque was one of these.
+    """
+
+    due = acts = False
+
+    def rest(self) -> None:
+        """Take in that there is nothing to go on with."""
+        self.due = False
+
+    def forget(self) -> None:
+        """Know of no torque."""
+        self.due = self.acts = False
+
+
+class GravityOnly(OnStale):
     """The torque that carries the arm where it was seen last, until states come again."""
 
     reason = 'no fresh joint state: gravity only'
@@ -18,7 +41,6 @@ class GravityOnly:
         """Write ``torque`` (n, N m), which ``holding`` computes from the positions."""
         self._holding, self._torque = holding, torque
         self._q, self._stamp = np.zeros(len(torque)), 0
-        self.acts = False
 
     def warm_up(self) -> None:
         """Have compiled what is called later."""
@@ -27,16 +49,16 @@ class GravityOnly:
     def remember(self, stamp: int, q) -> None:
         """Take in that the last torque answered a state of ``stamp`` (ns) with positions q (n)."""
         self._stamp, self._q[:] = stamp, q
-        self.acts = False
+        self.due, self.acts = True, False
 
     def compute(self, overdue: float) -> bool:
         """Write the torque when states are ``overdue`` by so many s; return whether there is one."""
-        self.acts = True
         self._holding.torque(self._stamp + round(overdue * 1e9), self._q, out=self._torque)
+        self.acts = True
         return True
 
 
-class RampToZero:
+class RampToZero(OnStale):
     """The last torque, made smaller evenly until it is zero."""
 
     reason = 'no fresh joint state: down to zero'
@@ -45,7 +67,6 @@ class RampToZero:
         """Write ``torque`` (n, N m) and take ``ramp_time`` s."""
         self._torque, self._ramp_time = torque, ramp_time
         self._last = np.zeros(len(torque))
-        self.acts = self._over = False
 
     def warm_up(self) -> None:
         """Have compiled what is called later: nothing."""
@@ -53,16 +74,14 @@ class RampToZero:
     def remember(self, stamp: int, q) -> None:
         """Take in that the last torque was sent; when it was and where the arm is does not matter."""
         self._last[:] = self._torque
-        self.acts = self._over = False
+        self.due, self.acts = True, False
 
     def compute(self, overdue: float) -> bool:
         """Write the torque when states are ``overdue`` by so many s; return whether there is one: zero is the last."""
         if self.acts and not self._torque.any():  # as it was sent: a rate limit may take longer
-            self.acts, self._over = False, True
-        if self._over:
             return False
-        self.acts = True
         np.multiply(self._last, max(0.0, 1.0 - overdue / self._ramp_time), out=self._torque)
+        self.acts = True
         return True
 
 

@@ -22,7 +22,7 @@ from robot_dynamics_ros.control.safety import (
     effort_limits,
     rate_limits,
 )
-from robot_dynamics_ros.control.stale import ON_STALE, stale_answer
+from robot_dynamics_ros.control.stale import ON_STALE, Idle, stale_answer
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.dynamics.jit import bound
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
@@ -99,7 +99,10 @@ class TorqueNode(DynamicsNode):
             handover.take(self.load.robot, self.load.ramp)
 
     def compute(self, stamp: int) -> str:
-        """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none."""
+        """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none.
+
+        It is ``Idle`` where nothing is missing. With any other reason the node goes on as ``on_stale`` says.
+        """
         raise NotImplementedError
 
     def create_outputs(self) -> None:
@@ -178,8 +181,9 @@ class TorqueNode(DynamicsNode):
         """Begin to answer."""
         result = super().on_activate(state)
         self._freshness.forget()
+        self._absence = ''
         if self._stale:
-            self._stale.acts = False  # what was sent before it fell silent is over
+            self._stale.forget()  # what was sent before it fell silent is over
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
@@ -203,7 +207,7 @@ class TorqueNode(DynamicsNode):
             self.get_logger().warning(self._refusal)
             self._refusal = ''
         if self.active and self._states and age > max(1.0, Freshness.PERIODS * period):
-            self.silence = f'no joint state for {age:.1f} s'
+            self.silence = self._absence or f'no joint state for {age:.1f} s'
         publishers = self.count_publishers(self.resolve_topic_name('joint_states'))
         if publishers > 1:
             self.get_logger().warning(f'joint_states has {publishers} publishers (said once)', once=True)
@@ -230,14 +234,23 @@ class TorqueNode(DynamicsNode):
         self._states = self._answers = 0
         self._rejected: dict[str, int] = {}
         self._seen = self._fresh = self._answered = 0.0
-        self._refusal = ''
+        self._refusal = self._absence = ''
 
     def _reject(self, why: str) -> None:
         """Count a state that is not answered."""
         counted = why if why in self._rejected or len(self._rejected) < MOST_REASONS else 'others'
         self._rejected[counted] = self._rejected.get(counted, 0) + 1
-        self.silence = f'joint state rejected: {why}'
-        if self._stale:
+        self._miss(f'joint state rejected: {why}')
+
+    def _miss(self, reason: str) -> None:
+        """Send nothing for a state, or what ``on_stale`` says."""
+        self.silence = reason
+        if not self._stale:
+            return
+        if isinstance(reason, Idle):
+            self._absence = ''
+            self._stale.rest()
+        else:
             self._on_pause()
 
     def _on_state(self, data: bytes) -> None:
@@ -257,14 +270,16 @@ class TorqueNode(DynamicsNode):
             reason = self.compute(stamp)
             if not reason and not self._envelope.admit(self._elapsed(stamp)):
                 reason = 'the torque is not finite'
-            if not reason:
-                self.publish(stamp)
-                self._answers += 1
-                self._freshness.answered = stamp
-                self._fresh = self._answered = self._seen
-                if self._stale:
-                    self._stale.remember(stamp, self.state.q)
-            self.silence = reason
+            if reason:
+                self._miss(reason)
+                return
+            self.publish(stamp)
+            self._answers += 1
+            self._freshness.answered = stamp
+            self._fresh = self._answered = self._seen
+            self.silence = self._absence = ''
+            if self._stale:
+                self._stale.remember(stamp, self.state.q)
         except DynamicsError as error:
             self._reject(str(error))
             self.refuse(self.silence)
@@ -273,28 +288,37 @@ class TorqueNode(DynamicsNode):
 
     def _elapsed(self, stamp: int) -> float:
         """Return the time in s since the last torque; after a silence longer than the age limit begin from zero."""
-        if self._stale and self._stale.acts:
-            return self._seen - self._answered
-        elapsed = (stamp - self._freshness.answered) * 1e-9
+        if self._stale and self._stale.acts:  # that one answered no state: its time is known, not its stamp
+            elapsed = self._seen - self._answered
+            if self._goes_on():
+                return elapsed
+        else:
+            elapsed = (stamp - self._freshness.answered) * 1e-9
         if elapsed <= self._freshness.limit:
             return elapsed
         self._envelope.begin()
         return 0.0
 
+    def _goes_on(self) -> bool:
+        """Return whether there is something to go on with when states are overdue; a clock that was set ends it."""
+        return self._stale.due and self._freshness.answered > 0
+
     def _on_pause(self) -> None:
         """Nothing that can be answered has come: where states are overdue, do what ``on_stale`` says."""
         now = time.monotonic()
         overdue = now - self._fresh - self._freshness.limit
-        if not self._freshness.answered or overdue < 0.0 or self.crash:
+        if overdue < 0.0 or not self._goes_on() or self.crash:
             return
         try:
-            going_on = self._stale.compute(overdue)
-            if going_on and self._envelope.admit(now - self._answered):
+            if self._stale.compute(overdue) and self._envelope.admit(now - self._answered):
                 self.publish(self._freshness.answered)
                 self._answered = now
-            self.silence = self._stale.reason
+            else:
+                self._stale.rest()
+            self.silence = self._absence = self._stale.reason
         except DynamicsError as error:
-            self._stale.acts, self.silence = False, f'{self._stale.reason}: {error}'
+            self._stale.rest()
+            self.silence = self._absence = f'{self._stale.reason}: {error}'
         except Exception as error:  # no exception leaves a callback
             self.crashed(error)
 

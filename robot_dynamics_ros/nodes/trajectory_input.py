@@ -5,12 +5,14 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.stale import Idle
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 
 Step = Callable[[float], object]
 NONE = -1  # edition of a step that is not made yet
+NO_TRAJECTORY, NOT_BEGUN = Idle('no trajectory'), Idle('the trajectory has not begun')
 
 
 class TrajectoryInput:
@@ -60,13 +62,13 @@ class TrajectoryInput:
         return trajectory.interpolations
 
     def follow(self, stamp: int, q, qd) -> str:
-        """Go on to ``stamp`` (ns), where the arm is at q, qd; return '' or why there is nothing to follow."""
+        """Go on to ``stamp`` (ns), where the arm is at q, qd; return '' or, as ``Idle``, why there is nothing to do."""
         followed = self._followed
         if followed is None:
-            return 'no trajectory'
+            return NO_TRAJECTORY
         t = (stamp - followed.start) * 1e-9
         if t < 0.0:
-            return 'the trajectory has not begun'
+            return NOT_BEGUN
         if not followed.begun and followed.trajectory.start > 0.0:
             followed.trajectory, followed.edition = followed.trajectory.starting_from(q, qd), NONE
         if followed.edition != self._edition:
@@ -79,9 +81,8 @@ class TrajectoryInput:
         distance = np.abs(self._position - q)
         k = int(np.argmax(distance))
         if distance[k] > self._tolerance:
-            reason = (
-                f'trajectory dropped: joint {self._joint_names[k]!r} is {distance[k]:.3f} away from where it begins'
-            )
+            name = self._joint_names[k]
+            reason = Idle(f'trajectory dropped: joint {name!r} is {distance[k]:.3f} away from where it begins')
             self._tell(reason)
             if self._followed is followed:
                 self._followed = None
