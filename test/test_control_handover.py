@@ -1,5 +1,6 @@
 """A law while the payload changes: against the same law of a robot that carries what is carried in between."""
 
+import sys
 import threading
 
 import numpy as np
@@ -17,6 +18,7 @@ OLD = Payload(1.0, (0.0, 0.02, 0.05), np.diag([0.002, 0.002, 0.001]))
 NEW = Payload(4.0, (0.1, -0.05, 0.2), np.diag([0.05, 0.06, 0.04]))
 SECOND = 1_000_000_000
 START, RAMP_TIME = 7 * SECOND, 2.0
+ENOUGH = 300
 RAMP = PayloadRamp({FRAME: OLD}).to(FRAME, NEW, START, RAMP_TIME)
 Q, QD, QDD, FEEDFORWARD = np.random.default_rng(5).uniform(-2.0, 2.0, (4, 6))
 DESIRED = np.random.default_rng(6).uniform(-2.0, 2.0, (3, 6))
@@ -95,24 +97,45 @@ def test_the_next_load_takes_the_place_of_the_last_from_where_that_is():
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
 
 
+@pytest.fixture
+def threads_take_turns_often():
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures('threads_take_turns_often')
 def test_loads_may_change_while_torques_are_asked_for():
-    """Every torque is one of what may be carried in between, however the threads meet."""
+    """Every torque is that of one load, however the threads meet."""
     handover = Handover(GravityTorque, ROBOT, RAMP)
-    ends = [robot.gravity_torque(Q) for robot in (ROBOT, carried(0.0), carried(1.0))]
-    low, high = np.min(ends, axis=0) - 1e-9, np.max(ends, axis=0) + 1e-9
-    done = threading.Event()
+    changes, over = [], threading.Event()
 
     def change():
-        for k in range(100):
-            handover.take(ROBOT, PayloadRamp().to(FRAME, NEW if k % 2 else OLD, at(k % 3 * 0.5), RAMP_TIME * (k % 2)))
-        done.set()
+        k = len(changes)
+        handover.take(ROBOT, PayloadRamp().to(FRAME, NEW if k % 2 else OLD, at(k % 3 * 0.5), RAMP_TIME * (k % 2)))
+        changes.append(k)
 
-    thread = threading.Thread(target=change)
+    def torque(out):
+        handover.torque(at(0.7), Q, out=out)
+        return out
+
+    def keep_changing():
+        while not over.is_set():
+            change()
+
+    right = []
+    for _ in range(6):
+        change()
+        right.append(torque(np.empty(6)))
+    thread = threading.Thread(target=keep_changing)
     thread.start()
-    found, asked = np.empty(6), 0
-    while not done.is_set():
-        handover.torque(at(0.7), Q, out=found)
-        asked += 1
-        assert (low <= found).all() and (found <= high).all()
-    thread.join()
-    assert asked > 10
+    try:
+        found, asked = np.empty(6), 0
+        while thread.is_alive() and (asked < ENOUGH or len(changes) < ENOUGH):
+            asked += 1
+            assert (np.abs(torque(found) - right).max(axis=1) < 1e-9).any()
+    finally:
+        over.set()
+        thread.join()
+    assert asked >= ENOUGH and len(changes) >= ENOUGH
