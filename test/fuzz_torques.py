@@ -4,6 +4,7 @@ Times are ns. What a node must send follows from its inputs alone; of the node i
 read, which says whether a torque answers a state or its absence, and must fit what was sent.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import graph
@@ -33,6 +34,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
@@ -59,7 +61,6 @@ class Answered(NamedTuple):
 
     stamp: int
     time: int
-    q: np.ndarray
     torque: np.ndarray
 
 
@@ -81,6 +82,7 @@ class Torques:
         self._answered: Answered | None = None
         self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))  # time and torque, whatever they answered
         self._due = self._acting = False  # something to go on with; whether the last torque went on
+        self._seen: list[np.ndarray] = []  # where the arm may have been seen last, positions
 
     def state(self, data: bytes, now: int) -> Sent | None:
         """Look at what has followed a state, good or not; return the torque that answers it."""
@@ -97,10 +99,12 @@ class Torques:
             self._check(ANSWERED, False, node.silence)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self._newest = max(self._newest, read.stamp)
+        fresh = read is not None and (abs(now - read.stamp) <= LIMIT or not node.age_limited)
         if not node.silence.startswith(IDLE):
+            if fresh and read.q is not None and not node.always:  # it may lack what the node needs beside
+                self._seen.append(read.q)
             self.absence(now)
             return None
-        fresh = read is not None and (abs(now - read.stamp) <= LIMIT or not node.age_limited)
         self._check(STALE, fresh, f'{node.silence}: the state is {read}')
         self._check(STALE, not node.sent, f'{node.silence}, but {len(node.sent)} messages were sent')
         self._due = False
@@ -124,7 +128,7 @@ class Torques:
         node = self._node
         if not node.sent:
             if self._due and now - self._answered.time > LIMIT:
-                known = np.abs(self._answered.q).max() < LARGEST and self.load.moderate
+                known = np.abs(self._seen).max() < LARGEST and self.load.moderate
                 if known and node.on_stale == 'gravity_only':
                     self._check(STALE, False, f'nothing was sent: {node.silence}')
                 if node.on_stale == 'ramp_to_zero':
@@ -146,13 +150,21 @@ class Torques:
         if node.on_stale == 'gravity_only':
             time = last.stamp + now - last.time - LIMIT
             self.load.reach(time)
-            right = self.load.answers(time, lambda robot: robot.gravity_torque(last.q))
+            right = self._carrying(time)
         else:
             right = [last.torque * max(0.0, 1.0 - overdue / RAMP)]
         room = RATE * (now - self._sent[0]) / SECOND if node.rate_limited else np.inf
         right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
         self._check(STALE, _is_one(sent.torque, right, 1e-6), f'{sent.torque}, expected one of {right}')
         self._sent, self._acting = (now, sent.torque), True
+
+    def _carrying(self, time: int) -> list[np.ndarray]:
+        """Return the torques of gravity at a time, wherever the arm may have been seen last."""
+        found = []
+        for q in self._seen:
+            with suppress(DynamicsError):
+                found += self.load.answers(time, lambda robot, q=q: robot.gravity_torque(q))
+        return found
 
     def _answer(self, read: Read | None, now: int) -> Sent | None:
         """Look at the torque that answers a state."""
@@ -162,7 +174,7 @@ class Torques:
         if sent is None or read is None or read.q is None:
             return None
         self._look_at(read, sent, now)
-        self._answered = Answered(read.stamp, now, read.q, sent.torque)
+        self._answered, self._seen = Answered(read.stamp, now, sent.torque), [read.q]
         self._sent, self._due, self._acting = (now, sent.torque), True, False
         self._newest = max(self._newest, read.stamp)
         return sent

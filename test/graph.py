@@ -100,6 +100,12 @@ class Graph:
             else:
                 self.state_of(node)
 
+    def bring_up(self, *nodes: str, arguments=()) -> None:
+        """Start nodes in one process, that of ``bringup``; wait until all are active."""
+        self.processes.start('bringup', *arguments, '--', '--nodes', ' '.join(nodes))
+        for node in nodes:
+            self.client.wait_until_active(node, START_TIMEOUT)
+
     def pid(self, node: str) -> int:
         """Return the process id of a node."""
         return self.processes._running[node].pid

@@ -39,6 +39,15 @@ def test_gravity_only_carries_the_arm_where_it_was_seen_last():
     assert not answer.acts
 
 
+def test_gravity_only_carries_the_arm_where_a_state_without_an_answer_shows_it():
+    torque = np.zeros(6)
+    answer = stale_answer('gravity_only', HOLDING, torque, 1.0)
+    answer.remember(0, Q)
+    answer.see(2.0 * Q)
+    assert answer.compute(0.1)
+    np.testing.assert_array_equal(torque, ROBOT.gravity_torque(2.0 * Q))
+
+
 def test_gravity_only_goes_on_along_the_ramp_of_a_payload():
     payload, torque = Payload(3.0, (0.1, 0.0, 0.2)), np.zeros(6)
     holding = Handover(GravityTorque, ROBOT, PayloadRamp().to('ee_link', payload, 10 * SECOND, 2.0))
@@ -60,6 +69,7 @@ def test_ramp_goes_evenly_to_zero_which_is_the_last():
     torque = np.array([8.0, -4.0])
     answer = stale_answer('ramp_to_zero', HOLDING, torque, 2.0)
     answer.remember(0, None)
+    answer.see(np.zeros(2))  # the same wherever the arm is
     for overdue, expected in ((0.0, [8.0, -4.0]), (0.5, [6.0, -3.0]), (1.5, [2.0, -1.0]), (2.5, [0.0, 0.0])):
         assert answer.compute(overdue) and answer.acts
         assert torque.tolist() == expected

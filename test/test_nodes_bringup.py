@@ -23,9 +23,7 @@ def graph(tmp_path_factory):
         # a low rate, and states that are never old: one process on a busy machine does the work of five
         values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
         parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
-        running.processes.start('bringup', *parameters, '--', '--nodes', ' '.join(NODES))
-        for node in NODES:
-            running.client.wait_until_active(node)
+        running.bring_up(*NODES, arguments=parameters)
         yield running
 
 

@@ -42,9 +42,7 @@ def told(heading: str, node: str) -> list[str]:
 def graph(tmp_path_factory):
     """All nodes in one process, under a clock that does not go: they speak all the same."""
     with ros.Graph(tmp_path_factory.mktemp('diagnostics')) as running:
-        running.processes.start('bringup', '-p', 'use_sim_time:=true', '--', '--nodes', ' '.join(NODES))
-        for node in NODES:
-            running.client.wait_until_active(node, ros.START_TIMEOUT)
+        running.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
         yield running
 
 

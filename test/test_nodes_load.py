@@ -36,9 +36,7 @@ def started(tmp_path_factory):
             'bandwidth': BANDWIDTH,
         }
         parameters = [part for name, value in settings.items() for part in ('-p', f'{name}:={value}')]
-        running.processes.start('bringup', *parameters, '--', '--nodes', ' '.join(NODES))
-        for node in NODES:
-            running.client.wait_until_active(node, ros.START_TIMEOUT)
+        running.bring_up(*NODES, arguments=parameters)
         yield running
 
 

@@ -122,9 +122,7 @@ def graph(tmp_path_factory):
     One process is as good as five, for the graph knows which node does what; and five end slowly at once.
     """
     with ros.Graph(tmp_path_factory.mktemp('policy')) as running:
-        running.processes.start('bringup', '-p', 'use_sim_time:=true', '--', '--nodes', ' '.join(NODES))
-        for node in NODES:
-            running.client.wait_until_active(node)
+        running.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
         yield running
 
 

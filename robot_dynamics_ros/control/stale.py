@@ -23,6 +23,9 @@ class OnStale:
 
     due = acts = False
 
+    def see(self, q) -> None:
+        """Take in where the arm is, positions q (n), by a state that could not be answered."""
+
     def rest(self) -> None:
         """Take in that there is nothing to go on with."""
         self.due = False
@@ -50,6 +53,10 @@ class GravityOnly(OnStale):
         """Take in that the last torque answered a state of ``stamp`` (ns) with positions q (n)."""
         self._stamp, self._q[:] = stamp, q
         self.due, self.acts = True, False
+
+    def see(self, q) -> None:
+        """Carry the arm at q (n) from now on."""
+        self._q[:] = q
 
     def compute(self, overdue: float) -> bool:
         """Write the torque when states are ``overdue`` by so many s; return whether there is one."""

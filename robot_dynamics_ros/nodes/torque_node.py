@@ -240,10 +240,11 @@ class TorqueNode(DynamicsNode):
         """Count a state that is not answered."""
         counted = why if why in self._rejected or len(self._rejected) < MOST_REASONS else 'others'
         self._rejected[counted] = self._rejected.get(counted, 0) + 1
-        self._miss(f'joint state rejected: {why}')
+        self.silence = f'joint state rejected: {why}'
+        self._on_pause()
 
-    def _miss(self, reason: str) -> None:
-        """Send nothing for a state, or what ``on_stale`` says."""
+    def _leave(self, reason: str) -> None:
+        """Send nothing for a state that was read, or what ``on_stale`` says."""
         self.silence = reason
         if not self._stale:
             return
@@ -251,6 +252,7 @@ class TorqueNode(DynamicsNode):
             self._absence = ''
             self._stale.rest()
         else:
+            self._stale.see(self.state.q)
             self._on_pause()
 
     def _on_state(self, data: bytes) -> None:
@@ -268,10 +270,12 @@ class TorqueNode(DynamicsNode):
                 self._reject(why)
                 return
             reason = self.compute(stamp)
-            if not reason and not self._envelope.admit(self._elapsed(stamp)):
-                reason = 'the torque is not finite'
             if reason:
-                self._miss(reason)
+                self._leave(reason)
+                return
+            if not self._envelope.admit(self._elapsed(stamp)):
+                self.silence = 'the torque is not finite'
+                self._on_pause()
                 return
             self.publish(stamp)
             self._answers += 1
@@ -301,7 +305,7 @@ class TorqueNode(DynamicsNode):
 
     def _goes_on(self) -> bool:
         """Return whether there is something to go on with when states are overdue; a clock that was set ends it."""
-        return self._stale.due and self._freshness.answered > 0
+        return bool(self._stale and self._stale.due and self._freshness.answered)
 
     def _on_pause(self) -> None:
         """Nothing that can be answered has come: where states are overdue, do what ``on_stale`` says."""
