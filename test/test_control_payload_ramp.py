@@ -41,7 +41,7 @@ def test_before_and_after_it_is_the_payload_itself():
     assert ramp.at(START + DURATION) is ramp.at(10 * START) is ramp.after
     assert ramp.after == ramp_between(OLD, NEW, ramp_time=0.0).at(START) == NEW
     assert [ramp.share(START + k * DURATION // 4) for k in range(-1, 6)] == [0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
-    assert PayloadRamp().at(0) == {}
+    assert PayloadRamp().at(0) == {} and PayloadRamp(OLD).at(0) is OLD
     assert (ramp.mass, PayloadRamp().mass) == (1.0, 0.0)
 
 

@@ -99,6 +99,17 @@ def test_a_new_state_ends_the_ramp():
     assert answer.compute(0.5) and torque.tolist() == [2.0]
 
 
+def test_the_reason_tells_what_is_done():
+    reasons = [stale_answer(name, HOLDING, np.zeros(6), 1.0).reason for name in ON_STALE[1:]]
+    assert reasons == ['no fresh joint state: gravity only', 'no fresh joint state: down to zero']
+
+
+def test_what_is_computed_later_is_computed_once_before():
+    torque = np.full(6, np.nan)
+    stale_answer('gravity_only', HOLDING, torque, 1.0).warm_up()
+    np.testing.assert_array_equal(torque, ROBOT.gravity_torque(np.zeros(6)))
+
+
 @pytest.mark.parametrize('name', ON_STALE[1:])
 def test_there_is_something_to_go_on_with_from_an_answer_until_nothing_is_asked_for(name):
     answer = stale_answer(name, HOLDING, np.zeros(6), 1.0)
