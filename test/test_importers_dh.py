@@ -221,6 +221,7 @@ def test_names_limits_and_findings_of_a_row():
     assert sorted(robot.frame_names) == ['carriage', 'dh_0', 'dh_1', 'floor', 'tool']
     assert (robot.limits.lower[0], robot.limits.upper[0], robot.limits.effort[0]) == (-1.0, 2.0, 5.0)
     assert np.isnan(robot.limits.velocity[0])
+    np.testing.assert_array_equal(robot.link_pose([0.5], 'dh_1')[:3], np.c_[np.eye(3), [0.0, 0.0, 0.5]])
     found = [(finding.severity, finding.where) for finding in robot.findings]
     assert found == [('warning', "joint 'lift'"), ('error', "link 'carriage'")]  # no velocity limit, no mass
     heavy = model_from_dh([{'mass': 1.0, 'inertia': np.diag([0.1, 0.1, 0.3])}])

@@ -33,14 +33,12 @@ def urdf_of(model: Model) -> str:
     _add_link(robot, base, model.arrays.I[0])
     for joint in joints:
         _add_link(robot, joint.link, joint.inertia)
-    taken = set(model.joint_names)
     for name, frame in model.frames.items():
         if name not in (base, *links):
             _add_link(robot, name, np.zeros(10))
             mount = f'{name}_mount'
-            while mount in taken:
+            while mount in model.joint_names:
                 mount += '_'
-            taken.add(mount)
             _add_joint(robot, mount, 'fixed', model.link_names[frame.link], name, frame.rotation, frame.origin)
     for joint in joints:
         _add_moving(robot, joint)
