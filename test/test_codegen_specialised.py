@@ -6,6 +6,8 @@ import pickle
 import stat
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -166,6 +168,20 @@ def test_code_is_made_once_for_robots_of_the_same_constants():
     assert code_of(heavier, 1) is code
     other = arrays._replace(I=2.0 * arrays.I)
     assert code_of(other, 1) is not code
+
+
+def test_threads_that_ask_at_once_get_the_same_code():
+    """Or one of them would hold the address of code that nobody keeps."""
+    both = threading.Barrier(2)
+
+    def make(name):
+        both.wait(10.0)
+        return object()
+
+    made = specialise._OnDemand({'program': None}, make)
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: made.program, range(2))
+    assert one is other is made.program
 
 
 def test_the_code_of_many_robots_is_forgotten_oldest_first():

@@ -189,11 +189,10 @@ class _OnDemand:
         self._programs, self._make = programs, make
 
     def __getattr__(self, name: str):
-        """Make the attribute; from then on it is found without asking here."""
+        """Make the attribute; from then on it is found without asking here, by all threads the same."""
         if name not in self._programs:
             raise AttributeError(name)
-        setattr(self, name, self._make(name))
-        return getattr(self, name)
+        return vars(self).setdefault(name, self._make(name))
 
 
 @cache
