@@ -148,6 +148,17 @@ def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
     assert state.q.tolist() == list(message().position) and state.has_velocity
 
 
+def test_a_message_whose_last_number_is_said_to_be_padding_is_refused():
+    state, data = StateInput(NAMES), serialize_message(message())
+    torn = data[:3] + b'\2' + data[4:]
+    assert state.read(data) == STAMP
+    with pytest.raises(RuntimeError):
+        deserialize_message(torn, JointState)
+    with pytest.raises(DynamicsError, match='no JointState'):
+        state.read(torn)
+    assert state.read(data) == STAMP
+
+
 def test_bytes_too_few_are_not_given_to_rclpy():
     """The encoding tells of more padding than there are bytes: rclpy would read on in foreign memory."""
     assert len(serialize_message(JointState())) > SHORTEST

@@ -17,7 +17,7 @@ from robot_dynamics_ros.dynamics.jit import bound, entry
 
 SECOND = 1_000_000_000
 ENCODING = 4
-"""Bytes before the first field: they tell byte order and version."""
+"""Bytes before the first field: they tell byte order, version and how many bytes at the end are padding."""
 LITTLE_ENDIAN = b'\0\1'
 STAMP, FRAME = 4, 12
 """Where a header's stamp and its frame_id begin."""
@@ -71,7 +71,7 @@ class JointStateBuffer:
         self._bytes = self._memory.data
         self._numbers = self._memory[ENCODING : len(data) - (len(data) - ENCODING) % 8].view(np.float64)
         texts, place = _texts(data)
-        fixed = [*range(2), *texts]
+        fixed = [*range(ENCODING), *texts]
         self._first: dict[str, int] = {}
         for field in FIELDS:
             values = getattr(self.message, field)
