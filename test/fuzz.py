@@ -254,6 +254,7 @@ class Fuzz:
     def _describe(self, name: str) -> None:
         """Describe another robot, or none, and then the one that all nodes have."""
         data = self._perhaps_broken(String(data=self._descriptions[name].draw()))
+        self._pass(SECOND // 10)  # later than what was answered, which may have come from the future
         for described in (data, serialized(String(data=DESCRIPTION))):
             if self._give(name, DESCRIPTION_TOPIC, described, prompt=False) is not None:
                 self._descriptions[name].look_at(described, self.now)
@@ -263,7 +264,9 @@ class Fuzz:
     def _good_ones(self) -> None:
         """Send every node something good, whatever came before, and look whether it is answered rightly."""
         for name, node in self.nodes.items():
-            self._pass(SECOND)
+            # later than what was answered, which may have come from the future
+            answered = self._torques[name].latest if name in self._torques else 0
+            self._pass(max(SECOND, answered - self.now))
             self._diagnose(name)
             q, qd, qdd = (np.array([self.random.uniform(-0.5, 0.5) for _ in range(ROBOT.nv)]) for _ in range(3))
             if node.serves:

@@ -84,6 +84,11 @@ class Torques:
         self._due = self._acting = False  # something to go on with; whether the last torque went on
         self._seen: list[np.ndarray] = []  # where the arm may have been seen last, positions
 
+    @property
+    def latest(self) -> int:
+        """Stamp of the last state that was answered, 0 for none."""
+        return self._answered.stamp if self._answered else 0
+
     def state(self, data: bytes, now: int) -> Sent | None:
         """Look at what has followed a state, good or not; return the torque that answers it."""
         node, read = self._node, read_state(data)
@@ -206,7 +211,7 @@ class Torques:
         if node.age_limited:
             self._check(OLD, age <= LIMIT, f'{age} ns old')
             self._check(FUTURE, age >= -LIMIT, f'{-age} ns in the future')
-        before = self._answered.stamp if self._answered else 0
+        before = self.latest
         self._check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
         if node.rate_limited:
             step, torque_before = max(0, read.stamp - before), self._sent[1]
