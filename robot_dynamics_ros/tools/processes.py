@@ -17,6 +17,8 @@ from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 STOP_TIMEOUT = 5.0
 """Time that a process has to stop, s."""
+MOST_UNANSWERED = 10
+"""Requests after which a client is made anew: one that knew a killed node may not hear the next of its name."""
 
 
 class ProcessError(DynamicsError, RuntimeError):
@@ -137,9 +139,10 @@ class Client:
     def wait_until_active(self, node: str, timeout: float = 60.0) -> None:
         """Wait until a lifecycle node is active; ProcessError with its log's end where it could not be configured."""
         deadline = time.monotonic() + timeout
+        service, unanswered = f'{node}/get_state', 0
         while True:
             try:
-                state = self.call(GetState, f'{node}/get_state', GetState.Request(), timeout=1.0).current_state
+                state = self.call(GetState, service, GetState.Request(), timeout=1.0).current_state
                 if state.id == State.PRIMARY_STATE_ACTIVE:
                     return
                 # a node answers only after it has tried to start itself
@@ -147,6 +150,9 @@ class Client:
             except NoAnswerError:
                 if time.monotonic() > deadline:
                     raise
+                unanswered += 1
+                if unanswered % MOST_UNANSWERED == 0:
+                    self.node.destroy_client(self._clients.pop(service))
 
     def change_state(self, node: str, *transitions: int) -> None:
         """Take a lifecycle node through transitions (``lifecycle_msgs/Transition`` ids)."""
