@@ -28,15 +28,13 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 import robot_dynamics_ros  # noqa: E402
-from robot_dynamics_ros.tools.processes import Client, NoAnswerError, ProcessError, Processes  # noqa: E402
+from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, NoAnswerError, ProcessError, Processes  # noqa: E402
 
 SECOND = 1_000_000_000
 DAY = 86400.0
 """The largest age limit, s."""
 TIMEOUT = 20.0
 """For whatever should happen at once, with room for a busy machine, s."""
-START_TIMEOUT = 180.0
-"""In which a node is active, with room for compiling everything while coverage watches, s."""
 STOP_TIMEOUT = 2.0
 """In which a node ends after SIGINT, s."""
 MEASURE = 'MEASURE_NODES'
@@ -96,7 +94,7 @@ class Graph:
             self.processes.start(node, *arguments)
         for node in nodes:
             if active:
-                self.client.wait_until_active(node, START_TIMEOUT)
+                self.client.wait_until_active(node)
             else:
                 self.state_of(node)
 
@@ -104,7 +102,7 @@ class Graph:
         """Start nodes in one process, that of ``bringup``; wait until all are active."""
         self.processes.start('bringup', *arguments, '--', '--nodes', ' '.join(nodes))
         for node in nodes:
-            self.client.wait_until_active(node, START_TIMEOUT)
+            self.client.wait_until_active(node)
 
     def pid(self, node: str) -> int:
         """Return the process id of a node."""
@@ -158,18 +156,18 @@ class Graph:
         self._listeners[topic].clear()
         return self._listeners[topic]
 
-    def repeat_until(self, action, condition, what: str, period: float = 1.0) -> None:
+    def repeat_until(self, action, condition, what: str, period: float = 1.0, timeout: float = TIMEOUT) -> None:
         """Do ``action()`` until ``condition()`` holds, again after each ``period`` s.
 
         Who has just appeared in the graph may not hear a first message yet, although the sender already sees it.
         """
-        deadline = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + timeout
         while True:
             action()
             if self.client.spin_while_waiting(condition, period):
                 return
             if time.monotonic() > deadline:
-                raise AssertionError(f'{what}: nothing within {TIMEOUT:.0f} s')
+                raise AssertionError(f'{what}: nothing within {timeout:.0f} s')
 
     def answer(self, send, messages: list, stamp: int):
         """Return the first of ``messages`` that answers the state which ``send(stamp)`` sends."""

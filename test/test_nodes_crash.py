@@ -105,7 +105,7 @@ def graph(tmp_path):
             stderr=subprocess.STDOUT,
         )
         for node in (FAILING, 'dynamics_server'):
-            running.client.wait_until_active(node, ros.START_TIMEOUT)
+            running.client.wait_until_active(node)
         yield running
 
 

@@ -4,6 +4,7 @@ import graph as ros
 import numpy as np
 import pytest
 from lifecycle_msgs.msg import State
+from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -35,17 +36,25 @@ def graph(tmp_path):
 def describe(graph):
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     publisher = graph.node.create_publisher(String, 'robot_description', latched)
-    return lambda text: publisher.publish(String(data=text))
+
+    def describe(text):
+        publisher.publish(String(data=text))
+        assert publisher.wait_for_all_acked(Duration(seconds=ros.TIMEOUT))
+
+    return describe
 
 
 def carried(graph, mass):
-    """Wait until the torque is that of a mass."""
+    """Wait until the torque is that of a mass; a robot that is new here is compiled first."""
     torques = graph.listen(JointState, 'gravity_torque')
 
     def send():
         graph.publish('joint_states', ros.joint_state(['swing'], graph.now(), [0.0]))
 
-    graph.repeat_until(send, lambda: torques and np.isclose(torques[-1].effort[0], mass * 9.81 * 0.5), 'torque', 0.1)
+    def answered():
+        return torques and np.isclose(torques[-1].effort[0], mass * 9.81 * 0.5)
+
+    graph.repeat_until(send, answered, f'the torque of {mass} kg', 0.1, ros.START_TIMEOUT)
 
 
 def test_the_node_waits_for_the_description_and_takes_another_one_over(graph, describe):
@@ -59,6 +68,7 @@ def test_the_node_waits_for_the_description_and_takes_another_one_over(graph, de
     carried(graph, 3.0)
     known = len(graph.log(NODE))
     describe(pendulum(3.0))  # the same again is no news
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_ACTIVE  # answered after what was there before the request
     carried(graph, 3.0)
     assert 'another robot description' not in graph.log(NODE)[known:]
 

@@ -288,7 +288,7 @@ class Storm:
 def test_a_flood_of_requests_in_one_process_keeps_no_state_from_its_answer(alone):
     alone.processes.start('bringup', *PATIENT)
     for node in (NODE, 'dynamics_server'):
-        alone.client.wait_until_active(node, ros.START_TIMEOUT)
+        alone.client.wait_until_active(node)
     client = alone.node.create_client(GetMassMatrix, 'dynamics_server/get_mass_matrix')
     alone.until(client.service_is_ready, 'the service')
     request = GetMassMatrix.Request(positions=Q.tolist() * 200)

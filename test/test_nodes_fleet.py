@@ -19,7 +19,7 @@ def test_ten_arms_answer_each_its_own_states(tmp_path):
             graph.processes.start(NODE, '-r', f'__ns:=/arm_{arm}', '-p', 'age_limit:=100.0')
             graph.processes._running[f'{NODE}_{arm}'] = graph.forget(NODE)
         for arm in range(ARMS):
-            graph.client.wait_until_active(f'arm_{arm}/{NODE}', ros.START_TIMEOUT)
+            graph.client.wait_until_active(f'arm_{arm}/{NODE}')
         torques = [graph.listen(JointState, f'arm_{arm}/gravity_torque') for arm in range(ARMS)]
         positions = np.random.default_rng(0).uniform(-1.0, 1.0, (ARMS, 6))
 

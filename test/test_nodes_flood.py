@@ -61,7 +61,7 @@ def graph(tmp_path_factory):
     with ros.Graph(tmp_path_factory.mktemp('flood')) as running:
         running.processes.start('bringup', '-p', 'age_limit:=1.0', '-p', f'realtime_priority:={TORQUES}')
         for node in (NODE, 'dynamics_server'):
-            running.client.wait_until_active(node, ros.START_TIMEOUT)
+            running.client.wait_until_active(node)
         with real_time(running.pid('bringup'), SERVICES), real_time(os.getpid(), TORQUES):
             yield running
 

@@ -140,5 +140,5 @@ def test_policy_and_running_graph_agree(graph, node):
         return not differences
 
     with suppress(NoAnswerError):
-        graph.until(agree, f'the graph of {node}', timeout=10.0)
+        graph.until(agree, f'the graph of {node}')
     assert agree(), 'config/security:\n' + '\n'.join(differences)

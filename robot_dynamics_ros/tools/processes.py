@@ -15,6 +15,8 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 
+START_TIMEOUT = 180.0
+"""Time in which a node is active, s: one that has never run here compiles everything, and others may run beside it."""
 STOP_TIMEOUT = 5.0
 """Time that a process has to stop, s."""
 MOST_UNANSWERED = 10
@@ -131,14 +133,14 @@ class Client:
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         client = self._clients[name]
-        self.spin_until(client.service_is_ready, timeout, f'service {name}')
+        self.spin_until(client.service_is_ready, timeout, f'the server of {name}')
         future = client.call_async(request)
-        self.spin_until(future.done, timeout, f'service {name}')
+        self.spin_until(future.done, timeout, f'an answer of {name}')
         return future.result()
 
-    def wait_until_active(self, node: str, timeout: float = 60.0) -> None:
+    def wait_until_active(self, node: str) -> None:
         """Wait until a lifecycle node is active; ProcessError with its log's end where it could not be configured."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + START_TIMEOUT
         service, unanswered = f'{node}/get_state', 0
         while True:
             try:
@@ -158,7 +160,7 @@ class Client:
         """Take a lifecycle node through transitions (``lifecycle_msgs/Transition`` ids)."""
         for transition in transitions:
             request = ChangeState.Request(transition=Transition(id=transition))
-            if not self.call(ChangeState, f'{node}/change_state', request).success:
+            if not self.call(ChangeState, f'{node}/change_state', request, START_TIMEOUT).success:
                 raise ProcessError(f'{node}: transition {transition} failed; {self._processes.last_lines(node)}')
 
     def set_parameter(self, node: str, name: str, value) -> None:
