@@ -29,6 +29,8 @@ NODE = 'gravity_compensation_node'
 NAMES = list(Robot.named('aubo_i5').joint_names)
 SLOWER = 2.0
 """How many times the round trip in quiet it may take in a flood, both at p99."""
+TRIES = 5
+"""Measurements at most."""
 PAIRS, COUNT, PERIOD = 5, 300, 0.002
 """Quiet and flooded phases by turns, states in each, time from one to the next, s."""
 TORQUES, MIDDLEWARE, SERVICES = 50, 20, 10
@@ -146,11 +148,11 @@ def slower(trips: Trips, flood: Flood) -> float:
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_in_a_flood_torques_come_within_twice_the_time(graph, kind):
-    """One of three times is enough: what else the machine does is not the node's."""
+    """One of ``TRIES`` is enough: what else the machine does is not the node's."""
     trips, ratios = Trips(graph), []
     gc.freeze()
     with Flood(kind) as flood, real_time(flood.process.pid, SERVICES):
-        while len(ratios) < 3 and min(ratios, default=np.inf) > SLOWER:
+        while len(ratios) < TRIES and min(ratios, default=np.inf) > SLOWER:
             ratios.append(slower(trips, flood))
     gc.unfreeze()
     assert min(ratios) <= SLOWER, ratios
