@@ -93,6 +93,16 @@ class Parameters:
         node.down()
         return True
 
+    def compile_all(self) -> None:
+        """Configure the node with specialised and with generic kernels: what compiling takes is not given back."""
+        before = self.before()
+        for most_joints in (ROBOT.nv, 0):
+            self._node.down()
+            self._node.set_parameters([Parameter('most_joints', value=most_joints)])
+            self._node.start()
+        self._node.down()
+        self.restore(before, {'most_joints'}, down=True)
+
     def restore(self, before: dict[str, Parameter], changed: set[str], down: bool) -> None:
         """Set parameters to what they were, and configure the node that is down."""
         node = self._node
