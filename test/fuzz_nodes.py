@@ -14,6 +14,7 @@ from rclpy.parameter import Parameter
 from rclpy.time import Time
 from std_msgs.msg import String
 
+from robot_dynamics_ros.control.safety import Freshness
 from robot_dynamics_ros.nodes import torque_node
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
@@ -85,7 +86,8 @@ class Watched:
         """Make the node and start it."""
         self.law, self.outputs = law, OUTPUTS[law]
         self.serves, self.controls, self.always = (law == kind for kind in ('server', 'controller', 'gravity'))
-        self.age_limited, self.rate_limited = 'age_limit' in parameters, 'rate_limit' in parameters
+        self.rate_limited = 'rate_limit' in parameters
+        self.oldest = round(parameters.get('age_limit', Freshness.LONGEST * 1e-9) * 1e9)  # that is answered, ns
         self.on_stale = parameters.get('on_stale', 'silent')
         self.described = 'description_topic' in parameters
         # generic kernels let any link carry something, which the nodes' usual ones do not

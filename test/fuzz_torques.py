@@ -104,7 +104,7 @@ class Torques:
             self._check(ANSWERED, False, node.silence)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self._newest = max(self._newest, read.stamp)
-        fresh = read is not None and (abs(now - read.stamp) <= LIMIT or not node.age_limited)
+        fresh = read is not None and abs(now - read.stamp) <= node.oldest
         if not node.silence.startswith(IDLE):
             if fresh and read.q is not None and not node.always:  # it may lack what the node needs beside
                 self._seen.append(read.q)
@@ -208,9 +208,8 @@ class Torques:
         """Look at stamps, age, order, rates and, where it is known, at the torque itself."""
         node, torque, age = self._node, sent.torque, now - read.stamp
         self._check(STAMPS, sent.stamp in (None, read.stamp), f'{sent.stamp} for {read.stamp}')
-        if node.age_limited:
-            self._check(OLD, age <= LIMIT, f'{age} ns old')
-            self._check(FUTURE, age >= -LIMIT, f'{-age} ns in the future')
+        self._check(OLD, age <= node.oldest, f'{age} ns old')
+        self._check(FUTURE, age >= -node.oldest, f'{-age} ns in the future')
         before = self.latest
         self._check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
         if node.rate_limited:

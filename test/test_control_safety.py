@@ -242,6 +242,18 @@ def test_without_one_it_is_three_measured_periods(period):
         assert freshness.refusal(last, last + 3 * period + 2) == 'too old'
 
 
+@pytest.mark.parametrize('first', [1, 10_000 * SECOND, 99_998 * SECOND])
+def test_the_limit_that_is_learnt_is_never_longer_than_a_second(first):
+    """A first stamp of another clock is no period of hours or years."""
+    freshness, now = Freshness(0.0), 100_000 * SECOND
+    assert freshness.refusal(first, now) == 'too old'
+    for _ in range(3):
+        now += MS
+        assert admits(freshness, now, now)
+        assert freshness.limit <= 1.0
+        assert freshness.refusal(now + SECOND + 1, now) == 'from the future'
+
+
 def test_before_there_is_a_period_a_state_may_be_a_second_old():
     assert Freshness(0.0).refusal(5 * SECOND, 6 * SECOND) == ''
     assert Freshness(0.0).refusal(5 * SECOND, 6 * SECOND + 1) == 'too old'

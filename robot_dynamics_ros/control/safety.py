@@ -90,11 +90,11 @@ class Freshness:
 
     PERIODS = 3
     SMOOTHING = 0.1
-    FIRST = 1_000_000_000
-    """Age limit until two states have made a period, ns."""
+    LONGEST = 1_000_000_000
+    """Age limit until two states have made a period, and the longest that is learnt, ns."""
 
     def __init__(self, limit: float):
-        """Set the limit of the age in s; 0 means three times the measured period between stamps."""
+        """Set the limit of the age in s; 0 means three times the measured period between stamps, at most 1 s."""
         self._stated = int(limit * 1e9)
         self.forget()
 
@@ -115,7 +115,7 @@ class Freshness:
 
     def forget(self) -> None:
         """Begin anew, as when the clock has been set."""
-        self._limit: float = self._stated or self.FIRST
+        self._limit: float = self._stated or self.LONGEST
         self.answered = self._stamp = self._now = 0
         self._period: float = 0.0
         self._jitter: float = 0.0
@@ -150,7 +150,7 @@ class Freshness:
         else:
             self._period = gap
         if not self._stated:
-            self._limit = self.PERIODS * self._period
+            self._limit = min(self.PERIODS * self._period, self.LONGEST)
 
 
 def effort_limits(stated, known, joint_names) -> np.ndarray:
