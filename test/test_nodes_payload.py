@@ -22,8 +22,8 @@ from robot_dynamics_interfaces.srv import (
 )
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.dynamics import jit
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.payload_service import LATCHED
 from robot_dynamics_ros.tools.processes import ProcessError
 
 NODE = 'dynamics_server'

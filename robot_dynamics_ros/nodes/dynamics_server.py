@@ -5,7 +5,6 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
-from geometry_msgs.msg import Vector3, Vector3Stamped
 
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
@@ -21,9 +20,10 @@ from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_of, load_report
-from robot_dynamics_ros.nodes.payload_service import PayloadService
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import load_report
+from robot_dynamics_ros.nodes.load_service import LoadService
+from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 
@@ -41,22 +41,22 @@ class DynamicsServer(DynamicsNode):
             'payload_file', '', 'path of a YAML file that keeps the payload over a restart; empty: it is not kept'
         )
         self._served: list = []
-        self._payload: PayloadService | None = None
+        self._load: LoadService | None = None
+        self._load_publishers = {topic: LoadPublisher(self, topic) for topic in KINDS}
         self._answered = self._refused = 0
 
     def setup(self) -> None:
         """Create the services."""
         self._answered = self._refused = 0
-        self._payload = PayloadService(self, self.value('payload_file'))
-        self._gravity_publisher = self.create_lifecycle_publisher(Vector3Stamped, 'gravity_state', LATCHED)
+        self._load = LoadService(self, self._load_publishers, self.value('payload_file'))
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
             (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
             (GetJacobian, '~/get_jacobian', self._jacobian),
             (CheckTrajectory, '~/check_trajectory', self._check_trajectory),
-            (SetGravity, '~/set_gravity', self._set_gravity),
-            (SetPayload, '~/set_payload', self._payload.set),
+            (SetGravity, '~/set_gravity', self._load.set_gravity),
+            (SetPayload, '~/set_payload', self._load.set_payload),
         ):
             self._served.append(self.create_service(service, name, self._guarded(answer)))
 
@@ -90,16 +90,13 @@ class DynamicsServer(DynamicsNode):
         for service in self._served:
             self.destroy_service(service)
         self._served.clear()
-        if self._payload is not None:
-            self._payload.destroy()
-            self._payload = None
-            self.destroy_lifecycle_publisher(self._gravity_publisher)
+        self._load = None
 
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
         self.silence = ''
-        self._payload.publish()
+        self._load.begin()
         return result
 
     def report(self) -> dict[str, str]:
@@ -107,7 +104,7 @@ class DynamicsServer(DynamicsNode):
         return {
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
-            **load_report(self.robot, self._payload.mass),
+            **load_report(self._load.load.payload.mass, self._load.load.gravity.after),
         }
 
     def _guarded(self, answer):
@@ -132,7 +129,7 @@ class DynamicsServer(DynamicsNode):
         return callback
 
     def _mass_matrix(self, request, response) -> None:
-        query = Query(self._payload.robot, request.joint_names, positions=request.positions)
+        query = Query(self._load.robot, request.joint_names, positions=request.positions)
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
         numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
         query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
@@ -141,7 +138,7 @@ class DynamicsServer(DynamicsNode):
 
     def _forward_dynamics(self, request, response) -> None:
         query = Query(
-            self._payload.robot,
+            self._load.robot,
             request.joint_names,
             positions=request.positions,
             velocities=request.velocities,
@@ -152,7 +149,7 @@ class DynamicsServer(DynamicsNode):
 
     def _inverse_dynamics(self, request, response) -> None:
         query = Query(
-            self._payload.robot,
+            self._load.robot,
             request.joint_names,
             positions=request.positions,
             velocities=request.velocities,
@@ -170,16 +167,7 @@ class DynamicsServer(DynamicsNode):
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:
-        check_trajectory(self._payload.robot, request, response)
-
-    def _set_gravity(self, request, response) -> None:
-        self.robot = self.robot.with_gravity(gravity_of(self.robot, request.gravity))
-        x, y, z = self.robot.gravity.tolist()
-        told = Vector3Stamped(vector=Vector3(x=x, y=y, z=z))
-        told.header.stamp = self.get_clock().now().to_msg()
-        told.header.frame_id = self.robot.link_names[0]
-        self._gravity_publisher.publish(told)
-        self.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2')
+        check_trajectory(self._load.robot, request, response)
 
 
 def _flat(values: np.ndarray) -> array.array:
