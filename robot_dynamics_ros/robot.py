@@ -236,10 +236,10 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
     @property
     def continuous_joints(self) -> np.ndarray:
-        """Which joints are revolute without position limits, (joints,) bool: q and q + 2 pi are one pose."""
+        """Which joints are revolute without position limits, (nv,) bool: q and q + 2 pi are one pose."""
         kinds, (lower, upper) = np.array(self._model.joint_kinds), self.limits[:2]
         if len(kinds) != len(lower):
-            return kinds == ''  # several coordinates a joint: not distinguished
+            return np.zeros(self.nv, bool)  # several coordinates a joint: not distinguished
         return (kinds == 'revolute') & (lower == -np.inf) & (upper == np.inf)
 
     @property

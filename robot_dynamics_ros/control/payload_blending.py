@@ -78,11 +78,6 @@ class PayloadBlender:
         for corner in self._blend.corners:
             corner.law.torque(*rest, *others, out=self._term)
 
-    @property
-    def after(self):
-        """The law for payload and gravity after their ramps."""
-        return self._blend.corners[-1].law
-
     def torque(self, time: int, *inputs, out) -> None:
         """Write the torque (n, N m) at ``time`` (ns) and ``inputs`` of the law into ``out``."""
         load, corners = self._blend

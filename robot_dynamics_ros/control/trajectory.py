@@ -17,7 +17,7 @@ TIME_RESOLUTION = 1e-9
 
 @entry
 def sample(starts, coefficients, final, q, qd, qdd, t):
-    """Write position, velocity and acceleration (n each) at ``t`` s.
+    """Write position, velocity and acceleration (n each) at ``t`` s; before the first segment those at its start.
 
     Reads ``starts`` (segments + 1; s), of the segments and of the rest after them, ``coefficients`` (segments, 6, n),
     lowest power first, and ``final`` (n). Horner's scheme.
@@ -27,6 +27,7 @@ def sample(starts, coefficients, final, q, qd, qdd, t):
         for j in range(q.shape[0]):
             q[j], qd[j], qdd[j] = final[j], 0.0, 0.0
         return
+    t = max(t, starts[0])
     k = min(np.searchsorted(starts, t, 'right') - 1, last)
     t = t - starts[k]
     for j in range(q.shape[0]):
