@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 import random_trees as trees
+from matrices import matrix
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import boundary, specialise
@@ -116,7 +117,8 @@ def test_how_many_joints_are_specialised_is_a_setting():
     assert large.binding == pickle.loads(pickle.dumps(large)).binding == 'specialised'
 
 
-@pytest.mark.parametrize('name', PROGRAMS)
+# each is compiled once more with its caller, the larger ones for seconds
+@pytest.mark.parametrize('name', matrix(PROGRAMS, ['inverse_dynamics', 'gravity_torque', 'mass_matrix']))
 def test_a_kernel_can_be_called_from_compiled_code(name):
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
     kernel, load = robot.kernel(name), robot.load
