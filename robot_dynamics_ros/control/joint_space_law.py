@@ -88,7 +88,7 @@ class JointSpaceLaw:
         return TORQUE
 
     def _waits(self, stamp: int, longest: int) -> bool:
-        """Return whether a motion that is not followed yet may still wait (``longest`` ns) for its first feedforward."""
+        """Return whether a motion that has begun may wait for its first feedforward torque, ``longest`` ns at most."""
         if self._follows:
             return False
         if self._waits_since is None:
