@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from rclpy.clock import Clock, ClockType
-
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
 from robot_dynamics_ros.dynamics.errors import DynamicsError
@@ -44,7 +42,7 @@ class LoadInput:
         for topic, message in self._topics.newest():
             self._apply(topic, message)
         self._topics.attach(self._on_message)
-        self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
         self._timer.cancel()
 
     def destroy(self) -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
-from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.control.static_torque import check_static_torque
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import (
@@ -20,7 +21,10 @@ from robot_dynamics_ros.robot import Robot
 
 
 class LoadService:
-    """The load of a configured server: ``load``, changed by requests and published on ``KINDS``."""
+    """The load of a configured server: ``load``, changed by requests and published on ``KINDS``.
+
+    The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
+    """
 
     def __init__(self, node: DynamicsNode, publishers: dict[str, LoadPublisher], path: str):
         """Begin with the payload that ``path`` holds ('': none is kept) under the gravity of the node's robot.
@@ -32,13 +36,13 @@ class LoadService:
         now = self._now()
         gravity = Load.of(node.robot).gravity
         self.load = Load(PayloadRamp(start=now), replace(gravity, start=now))
-        self._kept = False
+        self._kept = self._other_clock_possible = False
         if path:
             try:
                 kept = read_payload(path)
                 if kept is not None:
                     self.load = replace(self.load, payload=self._ramp_of(kept))
-                    self._kept = True
+                    self._kept = self._other_clock_possible = True
             except DynamicsError as error:
                 raise ModelError(f'payload_file {path}: {error}') from error
 
@@ -50,6 +54,23 @@ class LoadService:
             f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2'
         )
         self.publish()
+        self.compare_clocks()
+
+    def compare_clocks(self) -> None:
+        """Finish the ramp of a file that begins later than now: it was written on another clock.
+
+        Nothing is known of a simulated clock that does not run yet.
+        """
+        now = self._now()
+        if not self._other_clock_possible or now == 0:
+            return
+        self._other_clock_possible = False
+        if self.load.payload.duration and self.load.payload.start > now:
+            self._node.get_logger().warning(
+                f'payload_file {self._path}: its ramp begins later than now, so it is of another clock: finished'
+            )
+            self.load = replace(self.load, payload=replace(self.load.payload, start=now, duration=0))
+            self.publish()
 
     def publish(self) -> None:
         """Publish payload and gravity; the node is active."""
@@ -75,7 +96,8 @@ class LoadService:
     def set_payload(self, request, response) -> None:
         """Serve a ``SetPayload`` request; DynamicsError names what is wrong with it."""
         frame, payload = body_of(self._node.robot, request)
-        ramp_time = ramp_time_of(request)
+        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
+        self._check_payload(frame, payload)
         ramp = self.load.payload.to(frame, payload, self._now(), ramp_time)
         # whatever can be refused has been when the file is written
         if self._path:
@@ -91,12 +113,22 @@ class LoadService:
     def set_gravity(self, request, response) -> None:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
         vector = gravity_of(self._node.robot, request.gravity)
-        ramp_time = ramp_time_of(request)
+        self._node.check_gravity(self._node.robot, vector)
+        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
         ramp: GravityRamp = self.load.gravity.to(vector, self._now(), ramp_time)
         self.load = replace(self.load, gravity=ramp)
         self._publishers['gravity_state'].publish(gravity_state(self._node.robot, ramp))
         x, y, z = vector
         self._node.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2, over {ramp_time:g} s')
+
+    def _check_payload(self, frame: str, payload: Payload) -> None:
+        """Refuse a payload that is heavier than payload_limit or, where that is 0, than the joints can hold."""
+        limit = self._node.value('payload_limit')
+        if limit and payload.mass > limit:
+            raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
+        if not limit and payload.mass:
+            bare = self._node.robot.with_gravity(self.load.gravity.after)
+            check_static_torque(bare, bare.with_payload(payload, frame), f'mass: {payload.mass:g} kg on {frame!r}')
 
     def _ramp_of(self, kept: KeptPayload) -> PayloadRamp:
         """Return the ramp that a file holds; DynamicsError names what is wrong for the node's robot."""
@@ -110,7 +142,10 @@ class LoadService:
         for body in kept.before:
             for frame, payload in carried(body).items():
                 before[frame] = before[frame] + payload if frame in before else payload
-        return PayloadRamp(carried(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
+        after = carried(kept.body)
+        for frame, payload in after.items():
+            self._check_payload(frame, payload)
+        return PayloadRamp(after, before, kept.start, round(kept.ramp_time * 1e9))
 
     def _now(self) -> int:
         """Return the ROS time, ns."""
