@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
@@ -105,8 +105,8 @@ class TrajectoryFollower:
     def _meet(self, followed: Followed, t: float, state: MeasuredState) -> Result:
         """Begin with a trajectory at ``t`` s."""
         left = followed.first_time - t
-        if not followed.lead or left <= 0.0:
-            followed.sample(t)
+        if not followed.lead or left <= TIME_RESOLUTION:
+            followed.sample(max(t, followed.first_time))
             return self._checked(followed, self._desired[0], state.q)
         result = self._checked(followed, followed.first_position, state.q, self._velocity_limit * left)
         if result is TORQUE:
