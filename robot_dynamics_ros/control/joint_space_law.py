@@ -72,7 +72,7 @@ class JointSpaceLaw:
         if not state.has_velocity:
             return NO_VELOCITIES
         if state.resumed:
-            self._holds = self._follows = False
+            self._holds = False
         result = self._source.follow(state)
         if result.outcome is not Outcome.TORQUE:
             self._follows, self._waits_since = False, None

@@ -80,10 +80,10 @@ class Trajectory:
     def with_lead(self) -> 'Trajectory':
         """Return this trajectory with room for a segment that leads from a measured state to its first point.
 
-        ``lead_from`` writes that segment; before it nothing can be sampled before the first point.
+        ``lead_from`` writes that segment; until then it rests at the first point.
         """
-        still = np.zeros((2, len(self._final)))
-        leading = 0.0, still[0], still[1], np.full(len(self._final), np.nan)
+        unknown = np.full(len(self._final), np.nan)
+        leading = 0.0, self.first_position, unknown, unknown
         points = (np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True))
         return Trajectory(*points)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
@@ -18,8 +18,8 @@ CLOCK_SET_BACK = Result(Outcome.IDLE, 'trajectory dropped: the clock was set bac
 class Followed:
     """One trajectory and how far it has come; everything that takes long is prepared when it is made.
 
-    ``start`` and ``received`` are ROS times in ns. ``lead``: its first point lies after its start. ``dropped`` is the
-    reason why it is not followed any more.
+    ``start`` and ``received`` are ROS times in ns. ``lead``: its first point lies after its start. ``seen``: a state has
+    come since it was received. ``dropped`` is the reason why it is not followed any more.
     """
 
     def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray):
@@ -29,7 +29,7 @@ class Followed:
         self.first_time, self.first_position = trajectory.start, trajectory.first_position
         self.trajectory = trajectory.with_lead() if self.lead else trajectory
         self.sample = self.trajectory.sampler(*desired)
-        self.met = False
+        self.seen = self.met = False
         self.dropped: Result | None = None
 
 
@@ -76,15 +76,20 @@ class TrajectoryFollower:
         self._followed = None
 
     def set_back(self, now: int) -> None:
-        """Drop a trajectory from before the clock was set back to ``now`` (ns); called by the thread of ``follow``."""
-        if self._followed is not None and self._followed.received > now:
-            self._followed.dropped = CLOCK_SET_BACK
+        """Drop a trajectory from before the clock was set back to ``now`` (ns); called by the thread of ``follow``.
+
+        One that no state has seen and that was received at ``now`` or before is from after it.
+        """
+        followed = self._followed
+        if followed is not None and followed.dropped is None and (followed.seen or followed.received > now):
+            self._drop(followed, CLOCK_SET_BACK)
 
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state``, or return why there is none."""
         followed = self._followed
         if followed is None:
             return NO_TRAJECTORY
+        followed.seen = True
         if followed.dropped is not None:
             return followed.dropped
         t = (state.stamp - followed.start) * 1e-9
@@ -100,8 +105,8 @@ class TrajectoryFollower:
     def _meet(self, followed: Followed, t: float, state: MeasuredState) -> Result:
         """Begin with a trajectory at ``t`` s."""
         left = followed.first_time - t
-        if not followed.lead or left <= 0.0:
-            followed.sample(t)
+        if not followed.lead or left <= TIME_RESOLUTION:
+            followed.sample(max(t, followed.first_time))
             return self._checked(followed, self._desired[0], state.q)
         result = self._checked(followed, followed.first_position, state.q, self._velocity_limit * left)
         if result is TORQUE:
@@ -119,6 +124,10 @@ class TrajectoryFollower:
             return TORQUE
         k = int(np.argmin(near))
         reason = f'trajectory dropped: joint {self._names[k]!r} is {distance[k]:.3f} away from where it should be'
-        followed.dropped = Result(Outcome.IDLE, reason)
-        self._tell(reason)
-        return followed.dropped
+        return self._drop(followed, Result(Outcome.IDLE, reason))
+
+    def _drop(self, followed: Followed, why: Result) -> Result:
+        """Stop following and tell; return ``why``."""
+        followed.dropped = why
+        self._tell(why.reason)
+        return why
