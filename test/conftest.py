@@ -6,9 +6,10 @@ import pytest
 
 LONGEST = (
     'test_robot_facade',
-    'test_dynamics_rotors',
-    'test_codegen_bits',
+    'test_dynamics_pinocchio',
     'test_robot_motions',
+    'test_codegen_bits',
+    'test_dynamics_rotors',
     'test_codegen_specialised',
     'test_nodes_faults',
     'test_nodes_fuzz',

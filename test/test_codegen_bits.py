@@ -49,7 +49,11 @@ CASES = [
     for name in PROGRAMS
     if it.nv <= 3 or robot == 'aubo_i5' or name not in LARGE
 ]
-FEW = [(robot, name) for robot, name in CASES if robot in ('aubo_i5', 'tree of 3') or name == 'inverse_dynamics']
+FEW = [
+    (robot, name)
+    for robot, name in CASES
+    if robot == 'aubo_i5' or name == 'inverse_dynamics' or (robot == 'tree of 3' and name not in LARGE)
+]
 
 
 @pytest.mark.parametrize(('robot', 'name'), matrix(CASES, FEW))
