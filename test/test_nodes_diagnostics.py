@@ -10,7 +10,8 @@ from rclpy.serialization import serialize_message
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.torque_node import MOST_REASONS, TorqueNode
+from robot_dynamics_ros.nodes.torque_node import TorqueNode
+from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS
 
 DOCUMENT = Path(__file__).parents[1].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [

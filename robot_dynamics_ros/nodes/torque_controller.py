@@ -60,10 +60,11 @@ class TorqueController(TorqueNode):
 
     def make_law(self) -> JointSpaceLaw:
         """Return the law that the parameters say; DynamicsError where they are wrong."""
-        law, stiffness, damping = (self.value(name) for name in ('control_law', 'stiffness', 'damping'))
-        bandwidth, terms = self.value('bandwidth'), self.ownership.terms
-        control = self.blended(lambda robot: JointSpaceControl(robot, law, stiffness, damping, bandwidth, terms))
-        hold = self.blended(lambda robot: Hold(robot, stiffness, damping, terms))
+        law, terms = self.value('control_law'), self.ownership.terms
+        gains = self.value('stiffness'), self.value('damping')
+        bandwidth = self.value('bandwidth')
+        control = self.blended(lambda robot: JointSpaceControl(robot, law, *gains, bandwidth, terms))
+        hold = self.blended(lambda robot: Hold(robot, *gains, terms))
         self._law_name = law
         feedforward = self._feedforward if law == 'pd_feedforward' else None
         return JointSpaceLaw(self._follower, self._desired, control, hold, feedforward)
