@@ -186,3 +186,9 @@ def test_a_system_clock_that_is_set_back_is_noticed_and_one_that_is_slewed_is_no
     assert told == [(after + 101 * SECOND, after)]
     second(SECOND // 2)
     assert told[1:] == [(after + SECOND, after + SECOND // 2)]
+    # one that a jump has told is not told again
+    watch._before_jump()
+    clock.nanoseconds -= 50 * SECOND
+    watch._after_jump(None)
+    second(SECOND)
+    assert told[2:] == [(clock.nanoseconds + 49 * SECOND, clock.nanoseconds - SECOND)]

@@ -1,5 +1,7 @@
 """A server that is killed and comes back, late joiners in mid-ramp, and what a server refuses: real processes."""
 
+import re
+
 import graph as ros
 import numpy as np
 import pytest
@@ -85,9 +87,8 @@ def test_a_server_that_restarts_in_mid_ramp_goes_on_with_it_as_late_joiners_do(g
     request = GetInverseDynamics.Request(positions=Q.tolist(), velocities=rest, accelerations=rest)
     found = graph.client.call(GetInverseDynamics, f'{SERVER}/get_inverse_dynamics', request).gravity
     after = (graph.now() - began) / (RAMP_TIME * ros.SECOND)
-    share = (
-        (np.array(found) - laden(LIGHT)) @ (laden(HEAVY) - laden(LIGHT)) / np.sum((laden(HEAVY) - laden(LIGHT)) ** 2)
-    )
+    way = laden(HEAVY) - laden(LIGHT)
+    share = (np.array(found) - laden(LIGHT)) @ way / (way @ way)
     assert 0.0 < before <= share <= after < 0.5
     graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '4')
@@ -107,15 +108,8 @@ def test_a_server_that_restarts_without_a_file_tells_its_empty_payload_and_its_g
     payload, gravity = state(graph, PayloadState, 'payload_state'), state(graph, GravityState, 'gravity_state')
     assert (payload.mass, payload.frame, list(payload.before)) == (0.0, ROBOT.link_names[-1], [])
     assert gravity.gravity == gravity.before == Vector3(z=-9.81)
-    graph.until(
-        lambda: (
-            'publishing payload_state: 0 kg (nothing is kept from an earlier start), and gravity_state: 0, -0, -9.81'
-            in graph.log(SERVER)
-            or 'publishing payload_state: 0 kg (nothing is kept from an earlier start), and gravity_state: 0, 0, -9.81'
-            in graph.log(SERVER)
-        ),
-        'the log line',
-    )
+    said = 'payload_state: 0 kg (nothing is kept from an earlier start), and gravity_state: 0, 0, -9.81 m/s^2'
+    graph.until(lambda: said in graph.log(SERVER), 'the log line')
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '0')
     np.testing.assert_allclose(torque_at(graph, graph.now()), ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
 
@@ -123,10 +117,10 @@ def test_a_server_that_restarts_without_a_file_tells_its_empty_payload_and_its_g
 def test_what_the_arm_cannot_hold_and_gravity_of_no_planet_are_refused_and_limits_act_at_once(graph):
     start_server(graph)
     began = state(graph, PayloadState, 'payload_state')
-    for mass, reason in ((200.0, "joint '.*' would need .* N m"), (5.0, '')):
-        response = set_payload(graph, mass)
-        assert response.success == (not reason)
-        assert np.any([reason == response.message, 'would need' in response.message])
+    response = set_payload(graph, 200.0)
+    assert not response.success
+    assert re.search("joint '.*' would need .* N m .* and has (133|13.5); ", response.message)
+    assert set_payload(graph, 5.0).success
     told = state(graph, PayloadState, 'payload_state')
     assert (told.mass, told.ramp_time) == (5.0, 0.5) and told != began  # the default ramp
     refused = set_gravity(graph, 0.0, 0.0, -981.0)
