@@ -33,6 +33,7 @@ def started(tmp_path_factory):
         settings = {
             'age_limit': ros.DAY,
             'start_tolerance': 0.0,
+            'load_ramp_time': 0.0,
             'control_law': 'computed_torque',
             'bandwidth': BANDWIDTH,
         }

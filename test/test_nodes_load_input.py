@@ -6,8 +6,11 @@ import time
 import graph  # noqa: F401 - sets the ROS domain before rclpy is imported
 import pytest
 import rclpy
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
@@ -39,6 +42,9 @@ class Follower(DynamicsNode):
         if self.load is not None:
             self.load.destroy()
             self.load = None
+
+    def clock_set_back(self, before, after):
+        self.load.clock_set_back(before, after)
 
     def on_activate(self, state):
         self.load.begin()
@@ -275,3 +281,34 @@ def test_every_field_of_a_message_is_looked_at(process, message, reason):
     process.spin_until(lambda: follower.load.refused, 'a refusal')
     assert follower.load.load == Load.of(follower.robot)
     assert re.match(f'{topic}: {reason}', follower.load.refused)
+
+
+def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progress_of_a_ramp(process, other_process):
+    simulated = {'parameter_overrides': [Parameter('use_sim_time', value=True)]}
+    server, follower = process.node(DynamicsServer, **simulated), process.node(Follower, **simulated)
+    clock = process.node(DynamicsNode, name='clock').create_publisher(Clock, '/clock', 10)
+    process.spin_until(lambda: clock.get_subscription_count() == 2, 'subscriptions of the clock')
+
+    def at(seconds):
+        clock.publish(Clock(clock=Time(sec=seconds)))
+        for node in (server, follower):
+            process.spin_until(lambda node=node: node.get_clock().now().nanoseconds == seconds * SECOND, 'the time')
+
+    at(1000)
+    follower.start()
+    server.start()
+    request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=1.0)
+    server._load.set_gravity(request, SetGravity.Response())
+    set_payload(server, 2.0, ramp_time=400.0)
+    at(1100)
+    at(50)
+    for load in (server._load.load, follower.load.load):
+        assert load.payload.share(50 * SECOND) == 0.25 and load.gravity.share(0) == 1.0
+    moved = follower.load.load.payload.start
+    process.spin_until(lambda: follower.load._applied['payload_state'].stamp.sec < 0, 'the state of the new time')
+    late = other_process.node(Follower, name='late')
+    late.start()
+    other_process.spin_until(lambda: set(late.load._applied) == set(KINDS), 'its load')
+    for load in (follower.load.load, late.load.load):
+        assert (load.payload.start, load.payload.share(50 * SECOND)) == (moved, 0.25)
+        assert load.gravity.share(0) == 1.0 and load.gravity.after == (9.81, 0.0, 0.0)

@@ -2,6 +2,9 @@
 
 import ast
 import math
+import re
+import subprocess
+import sys
 
 import graph as ros
 import pytest
@@ -9,8 +12,10 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.importers.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.parameter_names import check_names, package_names
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'
@@ -109,6 +114,79 @@ def test_every_line_of_a_parameter_in_the_file_has_a_comment():
     lines = [line for line in CONFIG.read_text(encoding='utf-8').splitlines() if line.startswith('    ')]
     assert lines
     assert [line for line in lines if '#' not in line] == []
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_the_result_of_setting_a_parameter_says_when_it_acts(nodes, name):
+    node = nodes[name]
+    for parameter, value in declared(node).items():
+        result = node.set_parameters_atomically([value])
+        assert result.successful, (parameter, result.reason)
+        assert re.fullmatch(
+            f'{parameter} acts (now|at the next (activation|configure|start of the process))', result.reason
+        )
+    both = node.set_parameters_atomically([Parameter('gravity_limit', value=12.0), Parameter('model', value='aubo_i5')])
+    assert both.reason == 'gravity_limit acts now; model acts at the next configure'
+    refused = node.set_parameters_atomically([Parameter('model', value=3)])
+    assert not refused.successful and 'acts' not in refused.reason
+
+
+UNKNOWN = {
+    'efort_limit': "parameter 'efort_limit': no node of this package has it; did you mean 'effort_limit'?",
+    'payloadlimit': "parameter 'payloadlimit': no node of this package has it; did you mean 'payload_limit'?",
+    'zzz': "parameter 'zzz': no node of this package has it",
+}
+
+
+@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('unknown', UNKNOWN)
+def test_a_parameter_that_no_node_has_is_refused_by_name(name, unknown):
+    node = NODES[name](namespace=NAMESPACE, parameter_overrides=[Parameter(unknown, value=1.0)])
+    node.start()
+    assert (node.robot, node.silence) == (None, f'not configured: {UNKNOWN[unknown]}')
+    node.destroy_node()
+
+
+def test_parameters_of_other_nodes_and_of_rclpy_are_not_refused():
+    check_names(['stiffness', 'payload_file', 'qos_overrides./joint_states.subscription.depth', 'use_sim_time'])
+    with pytest.raises(ArgumentError, match=r"^parameter 'effort' \(and 1 more\): "):
+        check_names(['stiffness', 'effort', 'qos'])
+
+
+def test_the_names_that_are_known_are_those_that_are_declared(nodes):
+    assert package_names() == set().union(*(declared(node) for node in nodes.values()))
+
+
+@pytest.mark.parametrize('content', [None, 'a: [', '{]'])
+def test_a_parameter_file_that_is_missing_or_broken_ends_the_process_with_a_line(tmp_path, content):
+    path = tmp_path / 'params.yaml'
+    if content:
+        path.write_text(content)
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.dynamics_server', '--ros-args', '--params-file', path]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ros.TREE)
+    assert ended.returncode == 1
+    assert 'Traceback' not in ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith('not started: ')]
+    assert str(path) in line
+
+
+def test_gravity_above_its_limit_is_refused_when_it_is_set_and_when_the_node_is_configured():
+    node = NODES['gravity_compensation_node'](namespace=NAMESPACE)
+    node.start()
+    (result,) = node.set_parameters([Parameter('gravity', value=[0.0, 0.0, -981.0])])
+    reason = 'gravity: its magnitude of 981 m/s^2 is above the parameter gravity_limit, 12 m/s^2'
+    assert (result.successful, result.reason) == (False, reason)
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    (result,) = node.set_parameters([Parameter('gravity', value=[0.0, 0.0, -981.0])])
+    assert result.successful
+    node.start()
+    assert node.silence == f'not configured: {reason}'
+    node.set_parameters([Parameter('gravity_limit', value=1000.0)])
+    node.start()
+    assert node.active
+    node.fall_silent()
+    node.destroy_node()
 
 
 def test_every_declared_parameter_is_read(nodes):
