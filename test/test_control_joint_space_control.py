@@ -25,7 +25,9 @@ def drawn(seed=0):
 
 def torque(law, state, desired, feedforward=None, robot=ROBOT):
     out = np.full(6, np.nan)
-    assert JointSpaceControl(robot, law, STIFFNESS, DAMPING, BANDWIDTH).torque(*state, desired, feedforward, out) is None
+    assert (
+        JointSpaceControl(robot, law, STIFFNESS, DAMPING, BANDWIDTH).torque(*state, desired, feedforward, out) is None
+    )
     return out
 
 

@@ -65,9 +65,7 @@ class Controller:
         self.source.motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
-        self.law = JointSpaceLaw(
-            self.source, self.desired, self.control, self.blended(hold), self.feedforward
-        )
+        self.law = JointSpaceLaw(self.source, self.desired, self.control, self.blended(hold), self.feedforward)
         self.state, self.out = MeasuredState(np.zeros(6), np.zeros(6)), np.full(6, np.nan)
         self.state.stamp, self.state.resumed = START, True
 

@@ -209,7 +209,11 @@ def test_another_robot_than_six_hinges():
 
 
 def test_the_gravity_law_is_gravity_where_the_arm_is():
-    law, state, out = GravityLaw(PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))), MeasuredState(Q, QD), Q * 0.0
+    law, state, out = (
+        GravityLaw(PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))),
+        MeasuredState(Q, QD),
+        Q * 0.0,
+    )
     law.warm_up()
     law.set_back(0)
     law.stop_following()
