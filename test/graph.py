@@ -24,12 +24,15 @@ from lifecycle_msgs.msg import State, Transition  # noqa: E402
 from lifecycle_msgs.srv import GetState  # noqa: E402
 from rcl_interfaces.srv import GetParameters  # noqa: E402
 from rclpy.parameter import parameter_value_to_python  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 import robot_dynamics_ros  # noqa: E402
+from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
 from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, NoAnswerError, ProcessError, Processes  # noqa: E402
 
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SECOND = 1_000_000_000
 DAY = 86400.0
 """The largest age limit, s."""
@@ -155,6 +158,26 @@ class Graph:
         self.until(lambda: self.node.count_publishers(topic), f'a publisher of {topic}')
         self._listeners[topic].clear()
         return self._listeners[topic]
+
+    def hear_latched(self, message_type, topic: str) -> list:
+        """Return a list that grows by every message on a transient local topic, beginning with the last one."""
+        if topic not in self._listeners:
+            messages: list = []
+            self.node.create_subscription(message_type, topic, messages.append, LATCHED)
+            self._listeners[topic] = messages
+        self.until(lambda: self._listeners[topic], f'a message on {topic}')
+        return self._listeners[topic]
+
+    def terms(self, topic: str) -> list[str]:
+        """Return the terms of a torque topic, as its info topic says."""
+        return list(self.hear_latched(TorqueInfo, f'{topic}/info')[-1].terms)
+
+    def say_latched(self, topic: str, message) -> None:
+        """Publish on a transient local topic, so that who joins later hears it, too."""
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, LATCHED)
+        self.until(self._publishers[topic].get_subscription_count, f'a subscriber of {topic}')
+        self._publishers[topic].publish(message)
 
     def repeat_until(self, action, condition, what: str, period: float = 1.0, timeout: float = TIMEOUT) -> None:
         """Do ``action()`` until ``condition()`` holds, again after each ``period`` s.

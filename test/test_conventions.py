@@ -12,7 +12,7 @@ from small_robots import AUBO, general, joint, link, one, robot
 
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
@@ -282,23 +282,20 @@ def test_20_service_lists_are_row_major():
         assert 'row-major: all joints of the first state, then all of the second' in path.read_text(encoding='utf-8')
 
 
-def test_21_frame_id_is_the_base_link():
+def test_21_frame_id_of_a_torque_is_the_base_link_and_terms_have_one_order():
     pytest.importorskip('rclpy', reason='the messages need ROS 2')
     from rclpy.serialization import deserialize_message  # noqa: PLC0415
     from sensor_msgs.msg import JointState  # noqa: PLC0415
 
-    from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: PLC0415
     from robot_dynamics_ros.nodes.torque_publishers import NamedTorque  # noqa: PLC0415
 
     sent = []
-    for arm in (AUBO, one()):
-        node = SimpleNamespace(robot=arm, output=lambda *_: sent.append)
-        NamedTorque(node, 'feedforward_torque').publish(10**9, np.zeros(arm.nv))
-    frames = [deserialize_message(data, JointState).header.frame_id for data in sent]
-    assert frames == ['base_link', 'base']
-    assert Compensation(AUBO, ['inertia', 'friction', 'coriolis', 'gravity']).terms == TERMS
-    assert TERMS == ('gravity', 'coriolis', 'inertia', 'friction')
-    assert TorqueInfo(terms=TERMS).terms == list(TERMS)
+    node = SimpleNamespace(robot=AUBO, output=lambda *_: sent.append)
+    NamedTorque(node, 'feedforward_torque').publish(10**9, np.arange(6.0))
+    message = deserialize_message(sent[0], JointState)
+    assert (message.header.frame_id, list(message.effort)) == (AUBO.link_names[0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    terms = Compensation(AUBO, ['friction', 'inertia', 'coriolis', 'gravity']).terms
+    assert terms == ('gravity', 'coriolis', 'inertia', 'friction')
 
 
 def test_22_a_limit_of_zero_is_unknown():

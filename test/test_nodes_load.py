@@ -10,7 +10,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED
@@ -168,9 +168,9 @@ def test_gravity_counts_for_the_torques_and_is_told_who_joins_later(graph):
     assert_torques(graph, tilted)
     assert graph.diagnostics(FEEDFORWARD).fields['gravity, m/s^2'] == '3 -2 9'
     told = []
-    graph.node.create_subscription(Vector3Stamped, 'gravity_state', told.append, LATCHED)
+    graph.node.create_subscription(GravityState, 'gravity_state', told.append, LATCHED)
     graph.until(lambda: told, 'the last gravity_state for who joins later')
-    assert (told[-1].vector, told[-1].header.frame_id) == (Vector3(x=3.0, y=-2.0, z=9.0), ROBOT.link_names[0])
+    assert (told[-1].gravity, told[-1].header.frame_id) == (Vector3(x=3.0, y=-2.0, z=9.0), ROBOT.link_names[0])
     for node in (GRAVITY, CONTROLLER):
         graph.restart(node)
     assert_torques(graph, tilted)
@@ -181,7 +181,7 @@ def payload_state(**fields):
 
 
 def gravity_state(frame='', **parts):
-    return Vector3Stamped(header=Header(frame_id=frame), vector=Vector3(**parts))
+    return GravityState(header=Header(frame_id=frame), gravity=Vector3(**parts))
 
 
 REFUSED = {

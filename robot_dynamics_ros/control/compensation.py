@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_of
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 from robot_dynamics_ros.dynamics.model import Friction
 from robot_dynamics_ros.robot import Robot
 
@@ -53,17 +53,18 @@ class Compensation:
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._rest = np.zeros(robot.nv)
         friction = robot.friction
-        self._friction = np.array(friction if 'friction' in terms else frictionless(friction))
+        parameters = np.array(friction if 'friction' in terms else frictionless(friction))
+        self._add_friction = bound(add_friction, parameters, then=(self._rest, self._rest, self._rest))
         # friction that grows with the load is that of all torque that is transmitted, whoever gives it
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)
 
     def torque(self, q, qd, qdd, out) -> None:
-        """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m)."""
+        """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m), float64 arrays all."""
         self._robot.inverse_dynamics(
             q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
         )
         transmitted = out
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
-        add_friction(self._friction, qd, transmitted, out)
+        self._add_friction(qd, transmitted, out)

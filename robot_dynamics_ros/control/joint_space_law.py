@@ -81,19 +81,19 @@ class JointSpaceLaw:
         if self._feedforward is not None:
             fault = self._feedforward.fault(state.stamp)
             if fault is not None:
-                return self._hold_at(state, out) if self._waits(state.stamp, self._feedforward) else fault
+                return self._hold_at(state, out) if self._waits(state.stamp, self._feedforward.age_limit) else fault
             feedforward = self._feedforward.effort
         self._holds, self._follows, self._waits_since = False, True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
-    def _waits(self, stamp: int, feedforward: FeedforwardSource) -> bool:
-        """Return whether a motion that is not followed yet may still wait for its first feedforward torque."""
+    def _waits(self, stamp: int, longest: int) -> bool:
+        """Return whether a motion that has begun may wait for its first feedforward torque, ``longest`` ns at most."""
         if self._follows:
             return False
         if self._waits_since is None:
             self._waits_since = stamp
-        return stamp - self._waits_since <= feedforward.age_limit
+        return stamp - self._waits_since <= longest
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm."""

@@ -44,7 +44,7 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
         return carried
 
     def to(self, frame: str, payload: Payload, start: int, ramp_time: float) -> 'PayloadRamp':
-        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone on ``frame``; ``ramp_time`` in s."""
+        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone, over ``ramp_time`` s."""
         after = {frame: payload} if payload.mass else {}
         return PayloadRamp(after, self.at(start), start, round(ramp_time * 1e9))
 

@@ -65,11 +65,15 @@ class FeedforwardNode(TorqueNode):
 
     def make_output(self) -> TorqueTopics:
         """Return the publishers."""
-        return TorqueTopics(self, 'feedforward_torque', self.ownership.terms)
+        return TorqueTopics(self, 'feedforward_torque', self._terms())
 
     def report(self) -> dict[str, str]:
         """Add the terms of the torque."""
-        return {**super().report(), 'compensation': '+'.join(self.ownership.terms)}
+        return {**super().report(), 'compensation': '+'.join(self._terms())}
+
+    def _terms(self) -> list[str]:
+        """Return the terms of the torque in their usual order."""
+        return [term for term in TERMS if term in self.ownership.terms]
 
     def _make_source(self, desired: np.ndarray) -> TrajectoryFollower | ControllerStateInput:
         """Return what writes the desired motion, fed by its topic."""

@@ -1,6 +1,7 @@
 """A process that runs nodes until it is asked to stop."""
 
 import gc
+import sys
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -8,7 +9,10 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 def run(*node_classes) -> None:
     """Make one node of each class, start those with ``autostart``, and spin until SIGINT or SIGTERM."""
-    rclpy.init()
+    try:
+        rclpy.init()
+    except Exception as error:  # a parameter file that is missing or broken, an argument that ROS does not know
+        sys.exit(' '.join(f'not started: {error}'.split()))
     nodes: list = []
     try:
         nodes.extend(node_class() for node_class in node_classes)

@@ -95,8 +95,8 @@ class StateInput(MeasuredState):
         self._input = JointStateInput(joint_names, 'position', 'velocity')
         super().__init__(*self._input.numbers)
 
-    def read(self, data: bytes) -> None:
-        """Write ``q``, ``qd`` (all NaN unless all velocities are known), ``has_velocity`` and ``stamp``.
+    def read(self, data: bytes) -> int:
+        """Write ``q``, ``qd`` (all NaN unless all velocities are known), ``has_velocity``, ``stamp``; return the stamp.
 
         Velocities may be missing or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
         doubled or without a finite position.
@@ -108,3 +108,4 @@ class StateInput(MeasuredState):
             self.qd.fill(np.nan)
         self.has_velocity = found == self.BOTH
         self.stamp = stamp_of(data)
+        return self.stamp

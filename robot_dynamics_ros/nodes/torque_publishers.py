@@ -7,7 +7,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.joint_order import gather, permutation
+from robot_dynamics_ros.dynamics.jit import bound
 from robot_dynamics_ros.nodes.load_messages import payload_messages
 from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
@@ -19,11 +20,12 @@ class CommandArray:
         """Publish on ``topic`` of a TorqueNode, in the order of its parameter ``command_joints``."""
         self._order = command_order(node.robot, node.value('command_joints'))
         self._buffer = ArrayBuffer(node.robot.nv)
+        self._gather = bound(gather, then=(np.zeros(node.robot.nv), self._order, self._buffer.data))
         self._send = node.output(Float64MultiArray, topic)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m); the message has no stamp."""
-        torque.take(self._order, out=self._buffer.data, mode='clip')  # the other modes make a copy
+        self._gather(torque, self._order, self._buffer.data)
         self._send(bytes(self._buffer))
 
     def publish_info(self) -> None:

@@ -64,11 +64,12 @@ class TrajectoryInput:
             return []
         trajectory = trajectory_of(node.robot.joint_names, message, ignored=node.locked_joint_names)
         now = node.get_clock().now().nanoseconds
-        if not now:
-            raise ArgumentError('trajectory: the simulated clock does not run yet')
-        # a header stamp of zero means the time of reception, however long the executor was busy since then
-        waited = max(0, time.time_ns() - received) if received else 0
-        start = nanoseconds(message.header.stamp) or now - waited
+        start = nanoseconds(message.header.stamp)
+        if not start:
+            if not now:
+                raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
+            # a stamp of zero means the time of reception, however long the executor has been busy since then
+            start = now - max(0, time.time_ns() - received)
         self._follower.receive(trajectory, start, now)
         return trajectory.interpolations
 

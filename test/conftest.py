@@ -1,0 +1,70 @@
+"""Options of the tests: long matrices in full, a random order; and which files begin."""
+
+from random import Random, SystemRandom
+
+import pytest
+
+LONGEST = (
+    'test_robot_facade',
+    'test_dynamics_pinocchio',
+    'test_robot_motions',
+    'test_codegen_bits',
+    'test_dynamics_rotors',
+    'test_codegen_specialised',
+    'test_nodes_faults',
+    'test_nodes_fuzz',
+    'test_nodes_envelope',
+    'test_tools_demo',
+    'test_nodes_rejoin',
+    'test_nodes_feedforward',
+    'test_nodes_torque_controller',
+    'test_nodes_controller_state',
+    'test_nodes_crash',
+    'test_nodes_start_up',
+    'test_nodes_description',
+)
+"""Files that take longest, these first: where files are dealt out to processes, none waits long for another's last."""
+
+
+def pytest_addoption(parser):
+    parser.addoption('--exhaustive', action='store_true', help='long matrices of seeds and robots in full')
+    parser.addoption(
+        '--random-order',
+        metavar='SEED',
+        type=int,
+        nargs='?',
+        const=0,
+        help='files, and tests within a file, in a random order; the seed of an earlier run gives its order again',
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line('markers', 'exhaustive: of a long matrix, tried with --exhaustive only')
+    if config.option.random_order == 0:  # processes of xdist get the options of the first one
+        config.option.random_order = SystemRandom().randrange(1, 1 << 32)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.option.random_order is not None:
+        terminalreporter.write_line(f'the order of this run: --random-order={config.option.random_order}')
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is not asked for, and bring files into order; one keeps its tests together, with its fixtures."""
+    if not config.option.exhaustive:
+        rare = [item for item in items if item.get_closest_marker('exhaustive')]
+        config.hook.pytest_deselected(items=rare)
+        items[:] = [item for item in items if not item.get_closest_marker('exhaustive')]
+    files: dict = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    order = list(files)
+    if config.option.random_order is None:
+        order.sort(key=lambda path: LONGEST.index(path.stem) if path.stem in LONGEST else len(LONGEST))
+    else:
+        random = Random(config.option.random_order)
+        random.shuffle(order)
+        for path in order:
+            random.shuffle(files[path])
+    items[:] = [item for path in order for item in files[path]]
