@@ -61,7 +61,7 @@ class ControllerStateInput:
         subscription = node.create_subscription(
             controller_state_type(),
             'controller_state',
-            node.guarded(on_controller_state),
+            on_controller_state,
             qos_profile_sensor_data,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )

@@ -35,7 +35,7 @@ class FeedforwardInput:
         self._info: TorqueTerms | None = None
         self._fault: Result | None = NO_INFO
         self._load_differed = False
-        self._subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', node.guarded(self._on_info), LATCHED)
+        self._subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', self._on_info, LATCHED)
 
     def destroy(self) -> None:
         """Destroy the subscription."""

@@ -7,6 +7,7 @@ from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpac
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.dynamics_node import AT_ACTIVATION
 from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
@@ -26,18 +27,17 @@ class TorqueController(TorqueNode):
         """Declare the parameters."""
         super().__init__('torque_controller', **options)
         self.declare(**START_TOLERANCE)
-        at_activation = 'at the next activation'
         self.declare(
             'control_law',
             'pd_feedforward',
             f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
-            acts=at_activation,
+            acts=AT_ACTIVATION,
         )
         self.declare(
-            'stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad', acts=at_activation
+            'stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad', acts=AT_ACTIVATION
         )
-        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad', acts=at_activation)
-        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=at_activation)
+        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad', acts=AT_ACTIVATION)
+        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=AT_ACTIVATION)
         self.declare(
             'feedforward_age_limit',
             0.05,

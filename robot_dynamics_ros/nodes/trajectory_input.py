@@ -22,9 +22,7 @@ class TrajectoryInput:
         """Subscribe for a TorqueNode."""
         self._node, self._follower = node, follower
         self.refused = ''
-        self._subscription = node.create_subscription(
-            JointTrajectory, 'joint_trajectory', node.guarded(self._on_trajectory), 10
-        )
+        self._subscription = node.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
 
     def destroy(self) -> None:
         """Destroy the subscription."""
