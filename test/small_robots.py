@@ -44,9 +44,10 @@ def general(kind, turned=False) -> Robot:
 def mixed() -> Robot:
     """Return a continuous, a limited and a sliding joint in a row, with velocity limits of 2, 0.5 and none."""
     body = '0.1 0.2 0.3', (0.1, 0, 0, 0.1, 0, 0.1)
+    limits = [f'<limit {limit}/>' for limit in ('velocity="2"', 'lower="-3" upper="3" velocity="0.5"', 'upper="9"')]
     return robot(
         link('base'), link('hub', 1.0, *body), link('arm', 2.0, *body), link('sledge', 3.0, *body),
-        joint('turn', 'base', 'hub', axis='0 1 0', inside='<limit velocity="2" effort="9"/>'),
-        joint('swing', 'hub', 'arm', 'revolute', '1 0 0', '0.3 0 0', inside='<limit lower="-3" upper="3" velocity="0.5"/>'),
-        joint('slide', 'arm', 'sledge', 'prismatic', '0 0 1', '0 0 0.2', inside='<limit lower="-1" upper="9"/>'),
+        joint('turn', 'base', 'hub', axis='0 1 0', inside=limits[0]),
+        joint('swing', 'hub', 'arm', 'revolute', '1 0 0', '0.3 0 0', inside=limits[1]),
+        joint('slide', 'arm', 'sledge', 'prismatic', '0 0 1', '0 0 0.2', inside=limits[2]),
     )  # fmt: skip

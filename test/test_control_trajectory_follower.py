@@ -1,6 +1,7 @@
 """Which trajectory is followed, from where, and when it is dropped."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -218,14 +219,22 @@ def test_after_its_first_point_a_lone_point_is_a_place_to_rest():
     assert one.at(0.7) == dropped('turn', '0.500')
 
 
-def test_without_velocity_limits_the_tolerance_alone_counts():
-    limits = AUBO.limits.velocity
-    assert np.isfinite(limits).all()
-    for q, expected in ((0.09, TORQUE), (0.9 * limits[0], TORQUE), (1.1 * limits[0], Outcome.IDLE)):
+def test_velocity_limits_are_those_of_the_robot():
+    speed = AUBO.limits.velocity[0]
+    for distance, outcome in ((0.09, Outcome.TORQUE), (0.9 * speed, Outcome.TORQUE), (1.1 * speed, Outcome.IDLE)):
         one = Following(robot=AUBO)
-        one.receive([1.0], [[q, 0, 0, 0, 0, 0]])
-        found = one.at(0.0, np.zeros(6), np.zeros(6))
-        assert found is TORQUE if expected is TORQUE else found.outcome is expected
+        one.receive([1.0], [[distance, 0, 0, 0, 0, 0]])
+        assert one.at(0.0, np.zeros(6), np.zeros(6)).outcome is outcome
+
+
+@pytest.mark.parametrize('speed', [np.nan, np.inf])
+def test_an_unknown_or_infinite_velocity_limit_reaches_nothing(speed):
+    limits = ROBOT.limits._replace(velocity=np.full(3, speed))
+    arm = SimpleNamespace(nv=3, joint_names=ROBOT.joint_names, limits=limits, continuous_joints=ROBOT.continuous_joints)
+    for distance, found in ((0.09, TORQUE), (0.11, dropped('turn', '0.110'))):
+        one = Following(robot=arm)
+        one.receive([1.0], [[distance, 0.0, 0.0]])
+        assert one.at(0.0) == found
 
 
 # Continuous joints
@@ -334,30 +343,39 @@ def test_what_was_dropped_stays_so_for_its_first_reason():
 # What it costs
 
 
-def test_warm_up_leaves_the_desired_motion_alone():
+@pytest.fixture
+def sampled(monkeypatch):
+    """Return the times at which trajectories are sampled, in s after their starts."""
+    times = []
+
+    class Counted(trajectory_follower.Followed):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            sample = self.sample
+            self.sample = lambda t: (times.append(t), sample(t))
+
+    monkeypatch.setattr(trajectory_follower, 'Followed', Counted)
+    return times
+
+
+def test_warm_up_samples_once_and_leaves_the_desired_motion_alone(sampled):
     one = Following()
     one.follower.warm_up()
+    assert len(sampled) == 1 and 0.0 < sampled[0] < 1.0
     assert np.isnan(one.desired).all() and one.at(0.0) is NO_TRAJECTORY
 
 
 @pytest.mark.parametrize('first', [0.0, 1.0])
-def test_a_long_trajectory_costs_no_more_at_its_first_state_than_a_short_one(first, monkeypatch):
+def test_a_long_trajectory_costs_no_more_at_its_first_state_than_a_short_one(first, sampled, monkeypatch):
     """What takes long is prepared when it is received: here nothing more is prepared, computed or kept of 20,000."""
-    made, sampled, used = [], [], {}
+    made, used = [], {}
     prepare = Trajectory.__init__
 
     def counted(self, *arguments):
         made.append(len(arguments[0]))
         prepare(self, *arguments)
 
-    class Counted(trajectory_follower.Followed):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-            sample = self.sample
-            self.sample = lambda t: (sampled.append(t), sample(t))
-
     monkeypatch.setattr(Trajectory, '__init__', counted)
-    monkeypatch.setattr(trajectory_follower, 'Followed', Counted)
     for points in (2, 20_000):
         one = following(first + 0.001 * np.arange(points), np.full((points, 3), 0.01), np.zeros((points, 3)))
         one.at(-1.0)

@@ -18,8 +18,8 @@ CLOCK_SET_BACK = Result(Outcome.IDLE, 'trajectory dropped: the clock was set bac
 class Followed:
     """One trajectory and how far it has come; everything that takes long is prepared when it is made.
 
-    ``start`` and ``received`` are ROS times in ns. ``lead``: its first point lies after its start. ``seen``: a state has
-    come since it was received. ``dropped`` is the reason why it is not followed any more.
+    ``start`` and ``received`` are ROS times in ns. ``lead``: its first point lies after its start. ``seen``: a state
+    has come since it was received. ``dropped`` is the reason why it is not followed any more.
     """
 
     def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray):
