@@ -74,6 +74,11 @@ def rest_at(start, position=A):
     return ros.trajectory(NAMES, start, (0.0, position, REST, REST), (1e6, position, REST, REST))
 
 
+def turned(position, joint, by):
+    """Return positions with one joint, by its number from 0, moved by some rad."""
+    return position + by * np.eye(len(position))[joint]
+
+
 def command(graph, stamp, position, velocity=REST):
     """Send a state until torque_controller has answered, and return its first command."""
     commands = graph.listen(Float64MultiArray, 'effort_commands')

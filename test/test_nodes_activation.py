@@ -18,6 +18,7 @@ from feedforward import (
     command,
     controlled,
     send,
+    turned,
 )
 from feedforward import NODE as FEEDFORWARD
 from lifecycle_msgs.msg import Transition
@@ -26,7 +27,7 @@ from sensor_msgs.msg import JointState
 AGE = 4.0
 """age_limit, s: states of 3 s ago and of 2 s ahead are both answered, and are a silence apart."""
 FIRST = np.array([0.0, -0.403, 0.0, 0.0, 0.0, 0.0])
-LAST = FIRST + [1.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+LAST = turned(FIRST, 0, 1.5)
 """Where the first joint, about the vertical, moves within 10 s."""
 MOTION = (FIRST, REST, REST), (LAST, REST, REST)
 
@@ -73,7 +74,7 @@ def test_activated_where_a_joint_has_moved_meanwhile_the_arm_is_held_there(graph
     assert_command(command(graph, at(start, 1.0), FIRST), controlled(FIRST, FIRST), 'on the trajectory')
     assert_command(command(graph, at(start, 4.5), FIRST), controlled(FIRST, FIRST), 'at its last point')
     graph.reactivate(CONTROLLER)
-    moved = FIRST + [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    moved = turned(FIRST, 1, 1.0)
     expected = ROBOT.gravity_torque(moved)
     assert abs(expected[1] + 38.8) < 0.05
     found = command(graph, at(start, 5.5), moved)
@@ -98,14 +99,14 @@ def test_deactivated_in_a_motion_feedforward_node_ends_it(graph, start):
 
 def test_after_a_silence_the_arm_is_held_where_it_is(graph, start):
     assert_command(command(graph, start, FIRST), ROBOT.gravity_torque(FIRST), 'held from the first state on')
-    moved = FIRST + [0.4, 0.0, 0.0, 0.0, 0.0, 0.0]
+    moved = turned(FIRST, 0, 0.4)
     found = command(graph, at(start, 5.0), moved)
     assert_command(found, ROBOT.gravity_torque(moved), 'states stopped for 5 s: the arm, 0.4 rad away, is held there')
 
 
 def test_without_a_silence_the_arm_is_pulled_back_to_where_it_is_held(graph, start):
     command(graph, start, FIRST)
-    moved = FIRST + [0.4, 0.0, 0.0, 0.0, 0.0, 0.0]
+    moved = turned(FIRST, 0, 0.4)
     found = command(graph, at(start, 3.5), moved)
     assert_command(found, controlled(FIRST, moved), '3.5 s are within the age limit: it is held where it was')
 
@@ -123,7 +124,7 @@ def test_a_motion_that_the_arm_is_still_on_after_a_silence_goes_on(graph, start)
     follow_motion(graph, start)
     command(graph, at(start, 0.2), FIRST)
     desired, rate, acceleration = between(5.2, 10.0, *MOTION)
-    near = desired + [0.1, 0.0, 0.05, 0.0, 0.0, 0.0]
+    near = turned(turned(desired, 0, 0.1), 2, 0.05)
     torques = graph.listen(JointState, 'feedforward_torque')
     found = command(graph, at(start, 5.2), near, RATE_A)
     expected = controlled(desired, near, RATE_A, rate)

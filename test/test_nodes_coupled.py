@@ -17,7 +17,7 @@ from robot_dynamics_interfaces.msg import Payload, TorqueInfo
 
 GRAVITY = 'gravity_compensation_node'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-Q = A + [0.02, 0.03, -0.02, 0.05, -0.04, 0.05]
+Q = A + np.array([0.02, 0.03, -0.02, 0.05, -0.04, 0.05])
 """Where the arm is, still, while it should be at A."""
 FEEDFORWARD_TORQUE = ROBOT.gravity_torque(A) + ROBOT.friction_torque(REST)
 FOLLOWING = controlled(A, Q, added=FEEDFORWARD_TORQUE)
