@@ -49,15 +49,13 @@ def send(graph, stamp):
 
 
 def risen(graph):
-    """Bring the torque from zero up to what is asked, and return the stamp of the last state, 3 s ago or less."""
-    first = graph.now() - 3 * ros.SECOND
+    """Bring the torque from zero up to what is asked, with states of 3 s ago; return the last answered one's stamp."""
     torques = graph.listen(JointState, 'gravity_torque')
-    stamps = (first + k * 1_000_000 for k in range(10_000))
 
     def full():
         return torques and np.abs(torques[-1].effort - BARE).max() < 1e-9
 
-    graph.repeat_until(lambda: send(graph, next(stamps)), full, f'{BARE[JOINT]:.1f} N m', 0.01)
+    graph.repeat_until(lambda: send(graph, graph.now() - 3 * ros.SECOND), full, f'{BARE[JOINT]:.1f} N m', 0.01)
     return ros.nanoseconds(torques[-1].header.stamp)
 
 
@@ -67,10 +65,7 @@ def test_the_first_torque_after_configuring_is_zero(graph):
 
 
 def test_a_gap_of_the_states_does_not_take_the_torque_to_zero(graph):
-    last = risen(graph)
-    with graph.parameters(NODE, age_limit=4.0):
-        last = risen(graph)
-        found = Answer(graph, max(at(last, 5.0), graph.now())).effort
+    found = Answer(graph, at(risen(graph), 5.0)).effort
     reason = 'a gap of 5 s, longer than the age limit: the torque goes on from the last one sent'
     assert_command(found, BARE, reason, 'gravity_torque')
 
@@ -91,7 +86,7 @@ def test_lost_states_at_100_hz_do_not_take_the_torque_to_zero(graph):
 def test_activation_does_not_take_the_torque_to_zero(graph):
     last = risen(graph)
     graph.reactivate(NODE)
-    found = Answer(graph, at(last, 0.1)).effort
+    found = Answer(graph, at(last, 1.0)).effort
     reason = 'deactivated and activated: a controller holds the last torque sent, the next one goes on from there'
     assert_command(found, BARE, reason, 'gravity_torque')
 
