@@ -93,7 +93,7 @@ def test_states_of_ever_new_reasons_resets_and_diagnostics_end_no_process(alone,
     answered(alone)
     bad = (
         serialize_message(JointState(name=[*NAMES, name, name], position=[0.0] * 8))
-        for name in (f'{k}_{"x" * 20_000}' for k in itertools.count())
+        for name in (f'{k}_{"x" * 100_000}' for k in itertools.count())
     )
     resets = [alone.node.create_client(Trigger, f'{node}/reset') for node in nodes]
 
