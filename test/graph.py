@@ -12,6 +12,7 @@ os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.update([MARK.split('=')])
 
+import signal  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
@@ -25,6 +26,7 @@ from lifecycle_msgs.srv import GetState  # noqa: E402
 from rcl_interfaces.srv import GetParameters  # noqa: E402
 from rclpy.parameter import parameter_value_to_python  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
@@ -115,6 +117,13 @@ class Graph:
         """Return a node's process, which the caller ends."""
         return self.processes._running.pop(node)
 
+    def end(self, node: str, number: int = signal.SIGINT) -> int:
+        """End a node's process by a signal; return its status."""
+        process = self.forget(node)
+        process.send_signal(number)
+        self.until(lambda: process.poll() is not None, f'the end of {node}')
+        return process.returncode
+
     def log(self, node: str) -> str:
         """Return what a node's process has written so far."""
         return (self.folder / f'{node}.log').read_text(errors='replace')
@@ -148,6 +157,37 @@ class Graph:
         publisher = self._publishers[topic]
         self.until(publisher.get_subscription_count, f'a subscriber of {topic}')
         publisher.publish(message)
+
+    def send(self, topic: str, message) -> None:
+        """Publish on ``topic``, whoever listens; other than ``publish`` it spins nothing, so a timer may call it."""
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, 10)
+        self._publishers[topic].publish(message)
+
+    def tick(self, now: int) -> None:
+        """Publish a simulated time, ns."""
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(now, SECOND)
+        self.send('/clock', message)
+
+    @contextmanager
+    def repeating(self, action, period: float = 0.01):
+        """Do ``action()`` each ``period`` s while something is waited for."""
+        timer = self.node.create_timer(period, action)
+        try:
+            yield
+        finally:
+            self.node.destroy_timer(timer)
+
+    @contextmanager
+    def record(self, message_type, topic: str, qos=1000):
+        """Yield a list that grows by every message on ``topic``, of publishers to come too."""
+        messages: list = []
+        subscription = self.node.create_subscription(message_type, topic, messages.append, qos)
+        try:
+            yield messages
+        finally:
+            self.node.destroy_subscription(subscription)
 
     def listen(self, message_type, topic: str, depth: int = 1000) -> list:
         """Return a list that grows by every message on ``topic``; an empty one at each call."""
@@ -252,6 +292,26 @@ class Graph:
             self.diagnostics(node, matches)
         except ProcessError as error:
             raise AssertionError(f'{node}: no diagnostics with {reason!r}, but {sorted(set(seen))}') from error
+
+    def tells(self, node: str, text: str, meanwhile=lambda: None) -> None:
+        """Wait until ``/diagnostics`` of ``node`` have ``text`` in their message or in a field."""
+        seen: list = []
+
+        def matches(status):
+            seen.append((status.message, *status.fields.values()))
+            meanwhile()
+            return any(text in part for part in seen[-1])
+
+        try:
+            self.diagnostics(node, matches)
+        except ProcessError as error:
+            told = sorted({line for lines in seen for line in lines if len(line) > 12})
+            raise AssertionError(f'{node}: expected {text!r} on /diagnostics, got {told}') from error
+
+    def reactivate(self, *nodes: str) -> None:
+        """Deactivate active nodes and activate them again."""
+        for node in nodes:
+            self.client.change_state(node, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
 
     def restart(self, node: str, **parameters) -> None:
         """Take an active node down to unconfigured and up again with other parameters."""

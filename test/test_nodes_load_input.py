@@ -32,7 +32,7 @@ class Follower(DynamicsNode):
 
     def __init__(self, name='follower', **options):
         super().__init__(name, **options)
-        LoadTopics.of(self)
+        self.load_topics = LoadTopics(self)
         self.load, self.seen = None, []
 
     def setup(self):
@@ -172,7 +172,7 @@ def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
 def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process, other_process, monkeypatch):
     server = other_process.node(DynamicsServer)
     follower = process.node(Follower)
-    process.spin_until(lambda: LoadTopics.of(follower).has_publisher('gravity_state'), 'the server')
+    process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the server')
     follower.start()
     process.spin(load_input.DISCOVERY + 0.2)
     assert follower.load.missing() == 'waiting for payload_state'
@@ -191,7 +191,7 @@ def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process
 def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, other_process):
     publisher = other_process.node(DynamicsNode, name='hand').create_publisher(GravityState, 'gravity_state', LATCHED)
     follower = process.node(Follower)
-    process.spin_until(lambda: LoadTopics.of(follower).has_publisher('gravity_state'), 'the publisher')
+    process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the publisher')
     follower.start()
     process.spin(load_input.DISCOVERY + 0.1)
     assert follower.load.missing() == 'waiting for gravity_state'
@@ -222,7 +222,7 @@ def test_what_a_server_that_is_gone_has_said_counts_for_no_new_configuration(pro
     other_process.executor.remove_node(server)
     other_process.nodes.clear()
     server.destroy_node()
-    process.spin_until(lambda: not LoadTopics.of(follower).has_publisher('payload_state'), 'it is still there')
+    process.spin_until(lambda: not follower.load_topics.has_publisher('payload_state'), 'it is still there')
     assert mass_of(follower) == 2.0  # the arm still carries it
     follower.trigger_deactivate()
     follower.trigger_cleanup()

@@ -71,7 +71,7 @@ class TorqueLimiter:
         ``effort_limit`` (n, N m) is above 0, inf where there is none; ``rate_limit`` (n, N m/s) 0 where there is none.
         """
         effort_limit, rate_limit = (np.array(values, float) for values in (effort_limit, rate_limit))
-        self.effort_limit = effort_limit
+        self.effort_limit, self.rate_limit = effort_limit, rate_limit
         self.last = np.zeros(len(effort_limit))
         self.by_joint = np.zeros(len(effort_limit), np.int64)
         self.counts = dict.fromkeys(REASONS, 0)
@@ -93,6 +93,11 @@ class TorqueLimiter:
             for flag in REASONS:
                 self.counts[flag] += bool(found & flag)
         return found < NOT_FINITE
+
+    def time_to_zero(self) -> float:
+        """Return how long the rate limit makes the way from the last torque to zero, s."""
+        limited = self.rate_limit > 0.0
+        return float(np.max(np.abs(self.last[limited]) / self.rate_limit[limited], initial=0.0))
 
     def reset(self) -> None:
         """Forget counts and flags; the last torque stays."""

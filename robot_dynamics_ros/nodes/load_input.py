@@ -29,12 +29,12 @@ class LoadInput:
     def __init__(self, node: DynamicsNode, changed: Callable[[], object]):
         """Begin with the messages that are known; ``changed()`` is called after each later change of ``load``.
 
-        ``node.robot`` is what the messages are for, and carries nothing.
+        ``node.robot`` is what the messages are for, and carries nothing; they come through ``node.load_topics``.
         """
         self.load = Load.of(node.robot)
         self.refused = ''
         self._node, self._changed = node, changed
-        self._topics = LoadTopics.of(node)
+        self._topics: LoadTopics = node.load_topics
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._began = time.monotonic()
@@ -46,8 +46,9 @@ class LoadInput:
         self._timer.cancel()
 
     def destroy(self) -> None:
-        """Destroy what the constructor made; the node's ``LoadTopics`` stay."""
+        """Destroy what the constructor made; the node's ``LoadTopics`` begin anew."""
         self._topics.attach(None)
+        self._topics.renew()
         self._node.destroy_timer(self._timer)
 
     @property

@@ -42,23 +42,22 @@ class LoadTopics:
 
     def __init__(self, node):
         """Subscribe."""
-        self.created = time.monotonic()
         self._node = node
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)
         self._receive: Callable | None = None
-        self._resolved: dict[str, str] = {}
-        for topic, kind in KINDS.items():
-            subscription = node.create_subscription(kind, topic, self._callback(topic), LATCHED)
-            self._resolved[subscription.topic_name] = topic
-            _receivers(node.context, subscription.topic_name).add(self)
+        self._resolved = {node.resolve_topic_name(topic): topic for topic in KINDS}
+        for resolved in self._resolved:
+            _receivers(node.context, resolved).add(self)
+        self._subscribe()
 
-    @classmethod
-    def of(cls, node) -> 'LoadTopics':
-        """Return those of ``node``, made at the first call: the earlier, the sooner the node knows its load."""
-        if not hasattr(node, 'load_topics'):
-            node.load_topics = cls(node)
-        return node.load_topics
+    def renew(self) -> None:
+        """Subscribe anew, so that a message of a server that has ended meanwhile counts no more."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._newest.clear()
+        self._handed.clear()
+        self._subscribe()
 
     def attach(self, receive: Callable[[str, object], None] | None) -> None:
         """Call ``receive(topic, message)`` for each message from now on; None: for none."""
@@ -79,6 +78,12 @@ class LoadTopics:
         self._handed.append(message)
         self._node.guarded(self._on_message)(self._resolved[resolved], message)
 
+    def _subscribe(self) -> None:
+        self.created = time.monotonic()
+        self._subscriptions = [
+            self._node.create_subscription(kind, topic, self._callback(topic), LATCHED) for topic, kind in KINDS.items()
+        ]
+
     def _callback(self, topic: str):
         """Return the callback for messages that come over DDS."""
 
@@ -86,7 +91,7 @@ class LoadTopics:
             if message not in self._handed:
                 self._on_message(topic, message)
 
-        return self._node.guarded(callback)
+        return callback
 
     def _on_message(self, topic: str, message) -> None:
         self._newest[topic] = message

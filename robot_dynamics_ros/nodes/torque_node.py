@@ -15,6 +15,7 @@ from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter, ef
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
 from robot_dynamics_ros.nodes.hot_path import HotPath, NoExecutor
 from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.state_input import StateInput
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
@@ -40,6 +41,7 @@ class TorqueNode(DynamicsNode):
     def __init__(self, name: str, **options):
         """Declare the parameters of every node that publishes torques."""
         super().__init__(name, **options)
+        self.load_topics = LoadTopics(self)  # early: discovery takes its time while the node is configured
         self.declare(
             'age_limit',
             0.0,

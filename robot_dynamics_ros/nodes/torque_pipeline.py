@@ -20,6 +20,8 @@ MOST_REASONS = 20
 """Reasons for rejection that are counted one by one: names in messages make any number of them."""
 STEP = 0.005
 """Time between two torques of the ramp at deactivation, s."""
+PATIENCE = 1.0
+"""Time beyond the calculated one that this ramp may take, s."""
 NO_INPUT = 'no input yet'
 NOT_FINITE = 'the torque is not finite'
 
@@ -164,14 +166,16 @@ class TorquePipeline:
             return
         try:
             began, first = time.monotonic(), self.limiter.last.copy()
+            longest = ramp_time + self.limiter.time_to_zero() + PATIENCE
             while True:
-                elapsed = time.monotonic() - began
-                share = max(0.0, 1.0 - elapsed / ramp_time) if ramp_time else 0.0
+                steady = time.monotonic()
+                share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
-                if not self.limiter.apply(self._torque, STEP):
-                    return
-                self._publish(self._stamp, self._torque)
+                self._send(steady, self._clock.now())
                 if share == 0.0 and not self._torque.any():
+                    return
+                if steady - began > longest:
+                    self._refuse('ramp to zero at deactivation given up: the clock of the arm stands still')
                     return
                 time.sleep(STEP)
         except Exception as error:  # no exception leaves a callback
