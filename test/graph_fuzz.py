@@ -18,8 +18,9 @@ from tempfile import TemporaryDirectory
 from graph_fuzz_episode import Episode, NotUpError
 from graph_fuzz_moves import Moves
 from graph_fuzz_nodes import InProcess
+from graph_fuzz_processes import Processes
 from graph_fuzz_rules import Findings
-from graph_fuzz_settings import Settings, drawn
+from graph_fuzz_settings import Settings, drawn, drawn_in_real_time
 
 MOST = 1500
 """Messages of the longest episode."""
@@ -72,6 +73,7 @@ def main() -> int:
     parser.add_argument('--messages', type=int, default=200_000, help='how many; 200000 where nothing is said')
     parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the moves; else the time')
     parser.add_argument('--episode', type=int, help='only this one')
+    parser.add_argument('--processes', action='store_true', help='each node in a process of its own, over DDS')
     parser.add_argument('--log', action='store_true', help='show what nodes log')
     arguments = parser.parse_args()
     print(f'seed {arguments.seed}', flush=True)
@@ -84,7 +86,8 @@ def main() -> int:
             print(f'{found.index} messages in {told - began:.0f} s, {sum(found.broken.values())} findings', flush=True)
 
     def play_all() -> Findings:
-        return run(arguments.seed, arguments.messages, only=arguments.episode, progress=progress)
+        kind, draw = (Processes, drawn_in_real_time) if arguments.processes else (InProcess, drawn)
+        return run(arguments.seed, arguments.messages, kind, arguments.episode, draw, progress)
 
     if arguments.log:
         found = play_all()

@@ -186,7 +186,7 @@ class Episode:
         if name in FOLLOWERS:
             kind, message = self.messages.trajectory(self.nodes.now, self.q, 0.1)
             self._give_trajectory(name, message, True)
-            told = self._diagnostics(name).get('trajectory refused last', '')
+            told = self.nodes.diagnosed(name, 'trajectory refused last')
             self.found.check('R1', 'not active' in told, name, lambda: f'{kind} while inactive: told {told!r}')
         self.pass_by(self.random.choice((0.02, 0.5, 4.0)))
         if self.random.random() < 0.5:
@@ -360,10 +360,8 @@ class Episode:
             self.found.check('R18', not internal, name, status.message)
             if model.active:
                 said = f'{status.level} {status.message!r}, last torque at {model.sent_at}, now {self.nodes.steady}'
-                self.found.check('R4', status.level != b'\0' or model.answers(self.nodes.steady), name, said)
+                self.found.check(
+                    'R4', status.level != b'\0' or model.answers(self.nodes.steady - self.nodes.lag), name, said
+                )
             if internal:
                 self.repair(name)
-
-    def _diagnostics(self, name: str) -> dict:
-        status = self.nodes.diagnose(name)
-        return {} if status is None else {value.key: value.value for value in status.values}

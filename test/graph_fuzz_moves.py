@@ -11,6 +11,9 @@ from robot_dynamics_interfaces.msg import GravityState, PayloadState
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """What happens to a node between its deactivation and its activation."""
 
+ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
+"""Moves that need clocks which stand still, or a way past the middleware."""
+
 
 class Moves:
     """Moves of one episode."""
@@ -38,6 +41,9 @@ class Moves:
             self.wrong_feedforward: 0.3,
             self.compute: 0.5,
         }
+
+        if self.nodes.real_time:
+            self._moves = {move: often for move, often in self._moves.items() if move.__name__ not in ONE_PROCESS}
 
     def any(self) -> None:
         """Make a random move."""
@@ -112,7 +118,7 @@ class Moves:
 
     def fall_still(self, duration: float) -> None:
         """Let no state come for so many s, and look at each node as often as it looks itself."""
-        looked = min(duration, self._limit() + 0.5)
+        looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
         for _ in range(int(looked / LOOK)):
             self.episode.pass_by(LOOK)
             for name, model in self.episode.models.items():

@@ -42,7 +42,7 @@ class InProcess:
     what leaves a callback.
     """
 
-    real_time = False
+    real_time, lag = False, 0.0
 
     told = failed = staticmethod(lambda *_: None)
 
@@ -196,6 +196,14 @@ class InProcess:
             self._call(name, timer.callback)
         self._flush()
         return self._diagnosed[-1].status[0] if self._diagnosed else None
+
+    def diagnosed(self, name: str, field: str) -> str:
+        """Return a field of a node's diagnostics."""
+        status = self.diagnose(name)
+        return {value.key: value.value for value in status.values}.get(field, '') if status else ''
+
+    def settle(self) -> None:
+        """Let a node that has just been activated begin, which is not waited for here."""
 
     def take(self, name: str) -> list:
         """Return what a node has sent since it was asked last: topic, bytes, steady time in s."""

@@ -148,3 +148,12 @@ def drawn(random: Random) -> Settings:
         if 'gravity' not in node.terms and node.on_stale == 'gravity_only':
             node.on_stale = 'silent'  # refused likewise
     return settings
+
+
+def drawn_in_real_time(random: Random) -> Settings:
+    """Return a random graph of which nothing depends on how long a message takes."""
+    settings = drawn(random)
+    settings.simulated_time, settings.period = True, 0.01
+    for node in settings.nodes.values():
+        node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
+    return settings
