@@ -110,6 +110,12 @@ class Episode:
             self.models[name].configure(self.nodes.steady)
             self.judge.begin(name)
         self._transition(name, 'configure', 'inactive')
+        if name != SERVER:
+            self.models[name].subscribed(self.nodes.subscribed(name, LOADS[0]))
+            for topic in LOADS:
+                message = self.nodes.known(name, topic)
+                if message is not None:
+                    self.models[name].told(topic, message)
 
     def activate(self, name: str) -> None:
         """Activate a node."""
@@ -254,6 +260,8 @@ class Episode:
             if answers:
                 self.found.counts['torques'] += 1
                 model.answered(state, answers[-1].torque, nodes.now, nodes.steady)
+            elif expected.low is not None:
+                model.unanswered()
         if not right:
             self.repair(name)
             return []

@@ -122,10 +122,11 @@ class ControllerModel(FollowingModel):
         self.missing = ''
         if silence:
             self._hold = None
+            self._fed = None
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
-            self._fed = None
+            self._fed = self._waits = None
             return self._holding(rule, state)
         if self.settings.control_law != 'pd_feedforward':
             self._hold = None
@@ -133,22 +134,32 @@ class ControllerModel(FollowingModel):
         return self._with_feedforward(rule, state, motion)
 
     def _with_feedforward(self, rule: str, state: State, motion):
-        """Return what pd_feedforward does on a trajectory (R12, R13)."""
+        """Return what pd_feedforward does on a trajectory (R12, R13).
+
+        A torque counts as one for this trajectory where it is near enough to the state.
+        """
         limit = self.settings.feedforward_age_limit * SECOND
-        met = self.follower.followed.met
-        if self._fed != met:
-            if self._feedforward is not None and self._feedforward[0] >= met:
-                self._fed = met
-            elif state.stamp - met <= limit:
-                return self._holding('R12', state)
+        fits, met = self._fits(), self.follower.followed.met
+        came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
+        if came and fits is not False:
+            self._hold, self._fed, self._waits = None, met, None
+            torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
+            return rule, torque, False, fits is True
+        missing = 'R13' if came else 'R12'
+        if self._fed == met:
+            self._hold = None
+            return missing, None, False, True
+        self._waits = state.stamp if self._waits is None else self._waits
+        if state.stamp - self._waits <= limit:
+            # in mid-motion there is nothing that it could go on holding: silence is right, too
+            _, torque, *_ = self._holding(rule, state)
+            return missing, torque, False, self._fed is None
         self._hold = None
-        if self._fed != met or self._feedforward is None or abs(state.stamp - self._feedforward[0]) > limit:
-            return 'R12', None, False, True
-        fits = self._fits()
-        if fits is False:
-            return 'R13', None, False, True
-        torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
-        return rule, torque, False, fits is True
+        return missing, None, False, True
+
+    def unanswered(self) -> None:
+        """Hold nothing."""
+        self._hold = None
 
     def _holding(self, rule: str, state: State):
         """Return the torque that holds the arm (R12)."""
@@ -195,3 +206,4 @@ class ControllerModel(FollowingModel):
     def _forget_feedforward(self) -> None:
         self._feedforward: tuple[int, np.ndarray] | None = None
         self._fed: int | None = None  # met stamp of the trajectory for which one has come
+        self._waits: int | None = None  # stamp since which one is waited for

@@ -180,8 +180,9 @@ class Publisher:
 class Subscription:
     """A subscription whose callback is called by the caller."""
 
-    def __init__(self, kind, topic: str, callback, raw: bool, latched: bool):
-        """Call ``callback``."""
+    def __init__(self, kind, topic: str, callback, raw: bool, latched: bool, steady: int):
+        """Call ``callback``; made at ``steady``, ns."""
+        self.created, self.newest, self.publisher = steady, None, None  # newest message, and who published it
         self.kind, self.topic, self.callback, self.raw, self.latched = kind, topic, callback, raw, latched
         self.topic_name = topic
         self.msg_type = kind
@@ -242,7 +243,7 @@ def methods(middleware) -> dict:
     """Return, by class of rclpy, the methods of nodes that ``middleware`` takes the place of."""
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
-        made = Subscription(kind, topic, callback, raw, _latched(qos))
+        made = Subscription(kind, topic, callback, raw, _latched(qos), middleware.clocks.steady)
         middleware.kept(self).subscriptions.append(made)
         return made
 

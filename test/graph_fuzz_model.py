@@ -83,9 +83,8 @@ class Clock:
         return (1.0 - room) * self.limit < gap < (1.0 + room) * self.limit
 
     def ends_silence(self, stamp: int) -> bool:
-        """Return whether a usable state comes after a silence, and take it as the newest usable one."""
-        since, self.usable = self.usable, stamp
-        return since is not None and (stamp - since) / SECOND > self.limit
+        """Return whether a state comes after a silence."""
+        return self.usable is not None and (stamp - self.usable) / SECOND > self.limit
 
 
 class TorqueModel:
@@ -101,7 +100,7 @@ class TorqueModel:
         self.configured = self.active = False
 
     def configure(self, steady: float) -> None:
-        """Forget everything."""
+        """Forget everything, at ``steady``, when the load's subscriptions may be made."""
         self.configured, self.active = True, False
         self.clock = Clock(self.settings.age_limit)
         self.load = Load()
@@ -149,14 +148,14 @@ class TorqueModel:
         if self._now is not None and now < self._now:
             self.set_back(now)
         self._now = now
-        if state.q is None or self.clock.refuses(state.stamp, now):
-            return Expected('GATE')
         since_created = steady - self._created
         if not self.ready and waits:
             missing = [topic for topic in LOADS if topic in publishers and topic not in self.heard]
             if since_created < DISCOVERY - 0.01 or missing:
                 return Expected('R6')
         self.ready = True
+        if state.q is None or self.clock.refuses(state.stamp, now):
+            return Expected('GATE')
         if self.needs_velocity and state.qd is None:
             self._seen = state.q
             return Expected('GATE')
@@ -167,16 +166,25 @@ class TorqueModel:
         rule, torque, idle, sure = self.law(state, silence)
         rule = 'R11' if self.arm.turned else rule
         self._seen = state.q
+        if torque is not None or idle:
+            self.clock.usable = state.stamp  # where something else was missing, the state was not complete
         if torque is None:
             self.due = self.due and not idle
             return Expected(rule)
         low, high = self._limited(torque, torque, now, steady)
         sure = sure and since_created > DISCOVERY + 0.01
-        if self._is_slowed(torque, low, high):
+        if self._is_slowed(torque, low, high) or (self.settings.rate_limit and rule == 'ANSWER'):
             rule = 'R14'
-        if self.settings.preset == 'monitor_only' and rule == 'ANSWER':
+        if self.settings.preset == 'monitor_only' and rule in ('ANSWER', 'R14'):
             rule = 'R15'
         return Expected(rule, low, high, sure, self.missing)
+
+    def subscribed(self, steady: float) -> None:
+        """Know since when there are subscriptions of the load."""
+        self._created = steady
+
+    def unanswered(self) -> None:
+        """Know that a state was not answered although it might be."""
 
     def answered(self, state: State, torque, now: int, steady: float) -> None:
         """Know that a state was answered by a torque."""

@@ -102,6 +102,9 @@ class InProcess:
         node.get_logger().set_level(LoggingSeverity.FATAL)
         self.nodes[name] = node
         self._set_times()
+        for subscription in list(self.kept(node).subscriptions):
+            if subscription.latched:
+                self._hand_over_latched(name, subscription)
         self._flush()
 
     def destroy(self, name: str) -> None:
@@ -228,9 +231,20 @@ class InProcess:
         """Hand a message of another publisher to one node alone."""
         for subscription in list(self.kept(self.nodes[name]).subscriptions):
             if subscription.topic == topic:
-                self.told(name, topic, message)
-                self._call(name, lambda: subscription.give(serialize_message(message), self.clocks.system))  # noqa: B023
+                self._hand_over(name, subscription, None, serialize_message(message))
         self._flush()
+
+    def subscribed(self, name: str, topic: str) -> float:
+        """Return when a node subscribed to a topic, s of the steady clock."""
+        return max(made.created for made in self.kept(self.nodes[name]).subscriptions if made.topic == topic) / SECOND
+
+    def known(self, name: str, topic: str):
+        """Return the newest message that a subscription has brought to a node whose publisher is still there."""
+        for made in self.kept(self.nodes[name]).subscriptions:
+            alive = made.publisher is None or any(made.publisher in kept.publishers for kept in self._kept.values())
+            if made.topic == topic and made.newest is not None and alive:
+                return made.newest
+        return None
 
     def kind(self, name: str, topic: str):
         """Return the type that a node expects on a topic, None where it does not subscribe."""
@@ -246,27 +260,29 @@ class InProcess:
         if publisher.topic == '/diagnostics':
             self._diagnosed.append(deserialize_message(data, publisher.kind))
         elif publisher.topic in HANDED_OVER:
-            self._queue.append((publisher.topic, data))
+            self._queue.append((publisher, data))
         if publisher.topic != '/diagnostics' and not publisher.topic.startswith('/'):
             self._sent[publisher.node.get_name()].append((publisher.topic, data, self.steady))
 
     def _flush(self) -> None:
         """Hand over what nodes have told each other."""
         while self._queue:
-            topic, data = self._queue.pop(0)
+            publisher, data = self._queue.pop(0)
             for name, node in self.nodes.items():
                 for subscription in list(self.kept(node).subscriptions):
-                    if subscription.topic == topic:
-                        self._hand_over(name, subscription, data)
+                    if subscription.topic == publisher.topic:
+                        self._hand_over(name, subscription, publisher, data)
 
     def _hand_over_latched(self, name: str, subscription) -> None:
         for node in list(self._kept.values()):
             for publisher in node.publishers:
                 if publisher.topic == subscription.topic and publisher.latched and publisher.last is not None:
-                    self._hand_over(name, subscription, publisher.last)
+                    self._hand_over(name, subscription, publisher, publisher.last)
 
-    def _hand_over(self, name: str, subscription, data: bytes) -> None:
-        self.told(name, subscription.topic, deserialize_message(data, subscription.kind))
+    def _hand_over(self, name: str, subscription, publisher, data: bytes) -> None:
+        subscription.newest = deserialize_message(data, subscription.kind)
+        subscription.publisher = publisher
+        self.told(name, subscription.topic, subscription.newest)
         self._call(name, lambda: subscription.give(data, self.clocks.system))
 
     def _call(self, name: str, callback):

@@ -136,8 +136,6 @@ class Processes:
             for (owner, topic), publisher in self._publishers.items():
                 if owner == name:
                     self._graph.until(publisher.get_subscription_count, f'{name} at {topic}')
-            for topic, message in self._latched.items():
-                self.told(name, topic, message)
         if name == SERVER and transition == 'activate':
             self._graph.client.spin_while_waiting(lambda: len(self._latched) == len(LOADS), ANSWER_TIMEOUT)
         self._spin(0.1)
@@ -219,6 +217,14 @@ class Processes:
     def latched(self, topic: str):
         """Return the message that a late joiner gets on a topic, None for none."""
         return self._latched.get(topic)
+
+    def known(self, name: str, topic: str):
+        """Return the message that a node that joins now gets."""
+        return self._latched.get(topic)
+
+    def subscribed(self, name: str, topic: str) -> float:
+        """Return when a node subscribed at the latest: now."""
+        return self.steady
 
     def _keep(self, name: str, topic: str):
         return lambda data: self._sent[name].append((topic, bytes(data), self.steady))

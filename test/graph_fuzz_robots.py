@@ -29,10 +29,10 @@ class Arm:
 
     tip = 'ee_link'
 
-    def __init__(self, urdf: str, continuous=(), parameters=()):
+    def __init__(self, robot: Robot, continuous=(), parameters=()):
         """Know the robot; ``continuous`` are the joints that turn for ever, ``parameters`` what nodes need for it."""
-        self.urdf, self.parameters = urdf, dict(parameters)
-        self.robot = Robot.from_urdf(urdf).with_binding('generic')
+        self.parameters = dict(parameters)
+        self.robot = robot.with_binding('generic')
         self.names = list(self.robot.joint_names)
         self.n = len(self.names)
         self.effort, self.velocity = self.robot.limits.effort, self.robot.limits.velocity
@@ -95,6 +95,6 @@ def arms() -> dict[str, Arm]:
     continuous = _continuous_urdf(turning)
     generic = {'robot_description': continuous, 'most_joints': 0}
     return {
-        'aubo_i5': Arm(named_urdf('aubo_i5').read_text(encoding='utf-8')),
-        'continuous': Arm(continuous, turning, generic),
+        'aubo_i5': Arm(Robot.named('aubo_i5')),
+        'continuous': Arm(Robot.from_urdf(continuous), turning, generic),
     }
