@@ -139,6 +139,12 @@ def test_copies_that_come_over_dds_later_change_nothing(process):
     process.spin_until(lambda: received[-1].mass == 3.0, 'the copies')
     process.spin()
     assert (mass_of(follower), len(follower.seen)) == (3.0, changes)
+    # one that was on its way when the next was handed over
+    (subscription,) = [it for it in follower.subscriptions if it.topic_name == '/payload_state']
+    subscription.callback(PayloadState(mass=2.0, frame='ee_link', before=received[-1].before, stamp=received[-1].stamp))
+    assert mass_of(follower) == 2.0  # another server's
+    subscription.callback(received[-1])
+    assert mass_of(follower) == 2.0
 
 
 def test_robots_of_one_process_keep_their_loads_apart(process):
