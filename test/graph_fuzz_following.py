@@ -10,6 +10,10 @@ SPREADS = 1.0, 3.0
 """s: a disagreement on payload or gravity that is shorter is allowed, one that is longer is not ("about 2 s", R13)."""
 
 
+AFTER_SILENCE = -1
+"""In the place of a met stamp: whether a torque has come for the trajectory is open again."""
+
+
 class FollowingModel(TorqueModel):
     """What both have in common."""
 
@@ -122,7 +126,7 @@ class ControllerModel(FollowingModel):
         self.missing = ''
         if silence:
             self._hold = None
-            self._fed = None
+            self._fed = AFTER_SILENCE
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:

@@ -262,8 +262,7 @@ class Moves:
         far = self.random.choice((0.02, 0.3, 5.0, 300.0))
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
         self.nodes.set_back(round(min(far, most) * SECOND))
-        for name in (*TORQUE_NODES, SERVER):
-            self.episode.judge.begin(name)
+        self.episode.judge.set_back()
 
     def _limit(self) -> float:
         """Return the longest age limit in force, s."""
