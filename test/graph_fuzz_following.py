@@ -32,11 +32,10 @@ class FollowingModel(TorqueModel):
         super().set_back(now)
         self.follower.drop()
 
-    def trajectory(self, message, received: int, good: bool) -> bool:
-        """Receive a trajectory; return whether it must be refused, which is told."""
-        if not self.active or not good:
-            return True
-        return not self.follower.receive(message, received)
+    def trajectory(self, message, received: int, now: int, good: bool) -> None:
+        """Handle at ``now`` a trajectory that was received before; what is wrong is refused."""
+        if self.active and good:
+            self.follower.receive(message, received, now)
 
     def why_of(self, status: str) -> str:
         """Return the rule of what follows now: the newest special case decides."""

@@ -159,6 +159,7 @@ class Moves:
         if any(each.load.gravity.share(self.nodes.now) < 1.0 for each in (*episode.models.values(), episode.server)):
             return
         self.fall_still(self._limit() + 0.05)
+        episode.server.look(self.nodes.now)
         self._set_back()
         for name in TORQUE_NODES:
             model = episode.models[name]
