@@ -9,7 +9,7 @@ from graph_fuzz_model import Clock, TorqueModel
 from graph_fuzz_motion import Follower
 from graph_fuzz_processes import Processes
 from graph_fuzz_robots import Arm
-from graph_fuzz_rules import RULES, Findings
+from graph_fuzz_rules import Findings
 from graph_fuzz_server import ServerModel
 from graph_fuzz_settings import drawn_in_real_time
 
