@@ -163,8 +163,7 @@ class ControllerModel(FollowingModel):
             # in mid-motion there is nothing that it could go on holding: silence is right, too
             _, torque, *_ = self._holding(rule, state)
             return missing, torque, False, self._fed is None
-        self._hold = None
-        return missing, None, False, True
+        return missing, None, False, True  # until a silence is over it may go on holding there
 
     def unanswered(self) -> None:
         """Hold nothing."""

@@ -262,7 +262,8 @@ class Moves:
 
     def _set_back(self, distances=(0.02, 0.3, 5.0, 300.0)) -> None:
         last = max((model.clock.answered or 0 for model in self.episode.models.values()), default=0)
-        far = self.random.choice(distances)
+        # a system clock that steps by less than 0.1 s has not been set, for ramps
+        far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
         self.nodes.set_back(round(min(far, most) * SECOND))
         self.episode.judge.set_back()
