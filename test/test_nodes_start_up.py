@@ -210,3 +210,25 @@ def test_a_parameter_file_that_does_not_exist_ends_the_process_with_one_line(nod
     (line,) = [line for line in printed.splitlines() if '[rcl]' not in line]
     assert line.startswith(f'{node}: ')
     assert 'nowhere.yaml' in line
+
+
+def test_simulated_arm_without_mujoco_says_what_to_install_and_the_library_needs_none():
+    script = (
+        'import sys\n'
+        'sys.modules["mujoco"] = None  # what an import finds where it is not installed\n'
+        'from robot_dynamics_ros.nodes.bringup import main\n'
+        'main()\n'
+    )
+    command = [sys.executable, '-c', script, '--nodes', 'simulated_arm dynamics_server']
+    process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if '[dynamics_server]: aubo_i5: 6 joints' in line:
+            break
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=10.0)
+    printed = ''.join(lines) + printed
+    (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
+    assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error
+    assert 'Traceback' not in printed
