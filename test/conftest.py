@@ -25,6 +25,9 @@ LONGEST = (
 )
 """Files that take longest, these first: where files are dealt out to processes, none waits long for another's last."""
 
+SEED = pytest.StashKey[int | None]()
+"""Of the random order of this run."""
+
 
 def pytest_addoption(parser):
     parser.addoption('--exhaustive', action='store_true', help='long matrices of seeds and robots in full')
@@ -32,21 +35,27 @@ def pytest_addoption(parser):
         '--random-order',
         metavar='SEED',
         type=int,
-        nargs='?',
-        const=0,
-        help='files, and tests within a file, in a random order; the seed of an earlier run gives its order again',
+        help='files, and tests within a file, in the random order of a seed; 0 draws one, which is printed',
     )
 
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'exhaustive: of a long matrix, tried with --exhaustive only')
-    if config.option.random_order == 0:  # processes of xdist get the options of the first one
-        config.option.random_order = SystemRandom().randrange(1, 1 << 32)
+    seed = config.option.random_order
+    if hasattr(config, 'workerinput'):
+        seed = config.workerinput['random_order']
+    config.stash[SEED] = SystemRandom().randrange(1, 1 << 32) if seed == 0 else seed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Give a process of xdist the seed of the first process."""
+    node.workerinput['random_order'] = node.config.stash[SEED]
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    if config.option.random_order is not None:
-        terminalreporter.write_line(f'the order of this run: --random-order={config.option.random_order}')
+    if config.stash[SEED] is not None:
+        terminalreporter.write_line(f'the order of this run: --random-order={config.stash[SEED]}')
 
 
 @pytest.hookimpl(trylast=True)
@@ -60,10 +69,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         files.setdefault(item.path, []).append(item)
     order = list(files)
-    if config.option.random_order is None:
+    if config.stash[SEED] is None:
         order.sort(key=lambda path: LONGEST.index(path.stem) if path.stem in LONGEST else len(LONGEST))
     else:
-        random = Random(config.option.random_order)
+        random = Random(config.stash[SEED])
         random.shuffle(order)
         for path in order:
             random.shuffle(files[path])

@@ -10,6 +10,10 @@ SPREADS = 1.0, 3.0
 """s: a disagreement on payload or gravity that is shorter is allowed, one that is longer is not ("about 2 s", R13)."""
 
 
+AFTER_SILENCE = -1
+"""In the place of a met stamp: whether a torque has come for the trajectory is open again."""
+
+
 class FollowingModel(TorqueModel):
     """What both have in common."""
 
@@ -28,11 +32,10 @@ class FollowingModel(TorqueModel):
         super().set_back(now)
         self.follower.drop()
 
-    def trajectory(self, message, received: int, good: bool) -> bool:
-        """Receive a trajectory; return whether it must be refused, which is told."""
-        if not self.active or not good:
-            return True
-        return not self.follower.receive(message, received)
+    def trajectory(self, message, received: int, now: int, good: bool) -> None:
+        """Handle at ``now`` a trajectory that was received before; what is wrong is refused."""
+        if self.active and good:
+            self.follower.receive(message, received, now)
 
     def why_of(self, status: str) -> str:
         """Return the rule of what follows now: the newest special case decides."""
@@ -122,7 +125,7 @@ class ControllerModel(FollowingModel):
         self.missing = ''
         if silence:
             self._hold = None
-            self._fed = None
+            self._fed = AFTER_SILENCE
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:

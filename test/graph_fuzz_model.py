@@ -150,8 +150,10 @@ class TorqueModel:
         self._now = now
         since_created = steady - self._created
         if not self.ready and waits:
-            missing = [topic for topic in LOADS if topic in publishers and topic not in self.heard]
-            if since_created < DISCOVERY - 0.01 or missing:
+            unheard = [topic for topic in LOADS if topic not in self.heard]
+            # only of what has not come it must be found out whether somebody publishes it
+            early = since_created < DISCOVERY - 0.01
+            if any(early or topic in publishers for topic in unheard):
                 return Expected('R6')
         self.ready = True
         if state.q is None or self.clock.refuses(state.stamp, now):
@@ -172,7 +174,7 @@ class TorqueModel:
             self.due = self.due and not idle
             return Expected(rule)
         low, high = self._limited(torque, torque, now, steady)
-        sure = sure and since_created > DISCOVERY + 0.01
+        sure = sure and (since_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
         if self._is_slowed(torque, low, high) or (self.settings.rate_limit and rule == 'ANSWER'):
             rule = 'R14'
         if self.settings.preset == 'monitor_only' and rule in ('ANSWER', 'R14'):

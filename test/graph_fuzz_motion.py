@@ -102,21 +102,17 @@ class Follower:
         """Follow nothing."""
         self.followed = None
 
-    def receive(self, message, received: int) -> bool:
-        """Follow a good message that came at ``received``; return whether it is taken."""
+    def receive(self, message, received: int, now: int) -> None:
+        """Follow a good message that came at ``received`` and is handled at ``now``, unless it is over."""
         self.late = False
         if not message.points:
             self.drop()
-            return True
+            return
         stamp = graph.nanoseconds(message.header.stamp)
-        if stamp == 0 and received == 0:
-            return False
         motion = Motion.of(message, self._arm.names)
         start = stamp or received
-        if received - start > motion.times[-1] * SECOND:
-            return False
-        self.followed = Followed(start, motion)
-        return True
+        if now - start <= motion.times[-1] * SECOND and (stamp or received):
+            self.followed = Followed(start, motion)
 
     def step(self, stamp: int, q, qd, silence: bool):
         """Go on to a usable state; return what follows and, where the arm is on a trajectory, its motion."""

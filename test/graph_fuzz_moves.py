@@ -159,6 +159,7 @@ class Moves:
         if any(each.load.gravity.share(self.nodes.now) < 1.0 for each in (*episode.models.values(), episode.server)):
             return
         self.fall_still(self._limit() + 0.05)
+        episode.server.look(self.nodes.now)
         self._set_back()
         for name in TORQUE_NODES:
             model = episode.models[name]
@@ -262,8 +263,7 @@ class Moves:
         far = self.random.choice((0.02, 0.3, 5.0, 300.0))
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
         self.nodes.set_back(round(min(far, most) * SECOND))
-        for name in (*TORQUE_NODES, SERVER):
-            self.episode.judge.begin(name)
+        self.episode.judge.set_back()
 
     def _limit(self) -> float:
         """Return the longest age limit in force, s."""

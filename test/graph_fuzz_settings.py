@@ -11,7 +11,7 @@ OF_ROBOT = {
     **dict.fromkeys(('', 'sim', 'effort_controller', 'monitor_only'), ()),
     'franka': ('gravity', 'friction'),
     'ur_direct_torque': ('gravity', 'friction'),
-    'kuka_fri': ('gravity',),
+    'kuka_fri': ('gravity', 'friction'),
 }
 """Terms that a robot adds itself, by preset (README, "Who owns gravity"; rule R24)."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])

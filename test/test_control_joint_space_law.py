@@ -299,14 +299,18 @@ def test_a_clock_that_is_set_back_lets_a_motion_wait_anew():
     assert one.give() is NO_FEEDFORWARD
 
 
-def test_warm_up_computes_everything_and_holds_nothing():
+def test_warm_up_computes_everything_and_holds_nothing(monkeypatch):
     one, inputs = Controller(), []
-    real = one.control.warm_up
-    one.control.warm_up = lambda *arguments: (inputs.append(arguments), real(*arguments))
+    warm_up = PayloadBlender.warm_up
+    monkeypatch.setattr(
+        PayloadBlender, 'warm_up', lambda self, *given: (inputs.append((self, *given)), warm_up(self, *given))
+    )
     one.desired[:] = 0.0
     one.law.warm_up()
-    assert one.source.calls == ['warm_up'] and len(inputs) == 1
-    assert inputs[0][0] == 2 and inputs[0][1] is one.desired and inputs[0][2].tolist() == [0.0] * 6
+    assert one.source.calls == ['warm_up']
+    following, holding = inputs
+    assert following[:2] == (one.control, 2) and following[2] is one.desired and following[3].tolist() == [0.0] * 6
+    assert holding[0] is not one.control and holding[1:] == (3,)
     one.source.result = IDLE
     assert one.holds(THERE, q=THERE)
 

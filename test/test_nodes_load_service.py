@@ -177,6 +177,16 @@ def test_a_ramp_of_another_clock_is_finished_once_the_clock_runs(tmp_path):
     assert len(node.published) == published
 
 
+def test_a_ramp_that_was_set_here_is_not_of_another_clock():
+    node = StandIn()
+    node.clock.nanoseconds = 1000 * SECOND
+    service = service_of(node)
+    service.set_payload(SetPayload.Request(**BODY, ramp_time=4.0), None)
+    node.clock.nanoseconds = 999 * SECOND
+    service.compare_clocks()
+    assert service.load.payload.duration == 4 * SECOND
+
+
 @pytest.mark.parametrize('before_or_in_it', [-1, 1])
 def test_a_ramp_of_the_same_clock_goes_on_after_a_restart(tmp_path, before_or_in_it):
     node, path = StandIn(), tmp_path / 'payload.yaml'

@@ -67,6 +67,7 @@ class DynamicsNode(GuardedNode):
         self.crash = ''
         self._diagnostics = None
         self._diagnostics_timer = None
+        self.model_digest = ''
         self._identity: dict[str, str] = {}
         self._published_description = ''
         self.add_on_set_parameters_callback(self._on_parameters)
@@ -155,6 +156,7 @@ class DynamicsNode(GuardedNode):
             self.check_gravity(None, self.value('gravity'))
             self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
             self.robot = load_robot(self, self.description())
+            self.model_digest = self.robot.digest
             self.setup()
             self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')
             self.warm_up()
@@ -167,7 +169,7 @@ class DynamicsNode(GuardedNode):
             return TransitionCallbackReturn.FAILURE
         self._identity = {
             'model': self.robot.name,
-            'model digest': self.robot.digest,
+            'model digest': self.model_digest,
             'kernels': self.robot.binding,
             'joints': ' '.join(self.robot.joint_names),
         }

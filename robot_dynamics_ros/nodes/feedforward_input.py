@@ -95,7 +95,7 @@ class FeedforwardInput:
             joint_names=tuple(node.robot.joint_names),
             terms=node.ownership.terms,
             gravity_owner=node.ownership.gravity_owner,
-            model_digest=node.robot.digest,
+            model_digest=node.model_digest,
             gravity=tuple(map(float, load.gravity.after)),
             payload=_payload_of(payload_messages(load.payload.after)),
         )

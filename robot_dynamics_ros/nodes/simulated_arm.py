@@ -9,17 +9,26 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.importers.reading import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
-from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
 STEP = 1_000_000
 """Simulation step in ns."""
 SECOND = 1_000_000_000
+
+
+def plant_class():
+    """Return MujocoArm; ArgumentError where MuJoCo, which nothing else of a bringup needs, is not installed."""
+    try:
+        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415
+    except ImportError as error:
+        raise ArgumentError(f"simulated_arm needs MuJoCo (pip install 'mujoco>=3.3'): {error}") from None
+    return MujocoArm
 
 
 class SimulatedArm(DynamicsNode):
@@ -46,7 +55,7 @@ class SimulatedArm(DynamicsNode):
     def setup(self) -> None:
         """Create the plant, the command input and the state output."""
         start = np.array(self.value('start'), float)
-        self._arm = MujocoArm(
+        self._arm = plant_class()(
             self._urdf(),
             self.robot,
             STEP / SECOND,

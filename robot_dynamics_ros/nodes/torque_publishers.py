@@ -72,7 +72,7 @@ class TorqueTopics:
             terms=self._terms,
             gravity_owner=node.ownership.gravity_owner,
             effort_limits=np.where(np.isfinite(node.effort_limit), node.effort_limit, 0.0).tolist(),
-            model_digest=node.robot.digest,
+            model_digest=node.model_digest,
             payloads=payload_messages(load.payload.after),
         )
         info.header.stamp = node.get_clock().now().to_msg()
