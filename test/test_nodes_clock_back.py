@@ -1,4 +1,7 @@
-"""A simulated clock that goes back: ramps, the rate limit and on_stale go on, what was followed or held is dropped."""
+"""A simulated clock that goes back: ramps, the rate limit and on_stale go on, what was followed or held is dropped.
+
+It goes back by more than the age limit: a state of before, still under way, is then refused as one from the future.
+"""
 
 import itertools
 
@@ -174,7 +177,7 @@ def desired_at(seconds):
 def test_the_controller_drops_its_trajectory_and_holds(graph, start):
     follow_motion(graph, start)
     command_at(graph, start, A)
-    for seconds in (0.9, 1.8):
+    for seconds in (0.9, 1.8, 2.7):
         position, rate = desired_at(seconds)
         found = command_at(graph, at(start, seconds), position)
         expected = controlled(position, position, REST, rate)
@@ -198,10 +201,10 @@ def test_feedforward_node_drops_its_trajectory(graph, start):
     def answered(now):
         return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) == now]
 
-    for seconds in (0.0, 0.9, 1.8):
+    for seconds in (0.0, 0.9, 1.8, 2.7):
         now = at(start, seconds)
         graph.repeat_until(
-            lambda now=now: step(graph, now, desired_at(1.8)[0]), lambda now=now: answered(now), f'{now}', 0.2
+            lambda now=now: step(graph, now, desired_at(2.7)[0]), lambda now=now: answered(now), f'{now}', 0.2
         )
     back = at(start, 1.0)
     set_clock(graph, back, FEEDFORWARD)
