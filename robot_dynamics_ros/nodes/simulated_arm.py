@@ -107,7 +107,9 @@ class SimulatedArm(DynamicsNode):
         return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
 
     def _urdf(self) -> str:
-        """Return the plant's URDF as text."""
+        """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
+        if self.value('base_link') or self.value('tip_link') or any(map(str.strip, self.value('locked_joints'))):
+            return self.robot.to_urdf()
         description = self.description()
         if '<' in description:
             return description
