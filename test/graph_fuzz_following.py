@@ -93,7 +93,8 @@ class ControllerModel(FollowingModel):
         """Model the node."""
         super().__init__(*arguments)
         self.producer = producer
-        self._disagreed: float | None = None
+        self._disagreed: float | None = None  # since when
+        self._differed: float | None = None  # when last
         self.steady = 0.0
 
     def activate(self) -> None:
@@ -119,6 +120,8 @@ class ControllerModel(FollowingModel):
             self._disagreed = None
         elif self._disagreed is None:
             self._disagreed = steady
+        if self._disagreed is not None:
+            self._differed = steady
 
     def law(self, state: State, silence: bool):
         """Return the torque of the control law along the trajectory, or that of holding."""
@@ -144,10 +147,13 @@ class ControllerModel(FollowingModel):
         limit = self.settings.feedforward_age_limit * SECOND
         fits, met = self._fits(), self.follower.followed.met
         came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
-        if came and fits is not False:
+        if came and fits is None:
+            self._hold = None
+            return 'R13', np.full(self.arm.n, np.nan), False, False
+        if came and fits:
             self._hold, self._fed, self._waits = None, met, None
             torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
-            return rule, torque, False, fits is True
+            return rule, torque, False, True
         missing = 'R13' if came else 'R12'
         if self._fed == met:
             self._hold = None
@@ -202,7 +208,11 @@ class ControllerModel(FollowingModel):
         twice = set(producer.terms) & set(OF_ROBOT[self.settings.preset])
         if twice or producer.gravity_owner != self.settings.gravity_owner:
             return False
-        if self._disagreed is None or self.steady - self._disagreed < SPREADS[0]:
+        if self._disagreed is None:
+            # who has refused the torque may look again in a while
+            agrees_long = self._differed is None or self.steady - self._differed > SPREADS[1]
+            return True if agrees_long else None
+        if self.steady - self._disagreed < SPREADS[0]:
             return True
         return False if self.steady - self._disagreed > SPREADS[1] else None
 

@@ -173,6 +173,8 @@ class TorqueModel:
         if torque is None:
             self.due = self.due and not idle
             return Expected(rule)
+        if np.isnan(torque).any():  # one of several
+            return Expected(rule, -self.arm.effort, self.arm.effort, False)
         low, high = self._limited(torque, torque, now, steady)
         sure = sure and (since_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
         if self._is_slowed(torque, low, high) or (self.settings.rate_limit and rule == 'ANSWER'):

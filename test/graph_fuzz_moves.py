@@ -11,6 +11,8 @@ from robot_dynamics_interfaces.msg import GravityState, PayloadState
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """What happens to a node between its deactivation and its activation."""
 
+SPREADS = 2.5
+"""s in which the server may tell its ramps anew after a clock that went back."""
 ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
 """Moves that need clocks which stand still, or a way past the middleware."""
 
@@ -160,7 +162,7 @@ class Moves:
             return
         self.fall_still(self._limit() + 0.05)
         episode.server.look(self.nodes.now)
-        self._set_back()
+        self._set_back((5.0, 300.0))  # or who sees states alone would not notice
         for name in TORQUE_NODES:
             model = episode.models[name]
             if model.active and model.settings.age_limit:
@@ -258,12 +260,13 @@ class Moves:
         self.episode.pass_by(0.1)
         self.states()
 
-    def _set_back(self) -> None:
+    def _set_back(self, distances=(0.02, 0.3, 5.0, 300.0)) -> None:
         last = max((model.clock.answered or 0 for model in self.episode.models.values()), default=0)
-        far = self.random.choice((0.02, 0.3, 5.0, 300.0))
+        far = self.random.choice(distances)
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
         self.nodes.set_back(round(min(far, most) * SECOND))
         self.episode.judge.set_back()
+        self.episode.watch.spreads_until = self.nodes.steady + SPREADS
 
     def _limit(self) -> float:
         """Return the longest age limit in force, s."""

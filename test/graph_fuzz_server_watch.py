@@ -16,6 +16,7 @@ class ServerWatch:
         """Ask the server of ``nodes``; ``repair()`` begins anew with one that is not what its model is."""
         self._model, self._nodes, self._found, self._messages = model, nodes, found, messages
         self._repair, self._repairing = repair, False
+        self.spreads_until = 0.0  # steady time until which what a late joiner is told may be from before
 
     def set_load(self, service: str) -> None:
         """Ask for another payload or gravity (R8), of which everybody is told (R5)."""
@@ -55,7 +56,8 @@ class ServerWatch:
         right = self._found.check('SERVER', not wrong, SERVER, wrong)
         for topic in LOADS:
             message = self._nodes.latched(topic)
-            if message is not None:  # what nobody publishes is R5
+            # what nobody publishes is R5
+            if message is not None and self._nodes.steady >= self.spreads_until:
                 wrong = model.wrong_message(topic, message, q, now)
                 right &= self._found.check('R7', not wrong, SERVER, wrong)
         if not right and not self._repairing:
