@@ -208,7 +208,7 @@ def test_a_parameter_file_that_does_not_exist_ends_the_process_with_one_line(nod
     printed, _ = process.communicate(timeout=60.0)
     assert process.returncode == 1
     (line,) = [line for line in printed.splitlines() if '[rcl]' not in line]
-    assert line.startswith(f'{node}: ')
+    assert line.startswith('not started: ')
     assert 'nowhere.yaml' in line
 
 
