@@ -136,6 +136,7 @@ class TorqueNode(DynamicsNode):
             timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
             self._output.publish,
             self.load.missing,
+            self._on_set_back,
             self.crashed,
             self.refuse,
         )
@@ -203,11 +204,14 @@ class TorqueNode(DynamicsNode):
             self._hot_path.stop()
 
     def clock_set_back(self, before: int, after: int) -> None:
-        """Follow nothing from before the clock was set back; ramps of payload and gravity keep their progress."""
+        """Keep the progress of ramps of payload and gravity; in simulated time follow nothing from before.
+
+        A system clock that was set back is noticed late here; what is followed then is the pipeline's concern.
+        """
         super().clock_set_back(before, after)
         if self.load is not None:
             self.load.clock_set_back(before, after)
-        if self.trajectory is not None:
+        if self.trajectory is not None and self.get_clock().ros_time_is_active:
             self.trajectory.drop()
 
     def on_activate(self, state):
@@ -278,6 +282,11 @@ class TorqueNode(DynamicsNode):
         """Send what ``on_deactivate`` says, on the hot path's thread."""
         if self.value('on_deactivate') != 'silent':
             self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
+
+    def _on_set_back(self, before: int) -> None:
+        """Keep the progress of ramps at once, on the hot path's thread."""
+        for blender in self._blenders:
+            blender.set_back(before)
 
     def _on_load(self) -> None:
         """Follow a change of payload or gravity."""
