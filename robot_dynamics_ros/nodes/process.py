@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -72,7 +71,7 @@ def _one_line():
     try:
         yield
     except RuntimeError as error:
-        sys.exit(f'{Path(sys.argv[0]).stem}: {" ".join(str(error).split())}')
+        sys.exit(' '.join(f'not started: {error}'.split()))
 
 
 def arguments() -> list[str]:

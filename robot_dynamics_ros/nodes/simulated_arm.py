@@ -78,9 +78,9 @@ class SimulatedArm(DynamicsNode):
         self._effort = np.frombuffer(self._state.effort)
         self._publisher = self.create_lifecycle_publisher(JointState, 'joint_states', 10)
         commands = self.create_subscription(
-            Float64MultiArray, 'effort_commands', self.guarded(self._on_command), qos_profile_sensor_data
+            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
         )
-        timer = self.create_timer(1.0 / self.value('rate'), self.guarded(self._on_timer))
+        timer = self.create_timer(1.0 / self.value('rate'), self._on_timer)
         reset = self.create_service(Trigger, '~/reset', self._on_reset)
         self._made = [
             (self.destroy_lifecycle_publisher, self._publisher),

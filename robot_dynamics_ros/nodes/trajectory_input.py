@@ -67,7 +67,7 @@ class TrajectoryInput:
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
             # a stamp of zero means the time of reception, however long the executor has been busy since then
-            start = now - max(0, time.time_ns() - received)
+            start = now = now - max(0, time.time_ns() - received)
         self._follower.receive(trajectory, start, now)
         return trajectory.interpolations
 
