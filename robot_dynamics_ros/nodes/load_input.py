@@ -90,6 +90,7 @@ class LoadInput:
         return {**load_report(load.payload.mass, load.gravity.after), 'load refused last': self.refused}
 
     def _on_message(self, topic: str, message) -> None:
+        self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
         if self._apply(topic, message):
             self._changed()
         self.look()

@@ -1,5 +1,7 @@
 """What every node that publishes torques is: parameters, the pipeline made of them, and its diagnostics."""
 
+import time
+
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
@@ -78,6 +80,7 @@ class TorqueNode(DynamicsNode):
         )
         self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
         self.declare('lock_memory', False, 'keep the whole process in memory')
+        self.activated = 0  # by the system's clock, ns
         self.pipeline: TorquePipeline | None = None
         self.load: LoadInput | None = None
         self.trajectory: TrajectoryInput | None = None
@@ -219,6 +222,7 @@ class TorqueNode(DynamicsNode):
         result = super().on_activate(state)
         self.load.begin()
         self.pipeline.begin()
+        self.activated = time.time_ns()
         self._output.publish_info()
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))

@@ -55,8 +55,9 @@ class TrajectoryInput:
         Raises DynamicsError naming what is wrong.
         """
         node = self._node
-        if not node.active:
-            raise ArgumentError(f'trajectory: {node.get_name()} is not active')
+        # a busy executor may come to it only after the activation
+        if not node.active or received < node.activated:
+            raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
         if not message.points:
             self._follower.stop()
             return []
