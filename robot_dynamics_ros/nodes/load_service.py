@@ -92,8 +92,6 @@ class LoadService:
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
         self.load = self.load.clock_set_back(before, after)
-        if self._node.active:
-            self.publish()  # for late joiners, whose clock is the new one
 
     def set_payload(self, request, response) -> None:
         """Serve a ``SetPayload`` request; DynamicsError names what is wrong with it."""
