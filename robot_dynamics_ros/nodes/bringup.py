@@ -60,7 +60,8 @@ def main():
     unknown = [name for name in names if name not in NODES]
     if unknown or not names:
         parser.error(f'nodes: expected some of {" ".join(NODES)}, got {" ".join(names) or "none"!r}')
-    makers = {name: NODES[name] for name in names}
+    # the server first: the others wait for its payload and gravity
+    makers = {name: NODES[name] for name in sorted(names, key=lambda name: name != 'dynamics_server')}
     if given.nodes is None:  # nobody has asked for this one by name
         makers['gravity_compensation_node'] = gravity_where_it_is_needed
     texts = [Parameter(name, value=getattr(given, name)) for name in TEXTS if getattr(given, name)]
