@@ -210,9 +210,11 @@ class TorqueModel:
             times = stamp, stamp + round((steady - time) * SECOND)
             torques = [self.arm.gravity_torque(self._seen, self.load.at(each)) for each in times]
         else:
-            if self.acts and not self._last.any():
+            ended = self.acts and not self._last.any()
+            if ended and overdue > self.settings.ramp_time + LOOKED_AT:
                 self.due = False
                 return None
+            sure = sure and not ended  # more zeros do no harm
             ends = overdue, max(0.0, overdue - LOOKED_AT)
             torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
         low, high = np.minimum(*torques), np.maximum(*torques)

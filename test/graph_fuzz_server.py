@@ -20,7 +20,7 @@ class ServerModel:
         """Model the server of a graph."""
         self.arm, self.settings = settings.arm, settings
         self._fills_before = fills_before
-        self._kept: Load | None = None
+        self._set_back = False  # the clock, since the payload was set
         self.load = Load()
         self.configured = self.active = False
         self._now: int | None = None
@@ -30,6 +30,8 @@ class ServerModel:
         kept = self.load.payload
         self.load = Load()
         if self.settings.payload_file:
+            if self._set_back:
+                kept.duration = 0  # the file's start is of a clock that is no more
             self.load.payload = kept
         self.configured, self.active = True, False
         self.look(now)
@@ -38,6 +40,7 @@ class ServerModel:
         """Notice the time (R3)."""
         if self._now is not None and now < self._now:
             self.load.set_back(self._now, now)
+            self._set_back = True
         self._now = now
 
     def set_payload(self, request, now: int) -> bool | None:
@@ -52,6 +55,7 @@ class ServerModel:
 
     def carry(self, request, now: int) -> None:
         """Know that a payload was taken."""
+        self._set_back = False
         frame = request.frame or self.arm.robot.link_names[-1]
         before = [
             (1.0, Body(w * b.mass, b.com, tuple(w * j for j in b.inertia), b.frame)) for w, b in self._carried(now)
