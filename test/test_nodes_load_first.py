@@ -112,7 +112,7 @@ def test_a_bringup_with_a_payload_file_begins_with_the_payload(graph, tmp_path):
     expected = loaded(HEAVY).gravity_torque(A)
     assert np.abs(expected - ROBOT.gravity_torque(A)).max() > 10.0
     with streaming(graph, 'file'), graph.record(JointState, 'file/gravity_torque') as torques:
-        for _ in range(3):
+        for _ in range(2):
             torques.clear()
             graph.processes.start('bringup', *arguments)
             graph.until(lambda: len(torques) >= COUNT, 'torques', ros.START_TIMEOUT)
