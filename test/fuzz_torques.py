@@ -37,6 +37,8 @@ from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
+RESOLUTION = 5e-7
+"""s, of the time since 1970 as one floating-point number."""
 LARGEST = 1e6
 """rad; an arm that was seen further away may have no gravity torque."""
 ABSENT = 'no fresh joint state'
@@ -168,7 +170,9 @@ class Torques:
             right = [last.torque * max(0.0, 1.0 - overdue / RAMP)]
         room = RATE * self._passed(now) / SECOND if node.rate_limited else np.inf
         right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
-        self._check(STALE, _is_one(sent.torque, right, 1e-6), f'{sent.torque}, expected one of {right}')
+        self._check(
+            STALE, _is_one(sent.torque, right, 1e-6 + RATE * RESOLUTION), f'{sent.torque}, expected one of {right}'
+        )
         self._sent, self._acting = (now, sent.torque), True
 
     def _carrying(self, time: int) -> list[np.ndarray]:
@@ -223,7 +227,9 @@ class Torques:
         if node.rate_limited:
             step = self._passed(now)
             change = np.abs(torque - self._sent[1]).max()
-            self._check(RATES, change <= RATE * step * 1e-9 + 1e-9, f'changed by {change} N m in {step} ns')
+            self._check(
+                RATES, change <= RATE * step * 1e-9 + RATE * RESOLUTION, f'changed by {change} N m in {step} ns'
+            )
         if node.always and not node.rate_limited:
             self.compare(torque, self.load.answers(read.stamp, lambda robot: robot.gravity_torque(read.q)))
 
