@@ -65,6 +65,9 @@ class TorqueNode(DynamicsNode):
             'effort_limit', [0.0], 'of each joint or of all, N m; 0: as in the URDF, .inf: none', check=_check_effort
         )
         self.declare('rate_limit', [0.0], 'of the torque of each joint or of all, N m/s; 0: none', check=_check_rate)
+        self.declare(
+            'await_load', False, 'publish no torque before payload_state and gravity_state, seen on the graph or not'
+        )
         self.declare('preset', '', f"kind of robot, among {', '.join(PRESETS)}; '': unknown", check=_check_preset)
         self.declare(
             'gravity_owner',
@@ -124,7 +127,7 @@ class TorqueNode(DynamicsNode):
         self.effort_limit = effort_limits(self.value('effort_limit'), robot.limits.effort, names)
         self.rate_limit = rate_limits(self.value('rate_limit'), names)
         self._refusal = ''
-        self.load = LoadInput(self, self._on_load)
+        self.load = LoadInput(self, self._on_load, self.value('await_load'))
         self.gravity = self.blended(GravityTorque)
         handlers = {'joint_states': self._on_state, **self.inputs()}
         gravity = self.gravity if 'gravity' in self.ownership.terms else None
