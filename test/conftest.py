@@ -1,4 +1,4 @@
-"""Options of the tests: long matrices in full, a random order; and which files begin."""
+"""Options of the tests: full matrices, random order; and the default order of the files."""
 
 from random import Random, SystemRandom
 
@@ -23,24 +23,24 @@ LONGEST = (
     'test_nodes_start_up',
     'test_nodes_description',
 )
-"""Files that take longest, these first: where files are dealt out to processes, none waits long for another's last."""
+"""Files that take longest run first: no process of xdist is left with a long one at the end."""
 
 SEED = pytest.StashKey[int | None]()
 """Of the random order of this run."""
 
 
 def pytest_addoption(parser):
-    parser.addoption('--exhaustive', action='store_true', help='long matrices of seeds and robots in full')
+    parser.addoption('--exhaustive', action='store_true', help='run long matrices of seeds and robots in full')
     parser.addoption(
         '--random-order',
         metavar='SEED',
         type=int,
-        help='files, and tests within a file, in the random order of a seed; 0 draws one, which is printed',
+        help='shuffle files, and tests within a file, by a seed; 0 draws one, which is printed',
     )
 
 
 def pytest_configure(config):
-    config.addinivalue_line('markers', 'exhaustive: of a long matrix, tried with --exhaustive only')
+    config.addinivalue_line('markers', 'exhaustive: part of a long matrix, run with --exhaustive only')
     seed = config.option.random_order
     if hasattr(config, 'workerinput'):
         seed = config.workerinput['random_order']
@@ -49,7 +49,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """Give a process of xdist the seed of the first process."""
+    """Send the seed to a process of xdist."""
     node.workerinput['random_order'] = node.config.stash[SEED]
 
 
@@ -60,7 +60,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is not asked for, and bring files into order; one keeps its tests together, with its fixtures."""
+    """Deselect the rest of long matrices and order the files; tests of a file stay together, for its fixtures."""
     if not config.option.exhaustive:
         rare = [item for item in items if item.get_closest_marker('exhaustive')]
         config.hook.pytest_deselected(items=rare)

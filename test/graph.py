@@ -91,7 +91,8 @@ class Graph:
         if exception[0] is None:
             assert not ended, f'a node ended before it was asked to: {[process.args for process in ended]}'
             # one that had to be killed has another status
-            assert {node: process.returncode for node, process in popen.items()} == dict.fromkeys(popen, 0)
+            statuses = {node: process.returncode for node, process in popen.items()}
+            assert statuses == dict.fromkeys(popen, 0), f'expected all to end with status 0, got {statuses}'
 
     def start(self, *nodes: str, arguments=(), active=True) -> None:
         """Start nodes in processes of their own; wait until all are active, or until they answer at all."""

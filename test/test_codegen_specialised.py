@@ -225,15 +225,23 @@ def test_a_torn_or_foreign_file_is_written_anew(damage):
     assert path.read_text() == good
 
 
+@pytest.fixture
+def machine_code():
+    """The files of compiled code of the tree's gravity torque; none is left afterwards."""
+    gravity_torque()
+    kept = list(FOLDER.glob(f'{generated().parent.name}_*/gravity_torque.gravity_torque-*'))
+    assert kept
+    yield kept
+    for path in kept:
+        path.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize(
     'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
 )
-def test_torn_or_foreign_machine_code_is_compiled_anew(damage):
-    generated()
+def test_torn_or_foreign_machine_code_is_compiled_anew(damage, machine_code):
     expected = gravity_torque()
-    kept = list(FOLDER.rglob('gravity_torque.gravity_torque-*'))
-    assert kept
-    for path in kept:
+    for path in machine_code:
         path.write_bytes(damage(path.read_bytes()))
     assert (gravity_torque() == expected).all()
 
@@ -248,17 +256,14 @@ def linked(path: Path, elsewhere: Path):
 
 
 @pytest.mark.parametrize('change', [opened_to_others, linked])
-def test_what_somebody_else_may_have_written_is_made_anew(tmp_path, change):
+def test_what_somebody_else_may_have_written_is_made_anew(tmp_path, change, machine_code):
     """Its digest says nothing: whoever writes a file can write that too."""
     source, expected = generated(), gravity_torque()
-    kept = [source, *FOLDER.rglob('gravity_torque.gravity_torque-*')]
-    assert len(kept) > 1
-    for path in kept:
+    for path in (source, *machine_code):
         change(path, tmp_path)
     assert (gravity_torque() == expected).all()
-    anew = [source, *FOLDER.rglob('gravity_torque.gravity_torque-*')]
     assert source.lstat().st_mode == stat.S_IFREG | 0o600
-    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in anew[1:])
+    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in machine_code)
 
 
 def test_the_folder_of_generated_files_is_private():

@@ -1,4 +1,7 @@
-"""A simulated clock that goes back: ramps, the rate limit and on_stale go on, what was followed or held is dropped."""
+"""A simulated clock that goes back: ramps, the rate limit and on_stale go on, what was followed or held is dropped.
+
+It goes back by more than the age limit: a state of before, still under way, is then refused as one from the future.
+"""
 
 import itertools
 
@@ -146,9 +149,9 @@ def test_on_stale_goes_on_acting(graph, start):
 
 
 def test_the_rate_limit_goes_on_from_the_last_torque(graph, start):
-    with graph.parameters(GRAVITY, rate_limit=[50.0]):
+    with graph.parameters(GRAVITY, rate_limit=[500.0]):
         reached = [gravity_at(graph, at(start, 0.9 * k)) for k in range(4)]
-        assert_command(reached[-1], BARE, '50 N m/s for 2.7 s are enough', 'gravity_torque')
+        assert_command(reached[-1], BARE, '500 N m/s for 2.7 s are enough', 'gravity_torque')
         found = gravity_at(graph, at(start, 1.0))
     assert_command(found, BARE, 'the clock went back by 1.7 s: the arm is at rest, so is its torque', 'gravity_torque')
 
@@ -156,6 +159,7 @@ def test_the_rate_limit_goes_on_from_the_last_torque(graph, start):
 def test_the_rate_limit_follows_the_simulated_time(graph, start):
     with graph.parameters(GRAVITY, rate_limit=[10.0]):
         for k in range(4):
+            set_clock(graph, at(start, 0.5 * k), GRAVITY)
             expected = np.clip(BARE, -5.0 * k, 5.0 * k)
             reason = f'10 N m/s for {0.5 * k:g} s of simulated time, zero at first'
             assert_command(gravity_at(graph, at(start, 0.5 * k)), expected, reason, 'gravity_torque')
@@ -173,7 +177,7 @@ def desired_at(seconds):
 def test_the_controller_drops_its_trajectory_and_holds(graph, start):
     follow_motion(graph, start)
     command_at(graph, start, A)
-    for seconds in (0.9, 1.8):
+    for seconds in (0.9, 1.8, 2.7):
         position, rate = desired_at(seconds)
         found = command_at(graph, at(start, seconds), position)
         expected = controlled(position, position, REST, rate)
@@ -197,10 +201,10 @@ def test_feedforward_node_drops_its_trajectory(graph, start):
     def answered(now):
         return [torque for torque in torques if ros.nanoseconds(torque.header.stamp) == now]
 
-    for seconds in (0.0, 0.9, 1.8):
+    for seconds in (0.0, 0.9, 1.8, 2.7):
         now = at(start, seconds)
         graph.repeat_until(
-            lambda now=now: step(graph, now, desired_at(1.8)[0]), lambda now=now: answered(now), f'{now}', 0.2
+            lambda now=now: step(graph, now, desired_at(2.7)[0]), lambda now=now: answered(now), f'{now}', 0.2
         )
     back = at(start, 1.0)
     set_clock(graph, back, FEEDFORWARD)

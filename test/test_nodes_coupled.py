@@ -141,16 +141,17 @@ def test_the_frame_of_a_torque_is_the_base_link(graph):
 
 
 def assert_not_added(graph, node, topic, reason):
-    """See commands end, and the reason told; ``reason`` is a part of it."""
-    graph.client.spin_while_waiting(lambda: False, 0.5)
+    """See the reason told, of which ``reason`` is a part, and no command any more."""
     commands = graph.listen(Float64MultiArray, topic)
-    graph.client.spin_while_waiting(lambda: len(commands) > 400, 4.0)
-    worst = max((np.abs(message.data).max() for message in commands[-10:]), default=0.0)
-    assert len(commands) < 400 and graph.diagnostics(node).message != 'answering', (
-        f'{topic}: expected none (feedforward torque not added: {reason}), got {len(commands)}, up to {worst:.1f} N m'
-    )
-    graph.tells(node, 'feedforward torque not added: ')
+    try:
+        graph.tells(node, 'feedforward torque not added: ')
+    except AssertionError as error:
+        worst = max((np.abs(message.data).max() for message in commands[-10:]), default=0.0)
+        told = f'{topic}: expected none, got {len(commands)}, up to {worst:.1f} N m'
+        raise AssertionError(f'{told}: feedforward torque not added: {reason}') from error
+    commands.clear()
     graph.tells(node, reason)
+    assert commands == [], f'{topic}: expected none after the reason was told, got {len(commands)}: {reason}'
 
 
 def test_a_robot_that_adds_gravity_itself_is_not_sent_it_once_more(graph):

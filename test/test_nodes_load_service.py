@@ -230,14 +230,23 @@ def test_the_rated_payload_is_carried_and_a_car_is_not():
     assert (service.load.payload.mass, len(node.published)) == (5.0, 1)
 
 
-def test_the_limit_follows_the_gravity_in_force():
-    service = service_of(StandIn())
+def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the_parameter():
     heavy = SetPayload.Request(mass=10.0, frame='ee_link')
+    service = service_of(StandIn())
+    service.set_gravity(gravity_request(0.0, 0.0, 0.0), None)  # nothing weighs anything for a while
     with pytest.raises(ArgumentError, match='would need'):
         service.set_payload(heavy, None)
-    service.set_gravity(gravity_request(0.0, 0.0, -1.62), None)
+    service = service_of(StandIn(ROBOT.with_gravity((0.0, 0.0, -1.62))))
     service.set_payload(heavy, None)
     assert service.load.payload.mass == 10.0
+    # and what is carried must be held under a new gravity
+    with pytest.raises(ArgumentError, match="mass: 10 kg on 'ee_link': joint .* would need"):
+        service.set_gravity(gravity_request(0.0, 0.0, -9.81), None)
+    assert service.robot.gravity.tolist() == [0.0, 0.0, -1.62]
+    service.set_gravity(gravity_request(0.0, 0.0, -2.0), None)
+    service.set_payload(SetPayload.Request(), None)
+    service.set_gravity(gravity_request(0.0, 0.0, -9.81), None)
+    assert service.robot.gravity.tolist() == [0.0, 0.0, -9.81]
 
 
 def test_a_payload_limit_takes_the_place_of_the_effort_limits():

@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import graph as ros
 import pytest
@@ -47,9 +48,16 @@ def declared(node):
     return {name: own[name] for name in own if name not in BY_RCLPY and not name.startswith('qos_overrides.')}
 
 
-def documented(config, name):
-    """The parameters of one node in the file."""
-    return {**config[''], **config.get(name, {})}
+def documented(config, name, node):
+    """The parameters of one node in the file: its own, and of the shared ones those that it has."""
+    shared = {key: value for key, value in config[''].items() if key in declared(node)}
+    return {**shared, **config.get(name, {})}
+
+
+def test_a_parameter_of_several_nodes_is_in_the_file_once_so_that_a_line_for_all_nodes_changes_it(nodes, config):
+    """A line for one node beats `-p preset:=franka`, which is for all nodes: it would be without effect."""
+    holders = Counter(name for node in nodes.values() for name in declared(node))
+    assert {name for name, count in holders.items() if count > 1} == set(config[''])
 
 
 def test_every_node_is_in_the_file_that_has_parameters_of_its_own(nodes, config):
@@ -98,7 +106,7 @@ def test_number_out_of_range_is_refused_when_set(nodes, name):
 def test_file_holds_every_parameter_with_its_default_and_no_other(nodes, config, name):
     defaults = {parameter: value.value for parameter, value in declared(nodes[name]).items()}
     defaults = {key: list(value) if hasattr(value, 'tolist') else value for key, value in defaults.items()}
-    assert documented(config, name) == defaults
+    assert documented(config, name, nodes[name]) == defaults
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -102,7 +102,7 @@ def assert_rise(first, last, rate, case):
 
 
 def test_a_step_is_bounded_by_the_time_that_has_passed_and_not_by_the_stamps(graph):
-    with graph.parameters(NODE, rate_limit=[20.0]):
+    with graph.parameters(NODE, rate_limit=[20.0], age_limit=100.0):
         start = graph.now() - 2 * ros.SECOND
         first = Answer(graph, start)
         last = Answer(graph, at(start, 3.5))
@@ -110,7 +110,7 @@ def test_a_step_is_bounded_by_the_time_that_has_passed_and_not_by_the_stamps(gra
 
 
 def test_a_burst_rises_by_the_time_that_has_passed_and_not_by_the_stamps(graph):
-    with graph.parameters(NODE, rate_limit=[20.0]):
+    with graph.parameters(NODE, rate_limit=[20.0], age_limit=100.0):
         start = graph.now() - 2 * ros.SECOND
         first = Answer(graph, start)
         for k in range(1, 11):

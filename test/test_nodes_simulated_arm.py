@@ -356,3 +356,34 @@ def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
         executor.shutdown()
         node.destroy_node()
         graph.node.destroy_publisher(clock)
+
+
+@pytest.mark.parametrize(
+    ('part', 'joints'),
+    [
+        ({'locked_joints': ['foreArm_joint: 1.0']}, [name for name in NAMES if name != 'foreArm_joint']),
+        ({'tip_link': 'wrist1_Link'}, NAMES[:4]),
+        ({'base_link': 'shoulder_Link', 'locked_joints': ['wrist2_joint: 0.7']}, [*NAMES[1:4], NAMES[5]]),
+    ],
+)
+def test_part_of_a_description_is_a_plant_of_its_own(graph, part, joints):
+    values = {**part, 'start': [0.3]}
+    node = SimulatedArm(
+        namespace='part', parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
+    )
+    try:
+        node.trigger_configure()
+        assert node.silence == 'not active'
+        robot, plant = node.robot, node._arm
+        assert node._state.name == joints == list(robot.joint_names)
+        start = np.full(len(joints), 0.3)
+        plant.torque[:] = robot.gravity_torque(start) + robot.friction.offset
+        plant.brakes = False
+        plant.step(500)
+        np.testing.assert_allclose(plant.position, start, rtol=0, atol=1e-6)  # it carries what it weighs, no more
+        plant.torque[0] += 30.0
+        plant.step(100)
+        assert plant.velocity[0] > 0.1
+    finally:
+        node.fall_silent()
+        node.destroy_node()

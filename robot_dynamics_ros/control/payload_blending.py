@@ -37,11 +37,21 @@ class _Corner(NamedTuple):
     law: Any  # a RobotLaw
 
 
-class _Blend(NamedTuple):
-    """What one torque is blended from: at most four laws, the last of them that after both ramps."""
+class _Blend:
+    """What one torque is blended from: at most four laws, the last of them that after both ramps.
 
-    load: Load
-    corners: list[_Corner]
+    ``least`` are the shares of payload and gravity that were reached before the clock was set back.
+    """
+
+    def __init__(self, load: Load, corners: list[_Corner]):
+        """Begin with shares as ``load`` says."""
+        self.load, self.corners = load, corners
+        self.least = 0.0, 0.0
+
+    def shares(self, time: int) -> tuple[float, float]:
+        """Return the shares of payload and gravity at ``time`` (ns)."""
+        p, g = self.least
+        return max(p, self.load.payload.share(time)), max(g, self.load.gravity.share(time))
 
 
 class PayloadBlender:
@@ -72,6 +82,14 @@ class PayloadBlender:
         gravity = load.gravity.after if gravity_after else load.gravity.before
         return carrying(self._robot.with_gravity(gravity), payloads)
 
+    def set_back(self, before: int) -> None:
+        """Keep the progress of both ramps, for the clock was set back at ``before`` (ns).
+
+        The thread of ``torque`` calls it at once; ``take`` follows with ramps on the new clock.
+        """
+        blend = self._blend
+        blend.least = blend.shares(before)
+
     def warm_up(self, vectors: int, *others) -> None:
         """Compile what the laws call: their inputs are ``vectors`` joint vectors, then ``others``."""
         rest = np.zeros((vectors, self._robot.nv))
@@ -80,11 +98,12 @@ class PayloadBlender:
 
     def torque(self, time: int, *inputs, out) -> None:
         """Write the torque (n, N m) at ``time`` (ns) and ``inputs`` of the law into ``out``."""
-        load, corners = self._blend
+        blend = self._blend
+        corners = blend.corners
         if len(corners) == 1:
             corners[0].law.torque(*inputs, out=out)
             return
-        p, g = load.payload.share(time), load.gravity.share(time)
+        p, g = blend.shares(time)
         if p >= 1.0 and g >= 1.0:
             corners[-1].law.torque(*inputs, out=out)
             return

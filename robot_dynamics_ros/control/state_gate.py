@@ -16,7 +16,8 @@ class Verdict(Enum):
 class StateGate:
     """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
 
-    The age limit is stated, or three times the measured period between stamps and at most 1 s.
+    The age limit is stated, or three times the measured period between stamps and at most 1 s. ``now`` is the time of
+    the last look at the clock, ns.
     """
 
     PERIODS = 3
@@ -32,7 +33,7 @@ class StateGate:
     def reset(self) -> None:
         """Forget stamps, period and learnt limit."""
         self._limit: float = self._stated or self.LONGEST
-        self._now: int | None = None
+        self.now: int | None = None
         self._newest: int | None = None
         self._used: int | None = None
         self._answered: int | None = None
@@ -56,10 +57,10 @@ class StateGate:
 
     def set_back(self, now: int) -> bool:
         """Record the time ``now`` (ns); return whether the clock has been set back, which resets everything."""
-        is_back = self._now is not None and now < self._now
+        is_back = self.now is not None and now < self.now
         if is_back:
             self.reset()
-        self._now = now
+        self.now = now
         return is_back
 
     def check(self, stamp: int, now: int) -> Verdict:

@@ -71,7 +71,7 @@ class DynamicsNode(GuardedNode):
         self._identity: dict[str, str] = {}
         self._published_description = ''
         self.add_on_set_parameters_callback(self._on_parameters)
-        self._clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
+        self.clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
         if self.value('description_topic'):
             self.create_subscription(String, self.value('description_topic'), self._on_description, LATCHED)
 
@@ -277,7 +277,7 @@ class DynamicsNode(GuardedNode):
 
     def _on_second(self) -> None:
         """Look after the clock and publish diagnostics."""
-        self._clock_watch.look()
+        self.clock_watch.look()
         self._publish_diagnostics()
 
     def _publish_diagnostics(self) -> None:

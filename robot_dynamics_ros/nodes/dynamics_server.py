@@ -154,6 +154,7 @@ class DynamicsServer(DynamicsNode):
             try:
                 if not self.active:
                     raise ArgumentError(f'{self.get_name()} is not active')
+                self.clock_watch.look()  # the load is that of now, on a clock that may just have been set
                 answer(request, response)
                 response.success = True
                 self._answered += 1

@@ -26,14 +26,15 @@ class LoadInput:
     A wrong message is refused and changes nothing. Without a publisher there is no payload and gravity is the node's.
     """
 
-    def __init__(self, node: DynamicsNode, changed: Callable[[], object]):
+    def __init__(self, node: DynamicsNode, changed: Callable[[], object], awaited: bool = False):
         """Begin with the messages that are known; ``changed()`` is called after each later change of ``load``.
 
         ``node.robot`` is what the messages are for, and carries nothing; they come through ``node.load_topics``.
+        ``awaited``: torques wait for both messages, even if no publisher is known yet.
         """
         self.load = Load.of(node.robot)
         self.refused = ''
-        self._node, self._changed = node, changed
+        self._node, self._changed, self._awaited = node, changed, awaited
         self._topics: LoadTopics = node.load_topics
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
@@ -90,6 +91,7 @@ class LoadInput:
         return {**load_report(load.payload.mass, load.gravity.after), 'load refused last': self.refused}
 
     def _on_message(self, topic: str, message) -> None:
+        self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
         if self._apply(topic, message):
             self._changed()
         self.look()
@@ -118,9 +120,12 @@ class LoadInput:
         for topic in unknown:
             if topic in self._refusals:
                 return f'refused: {self._refusals[topic]}'
-            if not self._topics.has_publisher(topic):
-                continue
-            if now - self._began < PATIENCE:
-                return f'waiting for {topic}'
-            return f'{topic} has a publisher, but no message came within {PATIENCE:g} s: activate dynamics_server'
-        return f'waiting for {unknown[0]}' if unknown and now - self._topics.created < DISCOVERY else ''
+        if not unknown:
+            return ''
+        seen = any(self._topics.has_publisher(topic) for topic in KINDS)  # a server has both
+        if not (seen or self._awaited):
+            return f'waiting for {unknown[0]}' if now - self._topics.created < DISCOVERY else ''
+        if now - self._began < PATIENCE:
+            return f'waiting for {unknown[0]}'
+        late = 'has a publisher' if seen else 'is awaited (await_load)'
+        return f'{unknown[0]} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'

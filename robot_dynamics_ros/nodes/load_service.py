@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from robot_dynamics_ros.control.load import GravityRamp, Load
+from robot_dynamics_ros.control.load import GravityRamp, Load, vector_of
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
@@ -114,6 +114,8 @@ class LoadService:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
         vector = gravity_of(self._node.robot, request.gravity)
         self._node.check_gravity(self._node.robot, vector)
+        for frame, payload in self.load.payload.after.items():
+            self._check_held(frame, payload, vector)
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
         ramp: GravityRamp = self.load.gravity.to(vector, self._now(), ramp_time)
         self.load = replace(self.load, gravity=ramp)
@@ -126,8 +128,14 @@ class LoadService:
         limit = self._node.value('payload_limit')
         if limit and payload.mass > limit:
             raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
-        if not limit and payload.mass:
-            bare = self._node.robot.with_gravity(self.load.gravity.after)
+        # nothing weighs anything where gravity was set to 0 for a while: that of the parameter counts, too
+        for gravity in {self.load.gravity.after, vector_of(self._node.robot.gravity)}:
+            self._check_held(frame, payload, gravity)
+
+    def _check_held(self, frame: str, payload: Payload, gravity) -> None:
+        """Refuse a payload that the effort limits cannot hold under ``gravity``, unless payload_limit is stated."""
+        if payload.mass and not self._node.value('payload_limit'):
+            bare = self._node.robot.with_gravity(gravity)
             check_static_torque(bare, bare.with_payload(payload, frame), f'mass: {payload.mass:g} kg on {frame!r}')
 
     def _ramp_of(self, kept: KeptPayload) -> PayloadRamp:

@@ -9,17 +9,26 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.importers.reading import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
-from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
 STEP = 1_000_000
 """Simulation step in ns."""
 SECOND = 1_000_000_000
+
+
+def plant_class():
+    """Return MujocoArm; ArgumentError where MuJoCo, which nothing else of a bringup needs, is not installed."""
+    try:
+        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415
+    except ImportError as error:
+        raise ArgumentError(f"simulated_arm needs MuJoCo (pip install 'mujoco>=3.3'): {error}") from None
+    return MujocoArm
 
 
 class SimulatedArm(DynamicsNode):
@@ -46,7 +55,7 @@ class SimulatedArm(DynamicsNode):
     def setup(self) -> None:
         """Create the plant, the command input and the state output."""
         start = np.array(self.value('start'), float)
-        self._arm = MujocoArm(
+        self._arm = plant_class()(
             self._urdf(),
             self.robot,
             STEP / SECOND,
@@ -69,9 +78,9 @@ class SimulatedArm(DynamicsNode):
         self._effort = np.frombuffer(self._state.effort)
         self._publisher = self.create_lifecycle_publisher(JointState, 'joint_states', 10)
         commands = self.create_subscription(
-            Float64MultiArray, 'effort_commands', self.guarded(self._on_command), qos_profile_sensor_data
+            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
         )
-        timer = self.create_timer(1.0 / self.value('rate'), self.guarded(self._on_timer))
+        timer = self.create_timer(1.0 / self.value('rate'), self._on_timer)
         reset = self.create_service(Trigger, '~/reset', self._on_reset)
         self._made = [
             (self.destroy_lifecycle_publisher, self._publisher),
@@ -98,7 +107,9 @@ class SimulatedArm(DynamicsNode):
         return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
 
     def _urdf(self) -> str:
-        """Return the plant's URDF as text."""
+        """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
+        if self.value('base_link') or self.value('tip_link') or any(map(str.strip, self.value('locked_joints'))):
+            return self.robot.to_urdf()
         description = self.description()
         if '<' in description:
             return description

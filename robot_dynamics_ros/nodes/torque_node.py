@@ -1,5 +1,7 @@
 """What every node that publishes torques is: parameters, the pipeline made of them, and its diagnostics."""
 
+import time
+
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
@@ -63,6 +65,9 @@ class TorqueNode(DynamicsNode):
             'effort_limit', [0.0], 'of each joint or of all, N m; 0: as in the URDF, .inf: none', check=_check_effort
         )
         self.declare('rate_limit', [0.0], 'of the torque of each joint or of all, N m/s; 0: none', check=_check_rate)
+        self.declare(
+            'await_load', False, 'publish no torque before payload_state and gravity_state, seen on the graph or not'
+        )
         self.declare('preset', '', f"kind of robot, among {', '.join(PRESETS)}; '': unknown", check=_check_preset)
         self.declare(
             'gravity_owner',
@@ -78,6 +83,7 @@ class TorqueNode(DynamicsNode):
         )
         self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
         self.declare('lock_memory', False, 'keep the whole process in memory')
+        self.activated = 0  # by the system's clock, ns
         self.pipeline: TorquePipeline | None = None
         self.load: LoadInput | None = None
         self.trajectory: TrajectoryInput | None = None
@@ -121,7 +127,7 @@ class TorqueNode(DynamicsNode):
         self.effort_limit = effort_limits(self.value('effort_limit'), robot.limits.effort, names)
         self.rate_limit = rate_limits(self.value('rate_limit'), names)
         self._refusal = ''
-        self.load = LoadInput(self, self._on_load)
+        self.load = LoadInput(self, self._on_load, self.value('await_load'))
         self.gravity = self.blended(GravityTorque)
         handlers = {'joint_states': self._on_state, **self.inputs()}
         gravity = self.gravity if 'gravity' in self.ownership.terms else None
@@ -136,6 +142,7 @@ class TorqueNode(DynamicsNode):
             timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
             self._output.publish,
             self.load.missing,
+            self._on_set_back,
             self.crashed,
             self.refuse,
         )
@@ -203,11 +210,14 @@ class TorqueNode(DynamicsNode):
             self._hot_path.stop()
 
     def clock_set_back(self, before: int, after: int) -> None:
-        """Follow nothing from before the clock was set back; ramps of payload and gravity keep their progress."""
+        """Keep the progress of ramps of payload and gravity; in simulated time follow nothing from before.
+
+        A system clock that was set back is noticed late here; what is followed then is the pipeline's concern.
+        """
         super().clock_set_back(before, after)
         if self.load is not None:
             self.load.clock_set_back(before, after)
-        if self.trajectory is not None:
+        if self.trajectory is not None and self.get_clock().ros_time_is_active:
             self.trajectory.drop()
 
     def on_activate(self, state):
@@ -215,6 +225,7 @@ class TorqueNode(DynamicsNode):
         result = super().on_activate(state)
         self.load.begin()
         self.pipeline.begin()
+        self.activated = time.time_ns()
         self._output.publish_info()
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
@@ -278,6 +289,11 @@ class TorqueNode(DynamicsNode):
         """Send what ``on_deactivate`` says, on the hot path's thread."""
         if self.value('on_deactivate') != 'silent':
             self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
+
+    def _on_set_back(self, before: int) -> None:
+        """Keep the progress of ramps at once, on the hot path's thread."""
+        for blender in self._blenders:
+            blender.set_back(before)
 
     def _on_load(self) -> None:
         """Follow a change of payload or gravity."""

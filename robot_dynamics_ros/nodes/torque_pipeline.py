@@ -87,17 +87,20 @@ class TorquePipeline:
         fallback: GravityFallback | RampToZero | None,
         publish: Callable[[int, np.ndarray], object],
         waits_for: Callable[[], str],
+        set_back: Callable[[int], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
         ``publish(stamp, torque)`` publishes; ``waits_for()`` returns what must come first, '' if nothing;
-        ``crashed(error)`` and ``refuse(reason)`` are told of exceptions and of input that is refused.
+        ``set_back(before)`` is called where the clock was set back at the time ``before`` (ns); ``crashed(error)`` and
+        ``refuse(reason)`` are told of exceptions and of input that is refused.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self.limiter, self.fallback, self._publish = limiter, fallback, publish
-        self._waits_for, self._crashed, self._refuse = waits_for, crashed, refuse
+        self._waits_for, self._set_back = waits_for, set_back
+        self._crashed, self._refuse = crashed, refuse
         self._torque = np.zeros(len(limiter.last))
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
@@ -129,8 +132,9 @@ class TorquePipeline:
         if self.halted:
             return
         try:
-            now = self._clock.now()
+            now, before = self._clock.now(), self._gate.now
             if self._gate.set_back(now):
+                self._set_back(before)
                 self.law.set_back(now)
             self.silence = self._waits_for() or self._answer(data, steady, now)
         except DynamicsError as error:
