@@ -148,7 +148,8 @@ class ControllerModel(FollowingModel):
         fits, met = self._fits(), self.follower.followed.met
         came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
         if came and fits is None:
-            self._hold = None
+            self._hold, self._fed = None, AFTER_SILENCE
+            self._waits = state.stamp if self._waits is None else self._waits
             return 'R13', np.full(self.arm.n, np.nan), False, False
         if came and fits:
             self._hold, self._fed, self._waits = None, met, None

@@ -110,9 +110,10 @@ class Follower:
             return
         stamp = graph.nanoseconds(message.header.stamp)
         motion = Motion.of(message, self._arm.names)
-        start = stamp or received
-        if now - start <= motion.times[-1] * SECOND and (stamp or received):
-            self.followed = Followed(start, motion)
+        # one that begins when it is received was not over then
+        over = stamp and now - stamp > motion.times[-1] * SECOND
+        if not over and (stamp or received):
+            self.followed = Followed(stamp or received, motion)
 
     def step(self, stamp: int, q, qd, silence: bool):
         """Go on to a usable state; return what follows and, where the arm is on a trajectory, its motion."""
