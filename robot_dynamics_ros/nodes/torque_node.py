@@ -83,7 +83,7 @@ class TorqueNode(DynamicsNode):
         )
         self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
         self.declare('lock_memory', False, 'keep the whole process in memory')
-        self.activated = 0  # by the system's clock, ns
+        self.activated = 0  # by the steady clock, ns
         self.pipeline: TorquePipeline | None = None
         self.load: LoadInput | None = None
         self.trajectory: TrajectoryInput | None = None
@@ -225,7 +225,7 @@ class TorqueNode(DynamicsNode):
         result = super().on_activate(state)
         self.load.begin()
         self.pipeline.begin()
-        self.activated = time.time_ns()
+        self.activated = time.monotonic_ns()
         self._output.publish_info()
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
@@ -291,9 +291,13 @@ class TorqueNode(DynamicsNode):
             self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
 
     def _on_set_back(self, before: int) -> None:
-        """Keep the progress of ramps at once, on the hot path's thread."""
-        for blender in self._blenders:
-            blender.set_back(before)
+        """Keep the progress of ramps at once where the system clock was set back; the hot path's thread.
+
+        A simulated clock calls ``clock_set_back`` before any state can follow.
+        """
+        if not self.get_clock().ros_time_is_active:
+            for blender in self._blenders:
+                blender.set_back(before)
 
     def _on_load(self) -> None:
         """Follow a change of payload or gravity."""

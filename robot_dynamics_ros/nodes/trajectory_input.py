@@ -55,8 +55,8 @@ class TrajectoryInput:
         Raises DynamicsError naming what is wrong.
         """
         node = self._node
-        # a busy executor may come to it only after the activation
-        if not node.active or received < node.activated:
+        waited = max(0, time.time_ns() - received)  # a busy executor may come to it only after the activation
+        if not node.active or time.monotonic_ns() - waited < node.activated:
             raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
         if not message.points:
             self._follower.stop()
@@ -68,7 +68,7 @@ class TrajectoryInput:
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
             # a stamp of zero means the time of reception, however long the executor has been busy since then
-            start = now = now - max(0, time.time_ns() - received)
+            start = now = now - waited
         self._follower.receive(trajectory, start, now)
         return trajectory.interpolations
 
