@@ -240,7 +240,7 @@ def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the
     service.set_payload(heavy, None)
     assert service.load.payload.mass == 10.0
     # and what is carried must be held under a new gravity
-    with pytest.raises(ArgumentError, match="mass: 10 kg on 'ee_link': joint .* would need"):
+    with pytest.raises(ArgumentError, match=r"^mass: 10 kg on 'ee_link': joint .* would need"):
         service.set_gravity(gravity_request(0.0, 0.0, -9.81), None)
     assert service.robot.gravity.tolist() == [0.0, 0.0, -1.62]
     service.set_gravity(gravity_request(0.0, 0.0, -2.0), None)

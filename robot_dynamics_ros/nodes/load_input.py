@@ -40,6 +40,7 @@ class LoadInput:
         self._refusals: dict[str, str] = {}
         self._began = time.monotonic()
         self._missing = 'not activated'
+        self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
         for topic, message in self._topics.newest():
             self._apply(topic, message)
         self._topics.attach(self._on_message)
@@ -120,12 +121,16 @@ class LoadInput:
         for topic in unknown:
             if topic in self._refusals:
                 return f'refused: {self._refusals[topic]}'
-        if not unknown:
-            return ''
-        seen = any(self._topics.has_publisher(topic) for topic in KINDS)  # a server has both
-        if not (seen or self._awaited):
-            return f'waiting for {unknown[0]}' if now - self._topics.created < DISCOVERY else ''
-        if now - self._began < PATIENCE:
-            return f'waiting for {unknown[0]}'
-        late = 'has a publisher' if seen else 'is awaited (await_load)'
-        return f'{unknown[0]} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
+        if self._first_seen is None and any(self._topics.has_publisher(topic) for topic in KINDS):
+            self._first_seen = now
+        for topic in unknown:
+            seen = self._topics.has_publisher(topic)
+            if not (seen or self._awaited):
+                continue
+            if now - self._began < PATIENCE:
+                return f'waiting for {topic}'
+            late = 'has a publisher' if seen else 'is awaited (await_load)'
+            return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
+        # of a server that has just been discovered one topic may be known before the other
+        since = max(self._topics.created, self._first_seen or 0.0)
+        return f'waiting for {unknown[0]}' if unknown and now - since < DISCOVERY else ''

@@ -242,7 +242,7 @@ class TorqueNode(DynamicsNode):
         self._outputs.append(publisher)
         return publisher.handle.publish_raw
 
-    def told(self, message_type, topic: str):
+    def latched_publisher(self, message_type, topic: str):
         """Return a publisher of what late joiners must hear, too; it belongs to the configured node."""
         publisher = self.create_lifecycle_publisher(message_type, topic, LATCHED)
         self._outputs.append(publisher)

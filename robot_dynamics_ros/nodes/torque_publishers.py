@@ -56,7 +56,7 @@ class TorqueTopics:
         self._node, self._terms = node, list(terms)
         self._named = NamedTorque(node, topic)
         self._commands = CommandArray(node, f'{topic}/commands') if node.ownership.takes_commands else None
-        self._info = node.told(TorqueInfo, f'{topic}/info')
+        self._info = node.latched_publisher(TorqueInfo, f'{topic}/info')
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
