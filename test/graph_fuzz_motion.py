@@ -54,6 +54,8 @@ class Motion:
         coefficients = _solve(ends)
         u = (t - self.times[k]) / duration
         powers = np.arange(len(coefficients))
+        if u == 0.0 and len(ends) == 2:  # where a short way begins, rounding must not be divided by its duration
+            return positions[k], velocities[k], (_derivative(powers, 2, u) @ coefficients) / duration**2
         return (
             (u**powers) @ coefficients,
             (_derivative(powers, 1, u) @ coefficients) / duration,

@@ -161,7 +161,6 @@ class Moves:
         if any(each.load.gravity.share(self.nodes.now) < 1.0 for each in (*episode.models.values(), episode.server)):
             return
         self.fall_still(self._limit() + 0.05)
-        episode.server.look(self.nodes.now)
         self._set_back((5.0, 300.0))  # or who sees states alone would not notice
         for name in TORQUE_NODES:
             model = episode.models[name]
@@ -265,7 +264,9 @@ class Moves:
         # a system clock that steps by less than 0.1 s has not been set, for ramps
         far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
+        self.episode.server.look(self.nodes.now)
         self.nodes.set_back(round(min(far, most) * SECOND))
+        self.episode.server.look(self.nodes.now)
         self.episode.judge.set_back()
         self.episode.watch.spreads_until = self.nodes.steady + SPREADS
 

@@ -108,3 +108,7 @@ def test_a_rule_that_is_dropped_is_noticed(wrong, monkeypatch):
     monkeypatch.setattr(graph_fuzz, 'Findings', lambda: found)
     with graph_fuzz.quiet(), pytest.raises(NoticedError):
         graph_fuzz.run(SEED, ENOUGH)
+    monkeypatch.undo()
+    with graph_fuzz.quiet():
+        right = graph_fuzz.run(SEED, found.index)
+    assert not right.first, right.report(SEED, 'it was noticed for another reason: one process')
