@@ -139,7 +139,7 @@ def test_a_simulated_clock_that_goes_back_is_told_once(node):
 
 @pytest.mark.parametrize('node', [SIMULATED], indirect=True)
 def test_a_fault_there_ends_no_process(node):
-    node._clock_watch._set_back = node.guarded(fail)
+    node.clock_watch._set_back = node.guarded(fail)
     publisher = node.create_publisher(Clock, '/clock', 10)
     spin_until(node, publisher.get_subscription_count, 'a subscription of the clock')
     send(node, publisher, 10)

@@ -81,7 +81,10 @@ class JointSpaceLaw:
         if self._feedforward is not None:
             fault = self._feedforward.fault(state.stamp)
             if fault is not None:
-                return self._hold_at(state, out) if self._waits(state.stamp, self._feedforward.age_limit) else fault
+                if self._waits(state.stamp, self._feedforward.age_limit):
+                    return self._hold_at(state, out)
+                self._holds = False  # nothing holds the arm where it was
+                return fault
             feedforward = self._feedforward.effort
         self._holds, self._follows, self._waits_since = False, True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
