@@ -164,7 +164,8 @@ class ControllerModel(FollowingModel):
             # in mid-motion there is nothing that it could go on holding: silence is right, too
             _, torque, *_ = self._holding(rule, state)
             return missing, torque, False, self._fed is None
-        return missing, None, False, True  # until a silence is over it may go on holding there
+        self._hold = None  # nothing holds the arm where it was
+        return missing, None, False, True
 
     def unanswered(self) -> None:
         """Hold nothing."""

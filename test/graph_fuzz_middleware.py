@@ -153,6 +153,10 @@ class Publisher:
         self.last = bytes(data)
         self._middleware.published(self, self.last)
 
+    def wait_for_all_acked(self, timeout) -> bool:
+        """Say that everybody has heard."""
+        return True
+
     def get_subscription_count(self) -> int:
         """Say that somebody listens."""
         return 1

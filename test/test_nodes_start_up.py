@@ -224,11 +224,12 @@ def test_simulated_arm_without_mujoco_says_what_to_install_and_the_library_needs
     lines = []
     for line in process.stdout:
         lines.append(line)
-        if '[dynamics_server]: aubo_i5: 6 joints' in line:
+        if '[simulated_arm]: not configured' in line:
             break
     process.send_signal(signal.SIGINT)
     printed, _ = process.communicate(timeout=10.0)
     printed = ''.join(lines) + printed
+    assert '[dynamics_server]: aubo_i5: 6 joints' in printed
     (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
     assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error
     assert 'Traceback' not in printed

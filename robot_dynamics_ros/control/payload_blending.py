@@ -38,20 +38,11 @@ class _Corner(NamedTuple):
 
 
 class _Blend:
-    """What one torque is blended from: at most four laws, the last of them that after both ramps.
-
-    ``least`` are the shares of payload and gravity that were reached before the clock was set back.
-    """
+    """What one torque is blended from: at most four laws, the last of them that after both ramps."""
 
     def __init__(self, load: Load, corners: list[_Corner]):
-        """Begin with shares as ``load`` says."""
+        """Blend ``corners`` by the shares of ``load``."""
         self.load, self.corners = load, corners
-        self.least = 0.0, 0.0
-
-    def shares(self, time: int) -> tuple[float, float]:
-        """Return the shares of payload and gravity at ``time`` (ns)."""
-        p, g = self.least
-        return max(p, self.load.payload.share(time)), max(g, self.load.gravity.share(time))
 
 
 class PayloadBlender:
@@ -82,13 +73,13 @@ class PayloadBlender:
         gravity = load.gravity.after if gravity_after else load.gravity.before
         return carrying(self._robot.with_gravity(gravity), payloads)
 
-    def set_back(self, before: int) -> None:
-        """Keep the progress of both ramps, for the clock was set back at ``before`` (ns).
+    def set_back(self, before: int, after: int) -> None:
+        """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns).
 
-        The thread of ``torque`` calls it at once; ``take`` follows with ramps on the new clock.
+        The thread of ``torque`` calls it at once; ``take`` follows with the same ramps on the new clock.
         """
         blend = self._blend
-        blend.least = blend.shares(before)
+        blend.load = blend.load.clock_set_back(before, after)
 
     def warm_up(self, vectors: int, *others) -> None:
         """Compile what the laws call: their inputs are ``vectors`` joint vectors, then ``others``."""
@@ -103,7 +94,7 @@ class PayloadBlender:
         if len(corners) == 1:
             corners[0].law.torque(*inputs, out=out)
             return
-        p, g = blend.shares(time)
+        p, g = blend.load.payload.share(time), blend.load.gravity.share(time)
         if p >= 1.0 and g >= 1.0:
             corners[-1].law.torque(*inputs, out=out)
             return

@@ -35,6 +35,11 @@ class ClockWatch:
         if not self._clock.ros_time_is_active and now < expected - STEP:
             self._set_back(expected, now)
 
+    def knows(self, now: int) -> bool:
+        """Return whether the last look was at the clock that says ``now`` (ns), not at one that was set since."""
+        steady, last = self._last
+        return abs((now - time.monotonic_ns()) - (last - steady)) < STEP
+
     def _before_jump(self) -> None:
         self._before = self._clock.now().nanoseconds
 

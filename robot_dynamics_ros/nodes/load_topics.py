@@ -42,6 +42,7 @@ class LoadTopics:
 
     def __init__(self, node):
         """Subscribe."""
+        self.created = time.monotonic()  # from then on the graph is being discovered
         self._node = node
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)
@@ -79,7 +80,6 @@ class LoadTopics:
         self._node.guarded(self._on_message)(self._resolved[resolved], message)
 
     def _subscribe(self) -> None:
-        self.created = time.monotonic()
         self._subscriptions = [
             self._node.create_subscription(kind, topic, self._callback(topic), LATCHED) for topic, kind in KINDS.items()
         ]

@@ -2,6 +2,7 @@
 
 import time
 
+from rclpy.duration import Duration
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
@@ -24,6 +25,8 @@ from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeli
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
+ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
+"""In which a reliable subscriber confirms the last torque."""
 START_TOLERANCE = {
     'name': 'start_tolerance',
     'default': 0.5,
@@ -289,15 +292,18 @@ class TorqueNode(DynamicsNode):
         """Send what ``on_deactivate`` says, on the hot path's thread."""
         if self.value('on_deactivate') != 'silent':
             self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
+            # a process that ends takes with it what is still on its way
+            for output in self._outputs:
+                output.wait_for_all_acked(ACKNOWLEDGED)
 
-    def _on_set_back(self, before: int) -> None:
+    def _on_set_back(self, before: int, after: int) -> None:
         """Keep the progress of ramps at once where the system clock was set back; the hot path's thread.
 
-        A simulated clock calls ``clock_set_back`` before any state can follow.
+        A simulated clock calls ``clock_set_back`` before any state can follow, and the executor may have noticed first.
         """
-        if not self.get_clock().ros_time_is_active:
+        if not self.get_clock().ros_time_is_active and not self.clock_watch.knows(after):
             for blender in self._blenders:
-                blender.set_back(before)
+                blender.set_back(before, after)
 
     def _on_load(self) -> None:
         """Follow a change of payload or gravity."""

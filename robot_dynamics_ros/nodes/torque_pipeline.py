@@ -87,14 +87,14 @@ class TorquePipeline:
         fallback: GravityFallback | RampToZero | None,
         publish: Callable[[int, np.ndarray], object],
         waits_for: Callable[[], str],
-        set_back: Callable[[int], object],
+        set_back: Callable[[int, int], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
         ``publish(stamp, torque)`` publishes; ``waits_for()`` returns what must come first, '' if nothing;
-        ``set_back(before)`` is called where the clock was set back at the time ``before`` (ns); ``crashed(error)`` and
+        ``set_back(before, after)`` is called where the clock was set back (ns both); ``crashed(error)`` and
         ``refuse(reason)`` are told of exceptions and of input that is refused.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
@@ -106,6 +106,7 @@ class TorquePipeline:
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
         self._answered = 0.0  # likewise of the last that was answered
+        self._looked = 0.0  # of the last look at the ROS time
         self._sent: float | None = None  # when the last torque left, on the clock of the arm, s
         self._stamp = 0  # of the last state that was answered, ns
         self._sends = False  # a torque was sent since activation
@@ -134,8 +135,10 @@ class TorquePipeline:
         try:
             now, before = self._clock.now(), self._gate.now
             if self._gate.set_back(now):
-                self._set_back(before)
+                # what the clock would say, had it not been set
+                self._set_back(before + round((steady - self._looked) * 1e9), now)
                 self.law.set_back(now)
+            self._looked = steady
             self.silence = self._waits_for() or self._answer(data, steady, now)
         except DynamicsError as error:
             self.silence = self._reject(str(error))
