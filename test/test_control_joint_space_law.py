@@ -246,6 +246,15 @@ def test_once_following_a_torque_is_missed_at_once_and_for_good():
     assert one.follows()
 
 
+def test_after_missing_torques_the_hold_position_is_measured_anew():
+    one = Controller()
+    one.feedforward.why = NO_FEEDFORWARD
+    assert one.holds(HERE, resumed=True)
+    assert one.give(after=AGE_LIMIT + 1) is NO_FEEDFORWARD
+    one.source.result = IDLE
+    assert one.holds(THERE, q=THERE)
+
+
 def test_the_next_motion_may_wait_anew():
     one = Controller()
     for _ in range(3):

@@ -189,6 +189,17 @@ def test_a_clock_that_jumps_back_within_the_ramps_keeps_their_progress():
     np.testing.assert_array_equal(torque(blender, at(0.5), Q), torque(expected, at(0.75), Q))
 
 
+@pytest.mark.parametrize('share', [0.5, 1.5])
+def test_the_progress_is_kept_before_the_load_on_the_new_clock_comes_and_after_it(share):
+    expected = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    blender.set_back(at(share), at(-3.0))
+    for later in (0.0, 0.2):
+        np.testing.assert_array_equal(torque(blender, at(-3.0 + later), Q), torque(expected, at(share + later), Q))
+    blender.take(Load(RAMP, TILTING).clock_set_back(at(share), at(-3.0)))
+    np.testing.assert_array_equal(torque(blender, at(-3.0), Q), torque(expected, at(share), Q))
+
+
 def test_the_next_load_takes_the_place_of_the_last_from_where_that_is():
     blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, CONSTANT))
     payload = RAMP.to(FRAME, Payload(0.0, (0.0, 0.0, 0.0)), at(0.5), RAMP_TIME)

@@ -181,8 +181,11 @@ def test_a_system_clock_that_is_set_back_is_noticed_and_one_that_is_slewed_is_no
     for change in (SECOND, SECOND - clock_watch.STEP + 1, 3 * SECOND):
         second(change)
     assert told == []
+    assert watch.knows(clock.nanoseconds)
+    assert not watch.knows(clock.nanoseconds - 100 * SECOND)  # set since the last look
     second(-100 * SECOND)
     after = clock.nanoseconds
+    assert watch.knows(after)
     assert told == [(after + 101 * SECOND, after)]
     second(SECOND // 2)
     assert told[1:] == [(after + SECOND, after + SECOND // 2)]
