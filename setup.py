@@ -16,6 +16,20 @@ NODES = (
     'bringup',
 )
 
+EXECUTABLES = [
+    *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
+    f'demo_motion = {PACKAGE}.tools.demo_motion:main',
+]
+# For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
+LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
+EXTRAS = {
+    'sim': ['mujoco>=3.3'],
+    'plot': ['matplotlib>=3.5'],
+    'bag': ['rosbags>=0.10', 'scipy>=1.8'],
+    # colcon test takes pytest where this names it.
+    'test': ['pytest'],
+}
+
 setup(
     name=PACKAGE,
     version='0.1.0',
@@ -26,6 +40,7 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
+    package_data={PACKAGE: ['py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
@@ -34,8 +49,8 @@ setup(
         (f'{SHARE}/config/security', glob('config/security/*.xml')),
         (f'{SHARE}/urdf', glob('urdf/*.urdf')),
     ],
-    # Everything else comes from rosdep (package.xml) or from requirements/, where pip is the only source.
-    install_requires=['setuptools'],
+    install_requires=LIBRARY,
+    extras_require=EXTRAS,
     zip_safe=False,
-    entry_points={'console_scripts': [f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES]},
+    entry_points={'console_scripts': EXECUTABLES},
 )

@@ -1,55 +1,108 @@
 """Runs a set of this package's nodes in one process; they configure and activate themselves."""
 
+from pathlib import Path
+
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 
+TEXTS = {
+    'model': 'robot that comes with the package, or path of a URDF file',
+    'description_topic': 'topic with the URDF as text, such as robot_description, in place of model',
+    'actuators': 'path of a YAML file with rotors, gears and friction',
+    'base_link': 'first link of the arm, where the description holds more than the arm',
+    'tip_link': 'last link of the arm, likewise',
+    'preset': 'kind of robot: sim, effort_controller, franka, ur_direct_torque, kuka_fri or monitor_only',
+}
+"""Parameters of all nodes; one that is not given stays as the parameter file says."""
+TOPICS = (
+    'joint_states',
+    'joint_trajectory',
+    'controller_state',
+    'effort_commands',
+    'feedforward_torque',
+    'feedforward_torque/commands',
+    'gravity_torque',
+    'gravity_torque/commands',
+)
+INFO = ('feedforward_torque', 'gravity_torque')
+"""Topics with a companion <topic>/info, which goes where they go."""
+
+
+def argument_of(topic):
+    """Return the launch argument that remaps a topic."""
+    return topic.replace('/', '_')
+
+
 ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
-    'use_sim_time': ('false', 'take the time from /clock'),
-    'model': ('aubo_i5', 'robot that comes with the package, or path of a URDF file'),
-    'nodes': ('feedforward_node gravity_compensation_node dynamics_server', 'which nodes'),
+    'use_sim_time': ('', "true takes the time from /clock; '': as the parameter file says, else false"),
+    **{name: ('', f"{meaning}; '': as the parameter file says") for name, meaning in TEXTS.items()},
+    'nodes': (
+        '',
+        'which nodes, with blanks between; '
+        "'': feedforward_node, dynamics_server and, where the robot leaves gravity to it, gravity_compensation_node",
+    ),
     'config': (
         PathJoinSubstitution([FindPackageShare('robot_dynamics_ros'), 'config', 'nodes.yaml']),
         'parameter file',
     ),
     'log_level': ('info', 'debug, info, warn or error'),
     'fleet': ('0', 'number of arms, each a process in a namespace arm_1, arm_2, ... of its own; 0: one without'),
+    **{argument_of(topic): ('', f"topic in place of {topic}; '': that one") for topic in TOPICS},
 }
 
 
-def bringup(namespace):
+def bringup(given, namespace):
     """Return the process of one arm."""
+    arguments = [part for name in ('nodes', *TEXTS) if given[name] for part in (option(name), given[name])]
+    remapped = {topic: given[argument_of(topic)] for topic in TOPICS if given[argument_of(topic)]}
+    for topic in INFO:
+        if topic in remapped:
+            remapped[f'{topic}/info'] = f'{remapped[topic]}/info'
+    simulated_time = [{'use_sim_time': given['use_sim_time'].lower() == 'true'}] if given['use_sim_time'] else []
     return Node(
         package='robot_dynamics_ros',
         executable='bringup',
         namespace=namespace,
-        arguments=[
-            '--nodes',
-            LaunchConfiguration('nodes'),
-            '--ros-args',
-            '--log-level',
-            LaunchConfiguration('log_level'),
-        ],
-        parameters=[
-            LaunchConfiguration('config'),
-            {
-                'model': LaunchConfiguration('model'),
-                'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool),
-            },
-        ],
+        arguments=[*arguments, '--ros-args', '--log-level', given['log_level']],
+        parameters=[given['config'], *simulated_time],
+        remappings=list(remapped.items()),
         output='screen',
     )
 
 
+def option(name):
+    """Return the option of the executable that sets a parameter."""
+    return f'--{name.replace("_", "-")}'
+
+
+def refuse_what_is_wrong(given):
+    """Raise ValueError, which launch tells in one line, for a value that would be ignored or end in a traceback."""
+    if not given['fleet'].isdecimal():
+        raise ValueError(f'fleet: expected the number of arms, 0 or more, got {given["fleet"]!r}')
+    if given['use_sim_time'].lower() not in ('', 'true', 'false'):
+        raise ValueError(f'use_sim_time: expected true or false, got {given["use_sim_time"]!r}')
+    if given['model'].endswith('.xacro'):
+        name = given['model'].removesuffix('.xacro').removesuffix('.urdf') + '.urdf'
+        raise ValueError(
+            f'model: expected a URDF, got {given["model"]!r}: write one with `xacro {given["model"]} > {name}`,'
+            ' or take what robot_state_publisher publishes: description_topic:=robot_description'
+        )
+    if not Path(given['config']).is_file():
+        raise ValueError(f'config: no file {given["config"]!r}')
+
+
 def arms(context):
     """Return the processes of all arms."""
-    namespace, count = LaunchConfiguration('namespace'), int(LaunchConfiguration('fleet').perform(context))
-    return [bringup([namespace, '/', f'arm_{k}']) for k in range(1, count + 1)] or [bringup(namespace)]
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    refuse_what_is_wrong(given)
+    namespace = given['namespace']
+    spaces = [f'{namespace}/arm_{k}' for k in range(1, int(given['fleet']) + 1)] or [namespace]
+    return [bringup(given, space) for space in spaces]
 
 
 def generate_launch_description():

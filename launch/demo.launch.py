@@ -1,25 +1,36 @@
-"""A simulated AUBO-i5 that is not quite the model, under low gains with feedforward torques.
+"""A simulated AUBO-i5 that is not quite the model follows a motion, under low gains with feedforward torques."""
 
-It waits on its brakes for a message on joint_trajectory; scripts/demo sends such messages and measures.
-"""
-
-from launch.actions import IncludeLaunchDescription
-from launch.substitutions import PathJoinSubstitution
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 
-SHARE = FindPackageShare('robot_dynamics_ros')
-NODES = ('simulated_arm', 'feedforward_node', 'torque_controller')
+PACKAGE = 'robot_dynamics_ros'
+NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion')
+ARGUMENTS = {
+    'namespace': ('', 'namespace of all nodes, topics and services'),
+    'log_level': ('info', 'debug, info, warn or error'),
+}
 
 
 def generate_launch_description():
-    """Return a bringup of each node in a process of its own, as scripts/demo starts them."""
-    config = PathJoinSubstitution([SHARE, 'config', 'demo.yaml'])
-    bringup = PathJoinSubstitution([SHARE, 'launch', 'bringup.launch.py'])
-    return LaunchDescription(
-        [
-            IncludeLaunchDescription(bringup, launch_arguments={'nodes': node, 'config': config}.items())
-            for node in NODES
-        ]
-    )
+    """Return the arguments and each node in a process of its own, as scripts/demo starts them."""
+    arguments = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+    config = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', 'demo.yaml'])
+    nodes = [
+        Node(
+            package=PACKAGE,
+            executable=name,
+            namespace=LaunchConfiguration('namespace'),
+            arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+            parameters=[config],
+            output='screen',
+        )
+        for name in NODES
+    ]
+    return LaunchDescription([*arguments, *nodes])

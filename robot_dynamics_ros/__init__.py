@@ -1,6 +1,22 @@
 """Rigid-body dynamics for real-time control: a Python library, and ROS 2 nodes on top of it."""
 
-from robot_dynamics_ros.payload import Payload
-from robot_dynamics_ros.robot import Robot
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.payload import Payload
+    from robot_dynamics_ros.robot import Robot
 
 __all__ = ['Payload', 'Robot']
+
+
+def __getattr__(name: str):
+    """Import what is asked for when it is first asked for: a node has its signals to see to before."""
+    if name == 'Payload':
+        from robot_dynamics_ros.payload import Payload  # noqa: PLC0415
+
+        return Payload
+    if name == 'Robot':
+        from robot_dynamics_ros.robot import Robot  # noqa: PLC0415
+
+        return Robot
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -235,6 +235,14 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         return self._model.limits
 
     @property
+    def continuous_joints(self) -> np.ndarray:
+        """Which joints are revolute without position limits, (nv,) bool: q and q + 2 pi are one pose."""
+        kinds, (lower, upper) = np.array(self._model.joint_kinds), self.limits[:2]
+        if len(kinds) != len(lower):
+            return np.zeros(self.nv, bool)  # several coordinates a joint: not distinguished
+        return (kinds == 'revolute') & (lower == -np.inf) & (upper == np.inf)
+
+    @property
     def rotor_inertia(self) -> np.ndarray:
         """Rotor inertia reflected to the joints, (nv,) kg m^2 or kg."""
         return self._model.arrays.rotor[1:]

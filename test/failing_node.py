@@ -1,5 +1,6 @@
 """gravity_compensation_node as one that fails at a first position beyond ``LIMIT``, and dynamics_server beside it."""
 
+from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.process import run
@@ -8,14 +9,22 @@ LIMIT = 2.0
 """rad"""
 
 
+class FailingLaw(GravityLaw):
+    """The law with a fault."""
+
+    def torque(self, state, out):
+        """Write the torque, or fail."""
+        if state.q[0] > LIMIT:
+            raise RuntimeError('a wheel came off')
+        return super().torque(state, out)
+
+
 class FailingNode(GravityCompensationNode):
     """The node with its fault."""
 
-    def compute(self, stamp: int) -> str:
-        """Write the torque, or fail."""
-        if self.state.q[0] > LIMIT:
-            raise RuntimeError('a wheel came off')
-        return super().compute(stamp)
+    def make_law(self):
+        """Return the law that fails."""
+        return FailingLaw(self.gravity)
 
 
 if __name__ == '__main__':

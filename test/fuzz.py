@@ -25,7 +25,7 @@ from fuzz_bytes import serialized
 from fuzz_description import TOPIC as DESCRIPTION_TOPIC
 from fuzz_description import Descriptions
 from fuzz_messages import Messages
-from fuzz_nodes import AGE, STIFFNESS, watched
+from fuzz_nodes import AGE, KNOWN, STIFFNESS, watched
 from fuzz_oracle import DESCRIPTION, ROBOT, motion
 from fuzz_parameters import SERVICE as SET_PARAMETERS
 from fuzz_parameters import Parameters
@@ -36,19 +36,21 @@ from fuzz_rules import ALIVE, ANSWERED, MEMORY, NET, PROMPT, REASON, SERVED, TOL
 from fuzz_server import Server, wrong_reset
 from fuzz_torques import LOADS, Sent, Torques
 from fuzz_trajectory_check import MOST_SAMPLES, PERIOD
-from geometry_msgs.msg import Vector3Stamped
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 
 SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
 GOOD_EVERY = 250
 """Messages after which a good one is sent to every node."""
+STOPPED = 'no joint state for '
+"""How diagnostics begin where states have stopped, whatever the last one was refused for."""
+INFO = 'feedforward_torque/info'
 OFTEN = {'server': 4.0}
 """How often a node gets a message, beside others."""
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
@@ -79,6 +81,8 @@ class Fuzz:
                 self._references[name] = Reference(self.found, node, reference_kind, self._torques[name])
             if node.described:
                 self._descriptions[name] = Descriptions(self.found, node, self.random)
+        for name in self._torques:
+            self._inform(name)
         self.resident: list[float] = []
         for program in (ROBOT.gravity_torque, ROBOT.mass_matrix):
             program(np.zeros(ROBOT.nv))
@@ -87,6 +91,9 @@ class Fuzz:
     def run(self, messages: int, progress=lambda fuzz: None) -> None:
         """Send as many messages, or a few more."""
         part = max(messages // 20, 1)
+        self._pass(SECOND)
+        for node in self.nodes.values():
+            node.settle()
         for parameters in self._parameters.values():
             parameters.compile_all()
         for name in self._servers:
@@ -155,7 +162,7 @@ class Fuzz:
     def _pass(self, duration: int) -> None:
         """Let time (ns) go by."""
         self.now += duration
-        self.messages.now, self._steady.now = self.now, (self.now - START) / SECOND
+        self.messages.now, self._steady.now = self.now, KNOWN + (self.now - START) / SECOND
         for node in self.nodes.values():
             node.set_time(self.now)
 
@@ -163,6 +170,7 @@ class Fuzz:
         """Forget what a node that was activated, or configured anew, has forgotten."""
         if name in self._torques:
             self._torques[name].begin(anew)
+            self._inform(name)
         if anew and name in self._servers:
             self._servers[name].begin()
         if anew and name in self._references:
@@ -173,7 +181,7 @@ class Fuzz:
         node, found = self.nodes[name], self.found
         found.begin(name, topic, data)
         node.sent.clear()
-        node.told.clear()
+        node.announced.clear()
         node.refused = ''
         if topic in LOADS:
             node.load.refused = ''
@@ -187,7 +195,7 @@ class Fuzz:
         found.check(PROMPT, versions == before or not prompt, f'{versions - before} kernels')
         if answer is None:
             found.counts['refused by rclpy'] += 1
-        said = f'{node.silence} {node.refused}'
+        said = f'{node.reason} {node.refused}'
         found.check(NET, 'internal error' not in said, said)
         found.check(WHOLE, topic == 'joint_states' or not node.sent, f'{len(node.sent)} messages sent')
         return answer
@@ -200,8 +208,15 @@ class Fuzz:
         answer = self._give(name, topic, data)
         if topic in LOADS:
             self._torques[name].told(topic, data)
+            self._inform(name)
         if topic == 'controller_state' and answer is not None:
             self._references[name].message(data)
+
+    def _inform(self, name: str) -> None:
+        """Tell a controller that its feedforward torque comes from a node with the same load."""
+        node = self.nodes[name]
+        if node.controls and INFO in node.called:
+            node.give(INFO, serialized(self._torques[name].load.info(node.robot.digest)))
 
     def _state(self, name: str, data: bytes) -> Sent | None:
         """Give a state, good or not, and look at the answer."""
@@ -222,7 +237,7 @@ class Fuzz:
                 node.pause()
             except Exception as error:  # any at all
                 self.found.check(ALIVE, False, repr(error))
-            self.found.check(NET, 'internal error' not in node.silence, node.silence)
+            self.found.check(NET, 'internal error' not in node.reason, node.reason)
             self._torques[name].absence(self.now)
 
     def _request(self, name: str, service: str, data: bytes) -> None:
@@ -259,6 +274,8 @@ class Fuzz:
         self._pass(SECOND // 10)  # later than what was answered, which may have come from the future
         for described in (data, serialized(String(data=DESCRIPTION))):
             if self._give(name, DESCRIPTION_TOPIC, described, prompt=False) is not None:
+                self._pass(SECOND)
+                self.nodes[name].settle()
                 self._descriptions[name].look_at(described, self.now)
         self._pass(SECOND // 10)  # later than what was answered just now
         self._begin(name, anew=True)
@@ -291,8 +308,9 @@ class Fuzz:
             # where the trajectory is, but a controller has a little to do
             met = q - 0.01 if node.controls else q
             state = graph.joint_state(ROBOT.joint_names, self.now, met, qd)
+            last = self._torques[name].last
             sent = self._state(name, serialized(state))
-            self.found.check(ANSWERED, sent is not None, node.silence)
+            self.found.check(ANSWERED, sent is not None, node.reason)
             if sent is None:
                 continue
             rigid, _ = load.answer(self.now, lambda robot, q=q, qd=qd, qdd=qdd: robot.inverse_dynamics(q, qd, qdd))
@@ -303,15 +321,16 @@ class Fuzz:
                 'reference': whole,
                 'controller': STIFFNESS * 0.01 + feedforward,
             }[node.law]
-            if node.rate_limited:  # begins at zero, on the way to the right one
-                expected = np.clip(sent.torque, np.minimum(0.0, expected), np.maximum(0.0, expected))
+            if node.rate_limited:  # on the way from the last one to the right one
+                expected = np.clip(expected, -ROBOT.limits.effort, ROBOT.limits.effort)
+                expected = np.clip(sent.torque, np.minimum(last, expected), np.maximum(last, expected))
             self._torques[name].compare(sent.torque, [expected])
 
     def _good_load(self, topic: str):
         """Return a payload or gravity that a node has to take at once."""
         if topic == 'gravity_state':
-            down = Vector3Stamped()
-            down.vector.x, down.vector.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
+            down = graph.stamped(GravityState(), self.now)
+            down.gravity.x, down.gravity.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
             return down
         message = PayloadState(mass=self.random.uniform(0.1, 3.0), com=self.messages.numbers(3, 0.1), frame='ee_link')
         message.stamp.sec, message.stamp.nanosec = divmod(self.now, SECOND)
@@ -334,7 +353,8 @@ class Fuzz:
         except Exception as error:  # any at all
             self.found.check(ALIVE, False, repr(error))
             return None
-        self.found.check(REASON, node.silence in status.message, f'{node.silence!r} in {status.message!r}')
+        told = node.reason in status.message or status.message.startswith(STOPPED)
+        self.found.check(REASON, told, f'{node.reason!r} in {status.message!r}')
         return status
 
 

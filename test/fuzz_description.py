@@ -64,10 +64,10 @@ class Descriptions:
         if message is None:
             return
         robot = described(message.data)
-        told = f'active is {node.active}: {node.silence}'
+        told = f'active is {node.active}: {node.reason}'
         self._check(DESCRIBED, node.active is (robot is not None), told)
         if not node.active:
-            self._check(DESCRIBED, node.silence.startswith('not configured: '), told)
+            self._check(DESCRIBED, node.reason.startswith('not configured: '), told)
         if not node.active or robot is None:
             return
         q = np.array([self._random.uniform(-0.5, 0.5) for _ in range(robot.nv)])
@@ -77,7 +77,7 @@ class Descriptions:
         with np.errstate(all='ignore'):
             expected = np.clip(robot.gravity_torque(q), -robot.limits.effort, robot.limits.effort)
         right = len(torques) == 1 and np.allclose(torques[0], expected, rtol=1e-9, atol=1e-9)
-        self._check(DESCRIBED, bool(right), f'{torques}, expected {expected}; {node.silence}')
+        self._check(DESCRIBED, bool(right), f'{torques}, expected {expected}; {node.reason}')
         node.sent.clear()
 
     def _scaled(self, text: str) -> str:

@@ -26,6 +26,7 @@ WORDS = (
 CHOICES = {
     'on_stale': ('silent', 'gravity_only', 'ramp_to_zero'),
     'preset': ('', 'sim', 'effort_controller', 'franka', 'ur_direct_torque', 'kuka_fri', 'monitor_only'),
+    'on_deactivate': ('silent', 'ramp_to_zero', 'zero'),
     'gravity_owner': ('', 'node', 'robot'),
     'evaluate_at': ('desired', 'measured'),
     'source': ('joint_trajectory', 'controller_state'),
@@ -42,7 +43,8 @@ class Parameters:
     def __init__(self, findings: Findings, node, random: Random):
         """Draw from ``random`` and look at ``node``."""
         self._check, self._node, self._random = findings.check, node, random
-        self._names = sorted(node.get_parameters_by_prefix(''))
+        # another clock would end every ramp, rightly
+        self._names = sorted({*node.get_parameters_by_prefix('')} - {'use_sim_time'})
 
     def draw(self) -> SetParameters.Request:
         """Return a request for up to three parameters."""
@@ -72,7 +74,8 @@ class Parameters:
         for sent, result in zip(request.parameters, results, strict=False):
             settable = self._is_settable(sent)
             told = f'{sent.name} = {sent.value}: {result.reason or "taken"}'
-            self._check(SET, result.successful is not bool(result.reason), told)
+            acts = not result.reason or 'acts' in result.reason
+            self._check(SET, acts if result.successful else bool(result.reason), told)
             self._check(SET, settable is None or result.successful is settable, told)
             if result.successful and sent.name in now:
                 now[sent.name] = _plain(parameter_value_to_python(sent.value))
@@ -87,9 +90,9 @@ class Parameters:
         node = self._node
         node.down()
         node.start()
-        told = f'{sorted(changed)}: {node.silence}'
-        self._check(NET, 'internal error' not in node.silence, told)
-        self._check(SET, node.active or node.silence.startswith(('not configured: ', 'not activated: ')), told)
+        told = f'{sorted(changed)}: {node.reason}'
+        self._check(NET, 'internal error' not in node.reason, told)
+        self._check(SET, node.active or node.reason.startswith(('not configured: ', 'not activated: ')), told)
         node.down()
         return True
 
@@ -111,7 +114,7 @@ class Parameters:
             self._check(SET, result.successful, f'{name} back to {before[name].value}: {result.reason}')
         if down:
             node.start()
-            self._check(SET, node.active, f'{sorted(changed)} are as they were, but {node.silence}')
+            self._check(SET, node.active, f'{sorted(changed)} are as they were, but {node.reason}')
 
     def _is_settable(self, sent: ParameterMessage) -> bool | None:
         """Return whether a parameter must be taken (True), refused (False), or may be either (None)."""
@@ -132,10 +135,11 @@ class Parameters:
         if name == 'gravity':
             if len(value) != 3 or not np.isfinite(value).all():
                 return False
-            return True if np.abs(value).max() < 1e3 else None
+            size, limit = np.linalg.norm(value), self._node.get_parameter('gravity_limit').value
+            return None if math.isclose(size, limit, rel_tol=1e-3) else bool(size < limit)
         if name in ('effort_limit', 'rate_limit'):
             return len(value) in (1, ROBOT.nv) and bool((np.array(value) >= 0.0).all())
-        return None if name in ('command_joints', 'compensation') else True
+        return None if name in ('command_joints', 'compensation', 'locked_joints') else True
 
     def _value(self, kind: int) -> ParameterValue:
         """Return a value of a type, by its number."""

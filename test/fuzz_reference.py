@@ -59,7 +59,7 @@ class Reference:
         if motion is None or not load.moderate or not np.abs(motion).max() < LARGEST:
             return
         if sent is None:
-            silence = self._node.silence
+            silence = self._node.reason
             # what else a state may be refused for, the other rules know
             self._check(ANSWERED, not (read.good and 'reference' in silence), f'{silence}, but {motion} was due')
             return

@@ -3,10 +3,9 @@
 import numpy as np
 from fuzz_bytes import ODD_NUMBERS
 from fuzz_messages import ODD_NAMES, Messages
-from geometry_msgs.msg import Vector3Stamped
 from std_srvs.srv import Trigger
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
     GetForwardDynamics,
@@ -55,14 +54,22 @@ class Requests:
         request = self._payload()
         fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
         message = PayloadState(**fields)
+        if self._random.random() < 0.3:
+            earlier = self._payload()
+            message.before = [Payload(mass=earlier.mass, com=earlier.com, inertia=earlier.inertia, frame=earlier.frame)]
         set_nanoseconds(message.stamp, self._messages.now + self._random.randint(-(10**9), 10**8))
         if self._random.random() < 0.05:
             message.stamp.sec, message.stamp.nanosec = self._random.choice(((-(2**31), 0), (2**31 - 1, 2**32 - 1)))
         return message
 
-    def gravity(self) -> Vector3Stamped:
-        """Return gravity from anywhere; rarely from nowhere."""
-        return self._gravity().gravity
+    def gravity(self) -> GravityState:
+        """Return gravity that was set about now, from anywhere; rarely from nowhere."""
+        request, earlier = self._gravity(), self._gravity()
+        message = GravityState(header=request.gravity.header, gravity=request.gravity.vector)
+        message.before = earlier.gravity.vector
+        message.ramp_time = request.ramp_time
+        set_nanoseconds(message.header.stamp, self._messages.now + self._random.randint(-(10**9), 10**8))
+        return message
 
     def _states(self, kind):
         """Return a request about many states."""
@@ -114,6 +121,7 @@ class Requests:
         request.gravity.header.frame_id = random.choice(('', '', self._base, self._last, *ODD_NAMES[:3]))
         for axis in 'xyz':
             setattr(request.gravity.vector, axis, random.uniform(-10.0, 10.0))
+        request.ramp_time = random.choice((0.0, 0.0, random.uniform(0.0, 2.0), random.choice(ODD_NUMBERS)))
         if random.random() < 0.3:
             setattr(request.gravity.vector, random.choice('xyz'), random.choice(ODD_NUMBERS))
         return request

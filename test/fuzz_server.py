@@ -40,7 +40,7 @@ class Server:
         self._check(SERVED, consistent, f'success is {response.success}, the message {response.message!r}')
         good = {
             '~/set_payload': is_payload,
-            '~/set_gravity': lambda request: is_gravity(request.gravity),
+            '~/set_gravity': is_gravity,
             '~/check_trajectory': is_trajectory,
         }.get(service, is_answerable)(request)
         told = f'{request}: {response.message or "taken"}'
@@ -50,9 +50,10 @@ class Server:
             self._payload(request, response.success, now)
         elif service == '~/set_gravity':
             if response.success:
-                self.load.pull(request.gravity.vector)
-            told = [(told.vector.x, told.vector.y, told.vector.z) for told in self._node.told]
-            taken = [self.load.gravity] if response.success else []
+                self.load.pull(request, now)
+            told = [(told.gravity.x, told.gravity.y, told.gravity.z) for told in self._node.announced]
+            vector = request.gravity.vector
+            taken = [(vector.x, vector.y, vector.z)] if response.success else []
             self._check(LOADED, told == taken, f'told {told}, taken {taken}')
         elif service == '~/check_trajectory':
             wrong = wrong_check(request, response, self.load, now) if response.success else ''
@@ -62,10 +63,11 @@ class Server:
 
     def _payload(self, request, taken: bool, now: int) -> None:
         """Look at what the server tells, and believe it."""
-        told = self._node.told
+        told = self._node.announced
         self._check(LOADED, len(told) == taken, f'{len(told)} times told what was taken {taken:d} times')
         if taken and told:
-            same = all(np.all(getattr(told[0], field) == getattr(request, field)) for field in PAYLOAD_FIELDS)
+            fields = PAYLOAD_FIELDS if request.mass else ('mass', 'ramp_time')
+            same = all(np.allclose(getattr(told[0], field), getattr(request, field)) for field in fields)
             self._check(LOADED, bool(same) and told[0].frame != '', f'{told[0]} is told of {request}')
         if taken:
             self.load.carry(request, now)

@@ -28,16 +28,17 @@ from fuzz_rules import (
     WHOLE,
     Findings,
 )
-from geometry_msgs.msg import Vector3Stamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
+RESOLUTION = 5e-7
+"""s, of the time since 1970 as one floating-point number."""
 LARGEST = 1e6
 """rad; an arm that was seen further away may have no gravity torque."""
 ABSENT = 'no fresh joint state'
@@ -45,8 +46,9 @@ ABSENT = 'no fresh joint state'
 IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
 """How it begins where nothing is asked for, so that nothing may be sent when states stop."""
 
-
-LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (Vector3Stamped, is_gravity)}
+LACKS = 'refused: ', 'waiting for '
+"""How it begins where a node does not know its load."""
+LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (GravityState, is_gravity)}
 
 
 class Sent(NamedTuple):
@@ -79,8 +81,10 @@ class Torques:
         """Know of no state that was answered; of no load either where the node was configured ``anew``."""
         if anew:
             self.load = Load()
+        if anew or not hasattr(self, '_sent'):
+            # time and torque, whatever they answered; what was sent since configuration is gone on from
+            self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))
         self._answered: Answered | None = None
-        self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))  # time and torque, whatever they answered
         self._due = self._acting = False  # something to go on with; whether the last torque went on
         self._seen: list[np.ndarray] = []  # where the arm may have been seen last, positions
 
@@ -94,24 +98,30 @@ class Torques:
         node, read = self._node, read_state(data)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self.load.reach(read.stamp)
-        absent = node.silence.startswith(ABSENT)
+        absent = node.reason.startswith(ABSENT)
         if node.sent and not absent:
             return self._answer(read, now)
-        self._check(REASON, bool(node.silence), 'no torque and no reason')
+        self._check(REASON, bool(node.reason), 'no torque and no reason')
         good = read is not None and read.good and abs(now - read.stamp) < LIMIT // 2
         # what else a node needs, a trajectory for instance, is known of these alone
-        if good and node.always and self.load.moderate and read.stamp > self._newest:
-            self._check(ANSWERED, False, node.silence)
+        if (
+            good
+            and node.always
+            and self.load.moderate
+            and read.stamp > self._newest
+            and not node.reason.startswith(LACKS)
+        ):
+            self._check(ANSWERED, False, node.reason)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self._newest = max(self._newest, read.stamp)
         fresh = read is not None and abs(now - read.stamp) <= node.oldest
-        if not node.silence.startswith(IDLE):
+        if not node.reason.startswith(IDLE):
             if fresh and read.q is not None and not node.always:  # it may lack what the node needs beside
                 self._seen.append(read.q)
             self.absence(now)
             return None
-        self._check(STALE, fresh, f'{node.silence}: the state is {read}')
-        self._check(STALE, not node.sent, f'{node.silence}, but {len(node.sent)} messages were sent')
+        self._check(STALE, fresh, f'{node.reason}: the state is {read}')
+        self._check(STALE, not node.sent, f'{node.reason}, but {len(node.sent)} messages were sent')
         self._due = False
         return None
 
@@ -126,7 +136,7 @@ class Torques:
         if not refused and topic == 'payload_state':
             self.load.carry(message, graph.nanoseconds(message.stamp))
         elif not refused:
-            self.load.pull(message.vector)
+            self.load.pull(message, graph.nanoseconds(message.header.stamp))
 
     def absence(self, now: int) -> None:
         """Look at what has followed where no state came, or none that could be answered."""
@@ -135,9 +145,9 @@ class Torques:
             if self._due and now - self._answered.time > LIMIT:
                 known = np.abs(self._seen).max() < LARGEST and self.load.moderate
                 if known and node.on_stale == 'gravity_only':
-                    self._check(STALE, False, f'nothing was sent: {node.silence}')
+                    self._check(STALE, False, f'nothing was sent: {node.reason}')
                 if node.on_stale == 'ramp_to_zero':
-                    self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.silence}')
+                    self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.reason}')
                 self._due = False
             return
         sent = self._read()
@@ -158,9 +168,11 @@ class Torques:
             right = self._carrying(time)
         else:
             right = [last.torque * max(0.0, 1.0 - overdue / RAMP)]
-        room = RATE * (now - self._sent[0]) / SECOND if node.rate_limited else np.inf
+        room = RATE * self._passed(now) / SECOND if node.rate_limited else np.inf
         right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
-        self._check(STALE, _is_one(sent.torque, right, 1e-6), f'{sent.torque}, expected one of {right}')
+        self._check(
+            STALE, _is_one(sent.torque, right, 1e-6 + RATE * RESOLUTION), f'{sent.torque}, expected one of {right}'
+        )
         self._sent, self._acting = (now, sent.torque), True
 
     def _carrying(self, time: int) -> list[np.ndarray]:
@@ -213,15 +225,22 @@ class Torques:
         before = self.latest
         self._check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
         if node.rate_limited:
-            step, torque_before = max(0, read.stamp - before), self._sent[1]
-            if self._acting:
-                step = now - self._sent[0]
-            if self._answered is None or (step > LIMIT and not (self._acting and self._due)):
-                torque_before, step = np.zeros(ROBOT.nv), 0
-            change = np.abs(torque - torque_before).max()
-            self._check(RATES, change <= RATE * step * 1e-9 + 1e-9, f'changed by {change} N m in {step} ns')
+            step = self._passed(now)
+            change = np.abs(torque - self._sent[1]).max()
+            self._check(
+                RATES, change <= RATE * step * 1e-9 + RATE * RESOLUTION, f'changed by {change} N m in {step} ns'
+            )
         if node.always and not node.rate_limited:
             self.compare(torque, self.load.answers(read.stamp, lambda robot: robot.gravity_torque(read.q)))
+
+    @property
+    def last(self) -> np.ndarray:
+        """The last torque that was sent."""
+        return self._sent[1]
+
+    def _passed(self, now: int) -> int:
+        """Return the time that the rate limit counts since the last torque, at most the age limit."""
+        return min(now - self._sent[0], LIMIT)
 
     def compare(self, torque, right, tolerance: float = 1e-9) -> None:
         """Look whether a torque is one of the ``right`` ones, clamped."""

@@ -12,6 +12,7 @@ os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.update([MARK.split('=')])
 
+import signal  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
@@ -24,12 +25,16 @@ from lifecycle_msgs.msg import State, Transition  # noqa: E402
 from lifecycle_msgs.srv import GetState  # noqa: E402
 from rcl_interfaces.srv import GetParameters  # noqa: E402
 from rclpy.parameter import parameter_value_to_python  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 import robot_dynamics_ros  # noqa: E402
+from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
 from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, NoAnswerError, ProcessError, Processes  # noqa: E402
 
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SECOND = 1_000_000_000
 DAY = 86400.0
 """The largest age limit, s."""
@@ -86,7 +91,8 @@ class Graph:
         if exception[0] is None:
             assert not ended, f'a node ended before it was asked to: {[process.args for process in ended]}'
             # one that had to be killed has another status
-            assert {node: process.returncode for node, process in popen.items()} == dict.fromkeys(popen, 0)
+            statuses = {node: process.returncode for node, process in popen.items()}
+            assert statuses == dict.fromkeys(popen, 0), f'expected all to end with status 0, got {statuses}'
 
     def start(self, *nodes: str, arguments=(), active=True) -> None:
         """Start nodes in processes of their own; wait until all are active, or until they answer at all."""
@@ -111,6 +117,13 @@ class Graph:
     def forget(self, node: str) -> subprocess.Popen:
         """Return a node's process, which the caller ends."""
         return self.processes._running.pop(node)
+
+    def end(self, node: str, number: int = signal.SIGINT) -> int:
+        """End a node's process by a signal; return its status."""
+        process = self.forget(node)
+        process.send_signal(number)
+        self.until(lambda: process.poll() is not None, f'the end of {node}')
+        return process.returncode
 
     def log(self, node: str) -> str:
         """Return what a node's process has written so far."""
@@ -146,6 +159,37 @@ class Graph:
         self.until(publisher.get_subscription_count, f'a subscriber of {topic}')
         publisher.publish(message)
 
+    def send(self, topic: str, message) -> None:
+        """Publish on ``topic``, whoever listens; other than ``publish`` it spins nothing, so a timer may call it."""
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, 10)
+        self._publishers[topic].publish(message)
+
+    def tick(self, now: int) -> None:
+        """Publish a simulated time, ns."""
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(now, SECOND)
+        self.send('/clock', message)
+
+    @contextmanager
+    def repeating(self, action, period: float = 0.01):
+        """Do ``action()`` each ``period`` s while something is waited for."""
+        timer = self.node.create_timer(period, action)
+        try:
+            yield
+        finally:
+            self.node.destroy_timer(timer)
+
+    @contextmanager
+    def record(self, message_type, topic: str, qos=1000):
+        """Yield a list that grows by every message on ``topic``, of publishers to come too."""
+        messages: list = []
+        subscription = self.node.create_subscription(message_type, topic, messages.append, qos)
+        try:
+            yield messages
+        finally:
+            self.node.destroy_subscription(subscription)
+
     def listen(self, message_type, topic: str, depth: int = 1000) -> list:
         """Return a list that grows by every message on ``topic``; an empty one at each call."""
         if topic not in self._listeners:
@@ -155,6 +199,26 @@ class Graph:
         self.until(lambda: self.node.count_publishers(topic), f'a publisher of {topic}')
         self._listeners[topic].clear()
         return self._listeners[topic]
+
+    def hear_latched(self, message_type, topic: str) -> list:
+        """Return a list that grows by every message on a transient local topic, beginning with the last one."""
+        if topic not in self._listeners:
+            messages: list = []
+            self.node.create_subscription(message_type, topic, messages.append, LATCHED)
+            self._listeners[topic] = messages
+        self.until(lambda: self._listeners[topic], f'a message on {topic}')
+        return self._listeners[topic]
+
+    def terms(self, topic: str) -> list[str]:
+        """Return the terms of a torque topic, as its info topic says."""
+        return list(self.hear_latched(TorqueInfo, f'{topic}/info')[-1].terms)
+
+    def say_latched(self, topic: str, message) -> None:
+        """Publish on a transient local topic, so that who joins later hears it, too."""
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, LATCHED)
+        self.until(self._publishers[topic].get_subscription_count, f'a subscriber of {topic}')
+        self._publishers[topic].publish(message)
 
     def repeat_until(self, action, condition, what: str, period: float = 1.0, timeout: float = TIMEOUT) -> None:
         """Do ``action()`` until ``condition()`` holds, again after each ``period`` s.
@@ -229,6 +293,26 @@ class Graph:
             self.diagnostics(node, matches)
         except ProcessError as error:
             raise AssertionError(f'{node}: no diagnostics with {reason!r}, but {sorted(set(seen))}') from error
+
+    def tells(self, node: str, text: str, meanwhile=lambda: None) -> None:
+        """Wait until ``/diagnostics`` of ``node`` have ``text`` in their message or in a field."""
+        seen: list = []
+
+        def matches(status):
+            seen.append((status.message, *status.fields.values()))
+            meanwhile()
+            return any(text in part for part in seen[-1])
+
+        try:
+            self.diagnostics(node, matches)
+        except ProcessError as error:
+            told = sorted({line for lines in seen for line in lines if len(line) > 12})
+            raise AssertionError(f'{node}: expected {text!r} on /diagnostics, got {told}') from error
+
+    def reactivate(self, *nodes: str) -> None:
+        """Deactivate active nodes and activate them again."""
+        for node in nodes:
+            self.client.change_state(node, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
 
     def restart(self, node: str, **parameters) -> None:
         """Take an active node down to unconfigured and up again with other parameters."""

@@ -10,18 +10,7 @@ import numpy as np
 from naive import SIZES, places, rotors, tangents
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.dynamics import (
-    aba,
-    centroidal,
-    crba,
-    energy,
-    energy_regressors,
-    forward_derivatives,
-    kinematics,
-    regressor,
-    rnea,
-    rnea_derivatives,
-)
+from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Model, Workspace
@@ -158,119 +147,120 @@ def relative_error(actual, expected) -> float:
     return float(np.max(np.abs(actual - expected)) / np.max(np.abs(expected)))
 
 
-# One-line calls of the kernels. Workspace and result hold NaN before a call: nothing old passes for a result.
+# One-line calls of the kernels, as batches of one state: these are compiled once and kept on disk, while each process
+# would compile a kernel itself anew. Workspace and result hold NaN before a call: nothing old passes for a result.
 # A complex state gets a complex workspace and a complex result, for derivatives by complex step.
 
 
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
     """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
     work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
-    rnea.rnea(model, work, q, qd, qdd, gravity, f_ext, tau)
+    batch.rnea_batch(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
     return (tau, work) if return_work else tau
 
 
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
     """Return qdd (nv,) by ``aba``."""
     work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
-    aba.aba(model, work, q, qd, tau, gravity, f_ext, qdd)
+    batch.aba_batch(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
     return qdd
 
 
 def mass_matrix(model, q, return_work=False):
     """Return M (nv, nv) by ``crba``; and the workspace it leaves, if asked for."""
     work, M, q = _prepare(model, (len(model.S) - 1,) * 2, q)
-    crba.crba(model, work, q, M)
+    batch.crba_batch(model, work, q[None], M[None])
     return (M, work) if return_work else M
 
 
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
-    kinematics.link_poses(model, work, q, T)
+    batch.link_poses_batch(model, work, q[None], T[None])
     return T
 
 
 def point_velocity(model, q, qd, i, origin):
     """Return v (6,) by ``frame_velocity``, of a point of link ``i``."""
     work, v, q, qd = _prepare(model, (6,), q, qd)
-    kinematics.frame_velocity(model, work, q, qd, i, np.eye(3), origin, 1, v)
+    batch.frame_velocity_batch(model, work, q[None], qd[None], i, np.eye(3), origin, 1, v[None])
     return v
 
 
 def point_acceleration(model, q, qd, qdd, i, origin):
     """Return a (6,) by ``frame_acceleration``, of a point of link ``i``."""
     work, a, q, qd, qdd = _prepare(model, (6,), q, qd, qdd)
-    kinematics.frame_acceleration(model, work, q, qd, qdd, i, np.eye(3), origin, 1, a)
+    batch.frame_acceleration_batch(model, work, q[None], qd[None], qdd[None], i, np.eye(3), origin, 1, a[None])
     return a
 
 
 def jacobian(model, q, i, origin):
     """Return J (6, nv) by ``jacobian``."""
     work, J, q = _prepare(model, (6, len(model.S) - 1), q)
-    kinematics.jacobian(model, work, q, i, np.eye(3), origin, 1, J)
+    batch.jacobian_batch(model, work, q[None], i, np.eye(3), origin, 1, J[None])
     return J
 
 
 def center_of_mass(model, q):
     """Return c (3,) by ``center_of_mass``."""
     work, c, q = _prepare(model, (3,), q)
-    centroidal.center_of_mass(model, work, q, c)
+    batch.center_of_mass_batch(model, work, q[None], c[None])
     return c
 
 
 def centroidal_momentum_matrix(model, q):
     """Return A (6, nv) by ``centroidal_momentum_matrix``."""
     work, A, q = _prepare(model, (6, len(model.S) - 1), q)
-    centroidal.centroidal_momentum_matrix(model, work, q, A)
+    batch.centroidal_momentum_matrix_batch(model, work, q[None], A[None])
     return A
 
 
 def kinetic_energy(model, q, qd):
     """Return the kinetic energy by ``kinetic_energy``."""
     work, T, q, qd = _prepare(model, (1,), q, qd)
-    energy.kinetic_energy(model, work, q, qd, T)
+    batch.kinetic_energy_batch(model, work, q[None], qd[None], T[None])
     return T[0]
 
 
 def potential_energy(model, q, gravity):
     """Return the potential energy by ``potential_energy``."""
     work, V, q = _prepare(model, (1,), q)
-    energy.potential_energy(model, work, q, gravity, V)
+    batch.potential_energy_batch(model, work, q[None], gravity, V[None])
     return V[0]
 
 
 def inverse_dynamics_derivatives(model, q, qd, qdd, gravity, f_ext):
     """Return D (3, nv, nv) by ``rnea_derivatives``."""
     work, D, q, qd, qdd = _prepare(model, (3, len(qd), len(qd)), q, qd, qdd)
-    rnea_derivatives.rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D)
+    batch.rnea_derivatives_batch(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], D[None])
     return D
 
 
 def forward_dynamics_derivatives(model, q, qd, tau, gravity, f_ext):
     """Return D (3, nv, nv) by ``forward_derivatives``."""
     work, D, q, qd, tau = _prepare(model, (3, len(qd), len(qd)), q, qd, tau)
-    forward_derivatives.forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D)
+    batch.forward_derivatives_batch(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], D[None])
     return D
 
 
 def torque_regressor(model, q, qd, qdd, gravity):
     """Return Y (n, 10 n) by ``torque_regressor``."""
     work, Y, q, qd, qdd = _prepare(model, (len(q), 10 * len(q)), q, qd, qdd)
-    regressor.torque_regressor(model, work, q, qd, qdd, gravity, Y)
+    batch.torque_regressor_batch(model, work, q[None], qd[None], qdd[None], gravity, Y[None])
     return Y
 
 
 def kinetic_energy_regressor(model, q, qd):
     """Return y (10 n) by ``kinetic_energy_regressor``."""
     work, y, q, qd = _prepare(model, (10 * len(q),), q, qd)
-    energy_regressors.kinetic_energy_regressor(model, work, q, qd, y)
+    batch.kinetic_energy_regressor_batch(model, work, q[None], qd[None], y[None])
     return y
 
 
 def potential_energy_regressor(model, q, gravity):
     """Return y (10 n) by ``potential_energy_regressor``."""
     work, y, q = _prepare(model, (10 * len(q),), q)
-    energy_regressors.potential_energy_regressor(model, work, q, gravity, y)
+    batch.potential_energy_regressor_batch(model, work, q[None], gravity, y[None])
     return y
 
 

@@ -39,3 +39,15 @@ def general(kind, turned=False) -> Robot:
     inertia = ten_parameters(2.0, [0.5, 0.0, 0.0], 0.3 * np.eye(3))
     moving = Joint('a', 'arm', 'base', kind, np.array([0.0, 0.0, 1.0]), rotation, np.zeros(3), inertia)
     return Robot(Model.of('r', 'base', [moving]))
+
+
+def mixed() -> Robot:
+    """Return a continuous, a limited and a sliding joint in a row, with velocity limits of 2, 0.5 and none."""
+    body = '0.1 0.2 0.3', (0.1, 0, 0, 0.1, 0, 0.1)
+    limits = [f'<limit {limit}/>' for limit in ('velocity="2"', 'lower="-3" upper="3" velocity="0.5"', 'upper="9"')]
+    return robot(
+        link('base'), link('hub', 1.0, *body), link('arm', 2.0, *body), link('sledge', 3.0, *body),
+        joint('turn', 'base', 'hub', axis='0 1 0', inside=limits[0]),
+        joint('swing', 'hub', 'arm', 'revolute', '1 0 0', '0.3 0 0', inside=limits[1]),
+        joint('slide', 'arm', 'sledge', 'prismatic', '0 0 1', '0 0 0.2', inside=limits[2]),
+    )  # fmt: skip

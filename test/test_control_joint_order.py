@@ -80,6 +80,15 @@ def test_a_joint_of_another_robot_is_named():
         permutation(NAMES, ['wrist', 'Elbow', 'shoulder'])
 
 
+def test_locked_joints_may_be_there_or_not():
+    assert permutation(NAMES, ['wrist', 'finger', 'shoulder', 'elbow'], ('finger', 'thumb')).tolist() == [2, 3, 0]
+    assert permutation(NAMES, ['wrist', 'shoulder', 'elbow'], ('finger', 'thumb')).tolist() == [1, 2, 0]
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'gripper'"):
+        permutation(NAMES, ['wrist', 'gripper', 'shoulder', 'elbow'], ('finger', 'thumb'))
+    with pytest.raises(UnknownNameError, match=r"^joint 'elbow' is missing"):
+        permutation(NAMES, ['wrist', 'finger', 'shoulder'], ('finger',))
+
+
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
 def test_gathered_numbers_are_looked_at(value):
     values, out = np.array([1.0, value, 3.0]), np.zeros(2)

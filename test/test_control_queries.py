@@ -140,3 +140,25 @@ def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_states_are_counted(count):
     assert Query(ROBOT, [], positions=np.zeros(6 * count)).count == count
+
+
+def test_locked_joints_are_ignored_and_not_answered():
+    order = [3, 0, 5, 1, 4, 2]
+    names = [NAMES[k] for k in order]
+    names.insert(2, 'finger')
+    lists = {}
+    for name, rows in (('positions', FIRST), ('velocities', SECOND), ('efforts', THIRD)):
+        lists[name] = np.insert(rows[:, order], 2, np.nan, axis=1).ravel().tolist()
+    asked = Query(ROBOT, names, ('finger', 'thumb'), **lists)
+    assert (asked.joint_names, asked.count) == ([NAMES[k] for k in order], 4)
+    assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(FIRST, SECOND, THIRD)[:, order])
+    in_order = Query(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(FIRST, 0, 0.0, axis=1).ravel())
+    assert np.array_equal(in_order.mass_matrix(), ROBOT.mass_matrix(FIRST))
+    with pytest.raises(ArgumentError, match=r'^positions: 24 numbers are no multiple of 7 joints$'):
+        Query(ROBOT, ['finger', *NAMES], ('finger',), positions=FIRST.ravel())
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'finger'"):
+        Query(ROBOT, ['finger', *NAMES], ('thumb',), positions=FIRST.ravel())
+    with pytest.raises(ArgumentError, match=rf"^positions: nan for joint '{NAMES[1]}' in state 2 is not finite$"):
+        broken = FIRST.copy()
+        broken[2, 1] = np.nan
+        Query(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(broken, 0, 0.0, axis=1).ravel())

@@ -127,42 +127,104 @@ def test_before_its_only_point_there_is_nothing():
         sample(Trajectory([1.0], [[1.0, 2.0, 3.0]]), 0.5)
 
 
+LATER = TIMES + 0.3
+Q, QD = np.array([0.5, -0.5, 0.1]), np.array([0.2, 0.3, -0.4])
+
+
+@pytest.mark.parametrize('met', [0.0, 0.1, 0.25])
 @pytest.mark.parametrize('kind', [ROUGH, SMOOTH, SMOOTHEST])
-def test_the_way_to_the_first_point_begins_where_the_arm_is(kind):
-    q, qd = np.array([0.5, -0.5, 0.1]), np.array([0.2, 0.3, -0.4])
-    later, drawn = trajectory([kind] * 5, TIMES + 0.3)
-    ours = later.starting_from(q, qd)
+def test_the_way_to_the_first_point_begins_where_and_when_the_arm_is_met(kind, met):
+    later, drawn = trajectory([kind] * 5, LATER)
+    ours = later.with_lead()
+    ours.lead_from(met, Q, QD)
     assert (ours.start, ours.duration) == (0.0, 2.8)
-    if kind == ROUGH:
-        line = interp1d([0.0, 0.3], [q, drawn[0, 0]], axis=0)
-        assert sample(ours, 0.1)[0] == pytest.approx(line(0.1), abs=1e-12)
-    else:
-        curve = CubicHermiteSpline([0.0, 0.3], [q, drawn[0, 0]], [qd, drawn[1, 0]])
-        wanted = np.array([curve(0.1), curve(0.1, 1), curve(0.1, 2)])
-        assert sample(ours, 0.1) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    for t in (met, met + 0.01, 0.29):
+        if kind == ROUGH:
+            line = interp1d([met, 0.3], [Q, drawn[0, 0]], axis=0)
+            wanted = np.array([line(t), (drawn[0, 0] - Q) / (0.3 - met), np.zeros(3)])
+        else:
+            curve = CubicHermiteSpline([met, 0.3], [Q, drawn[0, 0]], [QD, drawn[1, 0]])
+            wanted = np.array([curve(t), curve(t, 1), curve(t, 2)])
+        assert sample(ours, t) == pytest.approx(wanted, rel=1e-9, abs=1e-9 * abs(wanted).max())
     for t in (0.3, 0.5, 2.0, 2.8, 3.0):
         assert sample(ours, t).tolist() == sample(later, t).tolist()
-    assert later.start == 0.3
+    assert later.start == 0.3 and later.first_position.tolist() == drawn[0, 0].tolist()
+
+
+def test_a_way_that_begins_at_an_unknown_velocity_is_straight():
+    later, drawn = trajectory([SMOOTHEST] * 5, LATER)
+    ours = later.with_lead()
+    ours.lead_from(0.1, Q, np.where(np.arange(3) == 1, np.nan, QD))
+    assert sample(ours, 0.2)[0] == pytest.approx(0.5 * (Q + drawn[0, 0]), rel=1e-12)
+    assert sample(ours, 0.2)[1:] == pytest.approx(np.array([(drawn[0, 0] - Q) / 0.2, np.zeros(3)]), rel=1e-12)
+
+
+def test_a_way_takes_the_place_of_the_one_before():
+    """Whatever that left in the coefficients."""
+    ours, fresh = (trajectory([SMOOTH] * 5, LATER)[0].with_lead() for _ in range(2))
+    ours.lead_from(0.0, -Q, QD)
+    for trajectory_ in (ours, fresh):
+        trajectory_.lead_from(0.1, Q, np.full(3, np.nan))
+    assert sample(ours, 0.2).tolist() == sample(fresh, 0.2).tolist()
+
+
+def test_a_lead_changes_nothing_of_the_trajectory_that_it_leads_to():
+    later = trajectory([SMOOTH] * 5, LATER)[0]
+    wanted, two = sample(later, 0.4), [later.with_lead(), later.with_lead()]
+    two[0].lead_from(0.0, Q, QD)
+    two[1].lead_from(0.2, -Q, -QD)
+    assert sample(two[0], 0.0)[:2] == pytest.approx(np.array([Q, QD]), rel=1e-12)
+    assert sample(two[1], 0.2)[:2] == pytest.approx(np.array([-Q, -QD]), rel=1e-12)
+    for one in (*two, later):
+        assert sample(one, 0.4).tolist() == wanted.tolist()
+    with pytest.raises(ArgumentError, match='before its first point'):
+        sample(later, 0.2)
 
 
 def test_a_lone_point_is_reached_from_where_the_arm_is():
-    ours = Trajectory([2.0], [[1.0]], [[0.0]]).starting_from(np.array([0.0]), np.array([0.5]))
-    curve = CubicHermiteSpline([0.0, 2.0], [0.0, 1.0], [0.5, 0.0])
+    ours = Trajectory([2.0], [[1.0]], [[0.0]]).with_lead()
+    ours.lead_from(0.5, np.array([0.0]), np.array([0.5]))
+    curve = CubicHermiteSpline([0.5, 2.0], [0.0, 1.0], [0.5, 0.0])
     wanted = [float(curve(0.7, derivative)) for derivative in range(3)]
     assert sample(ours, 0.7, 1)[:, 0] == pytest.approx(wanted, abs=1e-12)
+    assert sample(ours, 2.1, 1)[:, 0].tolist() == [1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize('from_the_arm', [False, True])
-def test_what_it_is_made_of_may_change_afterwards(from_the_arm):
-    times, (positions, velocities, accelerations) = TIMES + 0.3, points()
-    ours, q = Trajectory(times, positions, velocities, accelerations), np.zeros(3)
+def test_a_sampler_writes_what_sample_writes_and_knows_nothing_before_the_first_segment():
+    """A state from before the one at which the arm was met is none to extrapolate to."""
+    desired = np.full((3, 3), np.nan)
+    ours = trajectory([SMOOTH] * 5, LATER)[0].with_lead()
+    step = ours.sampler(*desired)
+    ours.lead_from(0.2, Q, QD)
+    for t in (0.2, 0.25, 0.3, 1.0, 2.8, 9.0):
+        step(t)
+        assert desired.tolist() == sample(ours, t).tolist()
+    for t in (0.199, 0.1, 0.0, -5.0):
+        step(t)
+        assert desired.tolist() == sample(ours, 0.2).tolist()
+
+
+def test_segments_are_what_the_kernel_reads():
+    ours, drawn = trajectory([ROUGH] * 5)
+    starts, coefficients, final = ours.segments
+    assert starts.tolist() == TIMES.tolist() and final.tolist() == drawn[0, -1].tolist()
+    assert coefficients.shape == (4, 6, 3) and not coefficients[:, 2:].any()
+    assert coefficients[:, 0].tolist() == drawn[0, :-1].tolist()
+
+
+@pytest.mark.parametrize('with_lead', [False, True])
+def test_what_it_is_made_of_may_change_afterwards(with_lead):
+    (positions, velocities, accelerations), times, q = points(), LATER.copy(), np.zeros(3)
+    ours = Trajectory(times, positions, velocities, accelerations)
+    if with_lead:
+        ours = ours.with_lead()
+        ours.lead_from(0.0, q, q)
 
     def samples():
-        made = ours.starting_from(q, q) if from_the_arm else ours
-        return np.array([sample(made, t) for t in (0.4, 1.0, 2.8, 9.0)])
+        return np.array([sample(ours, t) for t in (0.3 - 0.2 * with_lead, 1.0, 2.8, 9.0)])
 
     wanted = samples()
-    for array in (times, positions, velocities, accelerations):
+    for array in (times, positions, velocities, accelerations, q):
         array += 1.0
     sample(ours, 9.0)[:] = np.nan
     assert np.array_equal(samples(), wanted)
@@ -218,18 +280,3 @@ def test_refused_naming_the_point(wrong):
     arguments, text = REFUSED[wrong]
     with pytest.raises(ArgumentError, match=f'^{text}'):
         Trajectory(*arguments)
-
-
-@pytest.mark.parametrize(
-    ('q', 'qd', 'text'),
-    [
-        ([np.nan, 0, 0], [0, 0, 0], 'point 0: position is not finite'),
-        ([0, 0, 0], [0, np.inf, 0], 'point 0: velocity is not finite'),
-        ([0, 0], [0, 0], r'trajectory: expected q of shape \(3,\), got \(2,\)'),
-        ([0, 0, 0], [0, 0], r'trajectory: expected qd of shape \(3,\), got \(2,\)'),
-    ],
-)
-def test_a_start_that_is_none_is_refused(q, qd, text):
-    later = trajectory([SMOOTH] * 5, TIMES + 0.3)[0]
-    with pytest.raises(ArgumentError, match=text):
-        later.starting_from(np.array(q), np.array(qd))

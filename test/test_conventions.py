@@ -14,7 +14,7 @@ import robot_dynamics_ros
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
-from robot_dynamics_ros.control.safety import effort_limits
+from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.kinds import KINDS
@@ -282,19 +282,20 @@ def test_20_service_lists_are_row_major():
         assert 'row-major: all joints of the first state, then all of the second' in path.read_text(encoding='utf-8')
 
 
-def test_21_frame_id_repeats_the_terms():
+def test_21_frame_id_of_a_torque_is_the_base_link_and_terms_have_one_order():
     pytest.importorskip('rclpy', reason='the messages need ROS 2')
     from rclpy.serialization import deserialize_message  # noqa: PLC0415
     from sensor_msgs.msg import JointState  # noqa: PLC0415
 
-    from robot_dynamics_ros.nodes.torque_node import NamedTorque  # noqa: PLC0415
+    from robot_dynamics_ros.nodes.torque_publishers import NamedTorque  # noqa: PLC0415
 
     sent = []
     node = SimpleNamespace(robot=AUBO, output=lambda *_: sent.append)
-    for chosen in (['friction', 'gravity'], ['inertia', 'friction', 'coriolis', 'gravity']):
-        NamedTorque(node, 'feedforward_torque', Compensation(AUBO, chosen).label).publish(10**9)
-    frames = [deserialize_message(data, JointState).header.frame_id for data in sent]
-    assert frames == ['gravity+friction', 'gravity+coriolis+inertia+friction']
+    NamedTorque(node, 'feedforward_torque').publish(10**9, np.arange(6.0))
+    message = deserialize_message(sent[0], JointState)
+    assert (message.header.frame_id, list(message.effort)) == (AUBO.link_names[0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    terms = Compensation(AUBO, ['friction', 'inertia', 'coriolis', 'gravity']).terms
+    assert terms == ('gravity', 'coriolis', 'inertia', 'friction')
 
 
 def test_22_a_limit_of_zero_is_unknown():

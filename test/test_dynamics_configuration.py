@@ -6,12 +6,13 @@ import naive
 import numpy as np
 import pytest
 import random_trees as trees
+from matrices import matrix
 from scipy.linalg import expm
 
 from robot_dynamics_ros.dynamics import configuration
 from robot_dynamics_ros.dynamics.model import Model
 
-SEEDS = range(40)
+SEED = pytest.mark.parametrize('seed', matrix(range(40), range(10)))
 
 
 def drawn(seed):
@@ -26,7 +27,7 @@ def same_place(joints, q, other):
 
 
 @pytest.mark.parametrize('scale', [1.0, 1e-2, 1e-5, 1e-12])
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_a_difference_leads_there(seed, scale):
     joints, model, s = drawn(seed)
     step = scale * s.qd
@@ -37,7 +38,7 @@ def test_a_difference_leads_there(seed, scale):
     same_place(joints, configuration.integrate(model.arrays, s.q, way), other)
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_a_step_is_a_second_at_a_constant_velocity(seed):
     """Poses one joint after the other: X(integrate(q, v)) is X(q) moved by the exponential of the joint's twist S v."""
     joints, model, s = drawn(seed)
@@ -51,7 +52,7 @@ def test_a_step_is_a_second_at_a_constant_velocity(seed):
         assert np.abs(turned - wanted[:3, :3]).max() < 1e-12 and np.abs(origin - wanted[:3, 3]).max() < 1e-12
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_steps_are_pinocchios(seed):
     pin = pytest.importorskip('pinocchio', reason='the outside source, Pinocchio (package pin), is not installed')
     joints, model, s = drawn(seed)
@@ -64,7 +65,7 @@ def test_steps_are_pinocchios(seed):
     assert way[order] == pytest.approx(pin.difference(theirs, q, q_other), abs=1e-9)
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_neutral_puts_every_link_as_the_joints_state_it(seed):
     joints, model, _ = drawn(seed)
     poses = naive.link_poses(joints, configuration.neutral(model.arrays))

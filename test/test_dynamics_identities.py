@@ -11,6 +11,7 @@ import naive
 import numpy as np
 import pytest
 import random_trees as trees
+from matrices import matrix
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.kinds import Joint
@@ -26,7 +27,8 @@ CASES = {
     'long_chain': dict(seed=5, count=40, prismatic=0.1, chain=1.0),
     'star': dict(seed=6, count=40, chain=0.0),
 }
-cases = pytest.mark.parametrize('name', CASES)
+FEW = [name for name in CASES if not name.endswith('_joints')] + [f'{n}_joints' for n in (1, 2, 3, 4, 6, 9, 20, 40)]
+cases = pytest.mark.parametrize('name', matrix(CASES, FEW))
 
 
 @cache

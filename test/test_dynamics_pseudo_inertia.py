@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import random_trees as trees
+from matrices import matrix
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
 from robot_dynamics_ros.dynamics.errors import ArgumentError
@@ -14,7 +15,7 @@ from robot_dynamics_ros.dynamics.pseudo_inertia import (
     violation,
 )
 
-SEEDS = pytest.mark.parametrize('seed', range(50))
+SEEDS = pytest.mark.parametrize('seed', matrix(range(50), range(10)))
 
 
 def body(seed) -> np.ndarray:
@@ -67,7 +68,7 @@ def test_the_violated_condition_is_named(broken):
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize('seed', range(400))
+@pytest.mark.parametrize('seed', matrix(range(400), range(60)))
 def test_the_conditions_are_that_it_is_positive_definite(seed):
     random = np.random.default_rng(seed)
     moments = random.uniform(0.0, 1.0, 3)

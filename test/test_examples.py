@@ -73,7 +73,7 @@ def output_of(path):
         try:
             output, _ = process.communicate(timeout=240)
             assert process.returncode == 0, output
-            deadline = time.monotonic() + 10.0
+            deadline = time.monotonic() + 30.0
             while left := running_in(process.pid):
                 assert time.monotonic() < deadline, f'{path.name} left {left} behind'
                 time.sleep(0.05)

@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from unhurried import examples
 
 from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
@@ -225,7 +226,7 @@ NUMBERS = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e-300, 1e300, 50.0]), ANYT
         st.one_of(st.fixed_dictionaries({'a': NUMBERS, 'b': NUMBERS}), ANYTHING),
     )
 )
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@examples(150)
 def test_any_file_gives_finite_figures_or_is_refused(tables):
     try:
         after = with_actuators(model(), tables)

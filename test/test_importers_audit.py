@@ -9,7 +9,6 @@ from robot_dynamics_ros.dynamics.model import Finding, Model
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.audit import (
     ROUNDING,
-    audit_base,
     audit_bodies,
     audit_inertial,
     audit_joint,
@@ -44,7 +43,6 @@ def test_a_sound_robot_gets_no_finding():
     assert not list(audit_inertial('arm', 2.0, np.diag([0.02, 0.03, 0.04])))
     assert not list(audit_joint(joint()))
     assert not list(audit_bodies([joint()]))
-    assert not list(audit_base('base', 0.0))
     assert not list(audit_inertial('frame', 0.0, np.zeros((3, 3))))  # a link without an inertial
 
 
@@ -135,12 +133,6 @@ def test_a_point_mass_on_the_axis_is_fine_with_a_rotor_or_across(fields):
     assert not list(audit_bodies([joint(inertia=ON_THE_AXIS, **fields)]))
 
 
-def test_what_is_fixed_to_the_base_counts_for_nothing_with_its_kilograms():
-    finding = only(audit_base('world', 1.75))
-    assert (finding.severity, finding.where) == ('warning', "link 'world'")
-    assert 'its 1.75 kg, fixed links included, count for nothing' in finding.message
-
-
 INERTIAL = '<inertial><mass value="{}"/><inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
 
 
@@ -164,9 +156,7 @@ def test_the_model_carries_the_findings_of_its_urdf():
         ('warning', "joint 'wrist'"),  # effort 0
         ('error', "joint 'wrist'"),  # lower > upper
         ('error', "link 'tip'"),  # moves nothing; 'arm' has the cover's mass
-        ('warning', "link 'world'"),  # 7 kg at rest
-    ]
-    assert '7 kg' in model.findings[-1].message
+    ]  # nothing of the 7 kg that do not move
 
 
 @pytest.mark.parametrize(('rotor', 'spin'), [(0.5, 0.15), (0.5, -0.15), (0.0, 0.01)])

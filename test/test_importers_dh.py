@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from unhurried import examples
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
@@ -277,7 +278,7 @@ KEYS = st.sampled_from([*DHRow.__dataclass_fields__, 'alfa'])
 
 
 @pytest.mark.compiled
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@examples(150)
 @given(
     rows=st.lists(st.dictionaries(KEYS, VALUES, max_size=4), max_size=3),
     convention=st.sampled_from(['standard', 'modified']),

@@ -8,9 +8,10 @@ import pytest
 import random_trees as trees
 import yaml
 from facade_robots import ACTUATORS, TREE
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from unhurried import examples
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.errors import ModelError
@@ -328,7 +329,7 @@ SCRAPS = ['', ' ', '\n', ':', '- ', '[', '{', '}', ']', '&a ', '*a', '!!x ', '"'
           'null', 'yes', '2020-13-45', 'boom', 'prismatic', 'é', '\ud800', '\0', '<<: ', '? ', '1' * 400]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@examples(60)
 @given(edits=st.lists(st.tuples(st.integers(0, len(SEED)), st.integers(0, 12), st.sampled_from(SCRAPS)), max_size=4))
 def test_mutilated_yaml_raises_nothing_but_model_error(edits):
     text = SEED
@@ -354,7 +355,7 @@ KEYS = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@examples(100)
 @given(path=KEYS, value=VALUES)
 def test_any_value_is_a_model_or_a_model_error(path, value):
     written = content()

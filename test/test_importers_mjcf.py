@@ -7,9 +7,10 @@ import mujoco
 import numpy as np
 import pytest
 import random_trees as trees
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from unhurried import examples
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.bodies import central_parameters
@@ -370,7 +371,7 @@ SCRAPS = ['', ' ', '"', '<', '/>', '</body>', '<body/>', '<joint/>', '<freejoint
           '<joint name="head"/>']  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@examples(200)
 @given(edits=st.lists(st.tuples(st.integers(0, len(GIMBAL)), st.integers(0, 12), st.sampled_from(SCRAPS)), max_size=4))
 def test_mutilated_text_raises_nothing_but_model_error(edits):
     text = GIMBAL

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.importers.payload_yaml import read_payload, write_payload
+from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
 
 INERTIA = np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]])
 BODY = ('ee_link', 2.5, (0.1, -0.2, 1.0 / 3.0), INERTIA)
@@ -20,23 +20,29 @@ inertia: {ixx: 0.1, iyy: 0.2, izz: 0.3, ixy: 0.01, ixz: 0.02, iyz: 0.03}
 
 def test_what_is_written_is_read_to_the_bit(tmp_path):
     path = tmp_path / 'payload.yaml'
-    for body in (('first', 1.0, np.zeros(3), np.zeros((3, 3))), BODY):
-        write_payload(path, *body)
-    frame, mass, com, inertia = read_payload(path)
-    assert (frame, mass, tuple(com)) == BODY[:3]
-    assert np.array_equal(inertia, INERTIA)
+    ramp = KeptPayload(Body(*BODY), 1_700_000_000_123_456_789, 0.1, (Body('other', *BODY[1:]), Body(*BODY)))
+    for kept in (KeptPayload(Body('first', 1.0, np.zeros(3), np.zeros((3, 3)))), ramp):
+        write_payload(path, kept)
+    found = read_payload(path)
+    assert (found.start, found.ramp_time) == ramp[1:3]
+    assert [body.frame for body in found.before] == ['other', 'ee_link']
+    for frame, mass, com, inertia in (found.body, *found.before):
+        assert (mass, tuple(com)) == BODY[1:3] and frame in ('other', BODY[0])
+        assert np.array_equal(inertia, INERTIA)
     assert os.listdir(tmp_path) == ['payload.yaml']
 
 
 @pytest.mark.parametrize('name', ['Größe', 'yes', '1.0', 'a: b', '!!python/object:os.system', "it's"])
 def test_any_name_comes_back(tmp_path, name):
-    write_payload(tmp_path / 'payload.yaml', name, *BODY[1:])
-    assert read_payload(tmp_path / 'payload.yaml')[0] == name
+    write_payload(tmp_path / 'payload.yaml', KeptPayload(Body(name, *BODY[1:])))
+    assert read_payload(tmp_path / 'payload.yaml').body.frame == name
 
 
 def test_a_file_by_hand(tmp_path):
     (tmp_path / 'payload.yaml').write_text(TEXT)
-    frame, mass, com, inertia = read_payload(tmp_path / 'payload.yaml')
+    kept = read_payload(tmp_path / 'payload.yaml')
+    frame, mass, com, inertia = kept.body
+    assert kept[1:] == (0, 0.0, ())
     assert (frame, mass, com.tolist()) == ('ee_link', 2.0, [0.0, 0.0, 0.05])
     assert inertia.tolist() == [[0.1, 0.01, 0.02], [0.01, 0.2, 0.03], [0.02, 0.03, 0.3]]
 
@@ -60,6 +66,13 @@ BROKEN = {
     'two numbers': (TEXT.replace('0.0, 0.0, 0.05', '0.0, 0.05'), 'com: expected finite numbers'),
     'an entry less': (TEXT.replace('ixy: 0.01, ', ''), 'inertia: ixy: is missing'),
     'text for an inertia': (TEXT.replace('0.01', 'x'), 'inertia: ixy: expected a finite number'),
+    'a negative ramp': (TEXT + 'ramp_time: -1.0\n', 'ramp_time: expected at least 0'),
+    'a time before all': (TEXT + 'start: -1\n', 'start: expected a time in ns'),
+    'a fraction of a nanosecond': (TEXT + 'start: 1.5\n', 'start: expected a time in ns'),
+    'no list of bodies': (TEXT + 'before: {mass: 1.0}\n', 'before: expected a list'),
+    'more bodies than any arm carries': (TEXT + f'before: [{"1, " * 101}]\n', 'before: expected a list'),
+    'no body': (TEXT + 'before: [1]\n', 'before[0]: expected a table'),
+    'half a body': (TEXT + 'before: [{mass: 1.0}]\n', 'before[0]: frame: is missing'),
     'no name': (TEXT.replace('ee_link', '[1]'), 'frame: expected a name'),
     'an object': (TEXT.replace('2.0', '!!python/object/apply:os.system ["touch HERE/touched"]'), 'not YAML'),
     'a bomb': (
@@ -86,15 +99,15 @@ def test_a_broken_file_is_refused_by_key_and_does_nothing(tmp_path, case):
 
 def test_what_cannot_be_written_is_said_and_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / 'payload.yaml'
-    write_payload(path, *BODY)
+    write_payload(path, KeptPayload(Body(*BODY)))
 
     def full(*_):
         raise OSError(28, 'No space left on device')
 
     monkeypatch.setattr(os, 'fsync', full)
     with pytest.raises(ModelError, match=r'^cannot be written: .*No space left'):
-        write_payload(path, 'other', *BODY[1:])
-    assert read_payload(path)[0] == 'ee_link'
+        write_payload(path, KeptPayload(Body('other', *BODY[1:])))
+    assert read_payload(path).body.frame == 'ee_link'
     assert os.listdir(tmp_path) == ['payload.yaml']
     with pytest.raises(ModelError, match=r'^cannot be written'):
-        write_payload(tmp_path / 'nowhere' / 'payload.yaml', *BODY)
+        write_payload(tmp_path / 'nowhere' / 'payload.yaml', KeptPayload(Body(*BODY)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import random_trees as trees
 from facade_robots import ACTUATORS, TREE
+from matrices import matrix
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
@@ -16,7 +17,7 @@ from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
 TOLERANCE = 1e-11  # of the largest magnitude in the quantity
-SEEDS = range(3000, 3020)
+SEED = pytest.mark.parametrize('seed', matrix(range(3000, 3020), range(3000, 3008)))
 GRAVITY = np.array([2.0, -3.0, -8.0])
 POSE = np.eye(4)
 POSE[:3, :3], POSE[:3, 3] = Rotation.from_euler('zyx', [0.4, -0.5, 0.6]).as_matrix(), (0.1, -0.2, 0.3)
@@ -55,7 +56,7 @@ def locked(seed):
     return Robot(model, GRAVITY), Robot(reduced, GRAVITY), free, (q, qd, qdd)
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_locked_joints_leave_the_dynamics_of_the_others(seed):
     full, reduced, free, (q, qd, qdd) = locked(seed)
     assert reduced.joint_names == tuple(full.joint_names[i] for i in free)
@@ -67,7 +68,7 @@ def test_locked_joints_leave_the_dynamics_of_the_others(seed):
     assert reduced.kinetic_energy(q[free], qd[free]) == pytest.approx(energy, rel=TOLERANCE)
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_locked_joints_leave_every_frame_where_it_is(seed):
     full, reduced, free, (q, _, _) = locked(seed)
     assert set(reduced.frame_names) == set(full.frame_names)
@@ -75,7 +76,7 @@ def test_locked_joints_leave_every_frame_where_it_is(seed):
         assert reduced.link_pose(q[free], name) == pytest.approx(full.link_pose(q, name), abs=1e-13), name
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_locked_joints_are_constraints(seed):
     """Forces in the locks that keep the full robot's locked joints from accelerating leave the same motion."""
     full, reduced, free, (q, qd, _) = locked(seed)
@@ -96,7 +97,7 @@ def test_the_rotor_of_a_locked_joint_goes_and_those_of_the_others_stay():
     assert (one.arrays.I == other.arrays.I).all()
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_pinocchio_reduces_to_the_same_robot(seed):
     pin = pinocchio()
     full, reduced, free, (q, qd, qdd) = locked(seed)
@@ -145,7 +146,7 @@ def test_a_joint_is_held_at_a_turn_that_is_one(kind, turn):
     assert still.link_pose([], 'body')[:3, :3] == pytest.approx(Rotation.from_euler('x', 0.3).as_matrix())
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_a_subtree_moves_as_on_a_base_that_stands_still(seed):
     model = tree(seed)
     base = int(np.random.default_rng(seed).integers(1, 6))
@@ -165,7 +166,7 @@ def test_a_subtree_moves_as_on_a_base_that_stands_still(seed):
     assert (part.arrays.I[0] == model.arrays.I[base]).all()
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_a_chain_is_what_its_own_joints_make(seed):
     model, tip = tree(seed), 9
     path = []
@@ -258,7 +259,7 @@ def test_the_base_of_an_attached_robot_weighs_on_its_link():
     assert robot.arrays.I[2, 0] == pytest.approx(2.0 + 0.7 + 4.0)
 
 
-@pytest.mark.parametrize('seed', SEEDS)
+@SEED
 def test_pinocchio_appends_to_the_same_robot(seed):
     pin = pinocchio()
     one, two = tree(seed), tree(seed + 100)
@@ -304,12 +305,12 @@ def test_findings_follow_their_links():
         return [finding.where for finding in model.findings]
 
     model = model_from_urdf(FLAWED)
-    assert where(model) == ["link 'sledge'", "joint 'a_wag'", "link 'ground'"]  # inertia, no effort limit, 4 kg
-    assert where(with_locked_joints(model, {'a_wag': 0.0})) == ["link 'sledge'", "link 'ground'"]
-    assert where(cut(model, tip_link='flag')) == ["joint 'a_wag'", "link 'ground'"]
-    assert where(cut(model, base_link='boom')) == ["link 'sledge'", "joint 'a_wag'", "link 'boom'"]
+    assert where(model) == ["link 'sledge'", "joint 'a_wag'"]  # inertia, no effort limit
+    assert where(with_locked_joints(model, {'a_wag': 0.0})) == ["link 'sledge'"]
+    assert where(cut(model, tip_link='flag')) == ["joint 'a_wag'"]
+    assert where(cut(model, base_link='boom')) == ["link 'sledge'", "joint 'a_wag'"]
     joined = with_attached(model_from_urdf(TREE), model, 'flag', prefix='b_')
-    assert where(joined) == ["link 'b_sledge'", "joint 'a_wag'", "joint 'b_a_wag'", "link 'ground'"]
+    assert where(joined) == ["link 'b_sledge'", "joint 'a_wag'", "joint 'b_a_wag'"]
 
 
 REFUSED = {

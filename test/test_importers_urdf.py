@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from unhurried import examples
 
 from robot_dynamics_ros.dynamics.batch import link_poses_batch, rnea_batch
 from robot_dynamics_ros.dynamics.bodies import central_parameters
@@ -356,7 +357,7 @@ def test_a_chain_longer_than_the_recursion_limit_is_no_problem():
     assert model.arrays.I[1, 0] == 2 * 1499
 
 
-FUZZ = settings(max_examples=800, deadline=None, derandomize=True, database=None)
+FUZZ = examples(800)
 SEED = Path(__file__).parents[1].joinpath('urdf', 'aubo_i5.urdf').read_text(encoding='utf-8')
 SCRAPS = ['', ' ', '"', '<', '>', '/>', '</joint>', '<link name="x"/>', '<inertial/>', '<axis xyz="0 0 0"/>',
           '0', '-1', 'nan', '1e29', '1e400', 'fixed', 'floating', 'base_link', 'wrist1_Link', 'é', '\ud800',

@@ -1,5 +1,6 @@
 """bringup as a process: several nodes in one, all of them at work; a name that it doesn't know ends it at once."""
 
+import signal
 import subprocess
 import sys
 
@@ -74,3 +75,57 @@ def test_unknown_node_name_ends_it_naming_the_name(names, culprit):
     assert done.returncode != 0
     assert culprit in done.stderr.splitlines()[-1]
     assert 'Traceback' not in done.stderr
+
+
+def until_said(arguments, *texts):
+    """Run bringup until it has printed all of ``texts``; return what it printed until it ended."""
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', *arguments]
+    process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            if all(text in ''.join(lines) for text in texts):
+                break
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=20.0)
+    assert process.returncode == 0
+    return ''.join(lines) + rest
+
+
+CONFIGURED = ('[feedforward_node]: aubo_i5', '[dynamics_server]: aubo_i5')
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        # sections of single nodes come before a parameter of all: the option must win all the same
+        (['--preset', 'franka', '--ros-args', '--params-file', 'config/nodes.yaml'], 'preset franka'),
+        (['--ros-args', '-p', 'gravity_owner:=robot'], 'gravity_owner robot'),
+    ],
+)
+def test_gravity_is_left_to_the_robot_that_compensates_it(arguments, said):
+    left_out = f'[gravity_compensation_node]: left out: with {said} the robot compensates gravity itself'
+    printed = until_said(arguments, left_out, *(f'{text}: 6 joints' for text in CONFIGURED))
+    assert 'ERROR' not in printed
+    assert '[gravity_compensation_node]: aubo_i5' not in printed
+
+
+@pytest.mark.parametrize('arguments', [['--preset', 'effort_controller'], ['--preset', 'frank']])
+def test_gravity_is_not_left_out_otherwise(arguments):
+    text = 'preset: expected one of sim, ' if 'frank' in arguments else '[gravity_compensation_node]: aubo_i5: 6 joints'
+    printed = until_said(arguments, text, '[dynamics_server]: aubo_i5: 6 joints')
+    assert 'left out' not in printed
+
+
+def test_gravity_that_is_asked_for_by_name_is_refused():
+    printed = until_said(['--nodes', 'gravity_compensation_node', '--preset', 'franka'], 'not configured')
+    assert 'would be compensated twice' in printed
+    assert 'left out' not in printed
+
+
+def test_what_the_command_line_sets_comes_before_parameter_files():
+    arguments = ['--nodes', 'dynamics_server', '--model', 'aubo_i5_lecture']
+    printed = until_said([*arguments, '--ros-args', '--params-file', 'config/nodes.yaml'], '6 joints')
+    assert '[dynamics_server]: aubo_i5_lecture: 6 joints' in printed

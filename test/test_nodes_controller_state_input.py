@@ -10,6 +10,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import State
 
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 
@@ -19,19 +20,22 @@ NODE = 'feedforward_node'
 
 
 class Followed:
-    """An input that has counted how often it acted."""
+    """An input with the motion that it writes."""
 
     def __init__(self):
-        self.desired, self.acts = np.zeros((3, 3)), 0
-        self.input = ControllerStateInput(NAMES, 0.1, 20.0, self.desired, self.act)
+        self.desired = np.zeros((3, 3))
+        self.input = ControllerStateInput(NAMES, 0.1, 20.0, self.desired)
 
-    def act(self):
-        self.acts += 1
+    def follow(self, stamp):
+        """Return what the input makes of a state of ``stamp``."""
+        state = MeasuredState(np.zeros(3), np.zeros(3))
+        state.stamp = stamp
+        return self.input.follow(state)
 
     def take(self, **changed):
-        """Receive a message and act at its stamp; return which rates it lacks."""
+        """Receive a message and follow it at its stamp; return which rates it lacks."""
         lacking = self.input.receive(message(**changed))
-        assert self.input.follow(changed.get('stamp', 0), None, None) == ''
+        assert self.follow(changed.get('stamp', 0)) is TORQUE
         return lacking
 
 
@@ -61,7 +65,6 @@ def test_each_release_says_where_its_arm_should_be(fields):
     followed = Followed()
     assert followed.take(**fields) == []
     assert (followed.desired == [Q, QD, QDD]).all()
-    assert followed.acts == 1
 
 
 def test_the_factor_counts():
@@ -72,8 +75,8 @@ def test_the_factor_counts():
 
 def test_without_a_reference_nothing_is_done():
     followed = Followed()
-    assert followed.input.follow(0, None, None) == 'no reference yet'
-    assert followed.acts == 0
+    assert followed.follow(0) == (Outcome.INCOMPLETE, 'no reference yet')
+    assert not followed.desired.any()
 
 
 def test_joints_are_matched_by_name_and_extra_ones_ignored():
@@ -118,7 +121,7 @@ def test_a_wrong_message_is_refused_by_name_and_the_last_one_counts(wrong, text)
     with pytest.raises(DynamicsError) as refusal:
         followed.input.receive(message(**{'stamp': 1000, 'reference': point(), **wrong}))
     assert text in str(refusal.value)
-    assert followed.input.follow(0, None, None) == ''
+    assert followed.follow(0) is TORQUE
     assert (followed.desired == [Q, QD, QDD]).all()
 
 

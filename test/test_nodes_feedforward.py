@@ -152,7 +152,7 @@ def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph):
         assert torques == []
 
 
-def test_deactivated_is_silent_and_says_so_and_activated_resumes(graph, start):
+def test_deactivated_is_silent_and_says_so_and_activated_follows_a_new_trajectory(graph, start):
     graph.restart(NODE)
     graph.follow(NODE, rest_at(start))
     answer(graph, start)
@@ -162,8 +162,14 @@ def test_deactivated_is_silent_and_says_so_and_activated_resumes(graph, start):
     for k in range(3):
         send(graph, at(start, 1.0 + k))
         messages.append(graph.diagnostics(NODE).message)
+    refused = f'trajectory refused: trajectory: {NODE} is not active'
+    known = graph.log(NODE).count(refused)
+    graph.publish('joint_trajectory', rest_at(start))
+    graph.until(lambda: graph.log(NODE).count(refused) > known, 'the refusal in the log')
     graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+    graph.silence(NODE, 'no trajectory', lambda: send(graph, at(start, 5.0)))
     assert torques == []
+    graph.follow(NODE, rest_at(start))
     assert_torque(answer(graph, at(start, 10.0)), A, REST, REST)
     assert messages == ['not active'] * 3
 
@@ -175,20 +181,21 @@ def test_configured_anew_with_other_parameters(graph, start):
         torque = answer(graph, at(start, 0.5))
         expected = ROBOT.with_gravity((0.0, 9.81, 0.0)).gravity_torque(motion(0.5)[0])
         np.testing.assert_allclose(torque.effort, expected, rtol=0, atol=1e-9)
-        assert torque.header.frame_id == 'gravity'
+        assert graph.terms('feedforward_torque') == ['gravity']
     graph.follow(NODE, message)
     assert_torque(answer(graph, at(start, 0.5)), *motion(0.5))
 
 
 @pytest.mark.parametrize(
-    ('terms', 'label'),
-    [(['friction', 'inertia'], 'inertia+friction'), (['coriolis', 'gravity'], 'gravity+coriolis')],
+    ('terms', 'in_order'),
+    [(['friction', 'inertia'], ['inertia', 'friction']), (['coriolis', 'gravity'], ['gravity', 'coriolis'])],
 )
-def test_compensation_chooses_terms_whatever_their_order(graph, start, terms, label):
+def test_compensation_chooses_terms_whatever_their_order(graph, start, terms, in_order):
     with graph.parameters(NODE, compensation=terms):
         message, motion = quintic(start)
         graph.follow(NODE, message)
         torque = answer(graph, at(start, 0.5))
+        assert graph.terms('feedforward_torque') == in_order
     q, qd, qdd = motion(0.5)
     parts = {
         'gravity': ROBOT.gravity_torque(q),
@@ -197,7 +204,6 @@ def test_compensation_chooses_terms_whatever_their_order(graph, start, terms, la
         'friction': ROBOT.friction_torque(qd),
     }
     np.testing.assert_allclose(torque.effort, sum(parts[term] for term in terms), rtol=0, atol=1e-9)
-    assert torque.header.frame_id == label
 
 
 WRONG_PARAMETERS = {

@@ -53,7 +53,7 @@ def test_torque_is_the_gravity_torque_of_the_measured_position(graph):
     commands = graph.listen(Float64MultiArray, 'gravity_torque/commands')
     torque = answer(graph)
     assert torque.name == NAMES
-    assert torque.header.frame_id == 'gravity'
+    assert torque.header.frame_id == ROBOT.link_names[0]
     np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
     graph.until(lambda: commands, 'commands')
     assert list(commands[0].data) == list(torque.effort)

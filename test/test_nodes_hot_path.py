@@ -35,13 +35,13 @@ def node():
 class Wire:
     """A topic within a node, its messages taken by a hot path."""
 
-    def __init__(self, node, topic='topic', on_pause=None):
+    def __init__(self, node, topic='topic', on_pause=None, on_stop=None):
         self.taken: list = []
         self.threads: set = set()
         group = NoExecutor()
         self.subscription = node.create_subscription(JointState, topic, self.take, 10, callback_group=group, raw=True)
         self.publisher = node.create_publisher(JointState, topic, 10)
-        self.hot_path = HotPath(node, group, [self.subscription], on_pause)
+        self.hot_path = HotPath(node, group, [self.subscription], on_pause, on_stop)
         self.until(lambda: self.publisher.get_subscription_count() == 1)
 
     def take(self, data):
@@ -123,15 +123,31 @@ def test_who_shall_act_in_a_pause_is_asked_while_it_runs_and_messages_go_on(node
     assert 'hot path' not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_message_is_no_pause(node):
+def test_who_shall_act_is_asked_whatever_messages_come(node):
+    """Messages that follow one another without end, as those of another topic, keep nothing from being asked."""
     pauses: list = []
     wire = Wire(node, on_pause=lambda: pauses.append(len(wire.taken)))
     take, wire.subscription.callback = wire.subscription.callback, lambda data: (take(data), wire.send('next'))
     wire.hot_path.start(USUAL)
     wire.send('first')
-    wire.until(lambda: len(wire.taken) > 200)
+    wire.until(lambda: len(pauses) > 20)
     wire.hot_path.destroy()
-    assert set(range(1, 200)) - set(pauses)  # between some no time was left for one
+    assert len(wire.taken) > 20
+    assert len(set(pauses)) > 10  # messages came between them
+    assert len(pauses) < len(wire.taken)  # not after each message
+
+
+def test_the_last_word_is_on_its_own_thread_once_and_before_stop_returns(node):
+    said: list = []
+    wire = Wire(node, on_stop=lambda: said.append((threading.current_thread().name, len(wire.taken))))
+    for k in range(1, 3):
+        wire.hot_path.start(USUAL)
+        wire.send('one')
+        wire.until(lambda k=k: len(wire.taken) == k)
+        wire.hot_path.stop()
+        assert said[k - 1 :] == [('hot path', k)]
+    wire.hot_path.destroy()
+    assert len(said) == 2
 
 
 @pytest.mark.compiled

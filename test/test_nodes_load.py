@@ -10,7 +10,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED
@@ -24,6 +24,7 @@ BODY = {'mass': 2.5, 'com': (0.02, -0.03, 0.1), 'inertia': [0.04, 0.05, 0.03, 0.
 PAYLOAD = Payload(2.5, BODY['com'], np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]]))
 LOADED = ROBOT.with_payload(PAYLOAD, 'ee_link')
 BANDWIDTH = 10.0
+STIFFNESS, DAMPING = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0]), np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 
 
 @pytest.fixture(scope='module')
@@ -32,6 +33,7 @@ def started(tmp_path_factory):
         settings = {
             'age_limit': ros.DAY,
             'start_tolerance': 0.0,
+            'load_ramp_time': 0.0,
             'control_law': 'computed_torque',
             'bandwidth': BANDWIDTH,
         }
@@ -90,12 +92,8 @@ def send(graph, stamp, q, qd):
 
 def expected(robot, q=A, qd=RATE_A):
     """Return what they should make of it: the controller holds the arm at ``A``."""
-    law = BANDWIDTH**2 * (A - q) - 2 * BANDWIDTH * qd
-    friction = robot.friction_torque(REST)
-    return {
-        'gravity_torque': robot.gravity_torque(q),
-        'effort_commands': robot.inverse_dynamics(q, qd, law) + friction,
-    }
+    gravity = robot.gravity_torque(q)
+    return {'gravity_torque': gravity, 'effort_commands': STIFFNESS * (A - q) - DAMPING * qd + gravity}
 
 
 def near(found, wanted):
@@ -168,9 +166,9 @@ def test_gravity_counts_for_the_torques_and_is_told_who_joins_later(graph):
     assert_torques(graph, tilted)
     assert graph.diagnostics(FEEDFORWARD).fields['gravity, m/s^2'] == '3 -2 9'
     told = []
-    graph.node.create_subscription(Vector3Stamped, 'gravity_state', told.append, LATCHED)
+    graph.node.create_subscription(GravityState, 'gravity_state', told.append, LATCHED)
     graph.until(lambda: told, 'the last gravity_state for who joins later')
-    assert (told[-1].vector, told[-1].header.frame_id) == (Vector3(x=3.0, y=-2.0, z=9.0), ROBOT.link_names[0])
+    assert (told[-1].gravity, told[-1].header.frame_id) == (Vector3(x=3.0, y=-2.0, z=9.0), ROBOT.link_names[0])
     for node in (GRAVITY, CONTROLLER):
         graph.restart(node)
     assert_torques(graph, tilted)
@@ -181,7 +179,7 @@ def payload_state(**fields):
 
 
 def gravity_state(frame='', **parts):
-    return Vector3Stamped(header=Header(frame_id=frame), vector=Vector3(**parts))
+    return GravityState(header=Header(frame_id=frame), gravity=Vector3(**parts))
 
 
 REFUSED = {

@@ -2,6 +2,10 @@
 
 import ast
 import math
+import re
+import subprocess
+import sys
+from collections import Counter
 
 import graph as ros
 import pytest
@@ -9,8 +13,10 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.importers.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.parameter_names import check_names, package_names
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'
@@ -42,9 +48,16 @@ def declared(node):
     return {name: own[name] for name in own if name not in BY_RCLPY and not name.startswith('qos_overrides.')}
 
 
-def documented(config, name):
-    """The parameters of one node in the file."""
-    return {**config[''], **config.get(name, {})}
+def documented(config, name, node):
+    """The parameters of one node in the file: its own, and of the shared ones those that it has."""
+    shared = {key: value for key, value in config[''].items() if key in declared(node)}
+    return {**shared, **config.get(name, {})}
+
+
+def test_a_parameter_of_several_nodes_is_in_the_file_once_so_that_a_line_for_all_nodes_changes_it(nodes, config):
+    """A line for one node beats `-p preset:=franka`, which is for all nodes: it would be without effect."""
+    holders = Counter(name for node in nodes.values() for name in declared(node))
+    assert {name for name, count in holders.items() if count > 1} == set(config[''])
 
 
 def test_every_node_is_in_the_file_that_has_parameters_of_its_own(nodes, config):
@@ -93,7 +106,7 @@ def test_number_out_of_range_is_refused_when_set(nodes, name):
 def test_file_holds_every_parameter_with_its_default_and_no_other(nodes, config, name):
     defaults = {parameter: value.value for parameter, value in declared(nodes[name]).items()}
     defaults = {key: list(value) if hasattr(value, 'tolist') else value for key, value in defaults.items()}
-    assert documented(config, name) == defaults
+    assert documented(config, name, nodes[name]) == defaults
 
 
 @pytest.mark.parametrize('name', NODES)
@@ -109,6 +122,79 @@ def test_every_line_of_a_parameter_in_the_file_has_a_comment():
     lines = [line for line in CONFIG.read_text(encoding='utf-8').splitlines() if line.startswith('    ')]
     assert lines
     assert [line for line in lines if '#' not in line] == []
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_the_result_of_setting_a_parameter_says_when_it_acts(nodes, name):
+    node = nodes[name]
+    for parameter, value in declared(node).items():
+        result = node.set_parameters_atomically([value])
+        assert result.successful, (parameter, result.reason)
+        assert re.fullmatch(
+            f'{parameter} acts (now|at the next (activation|configure|start of the process))', result.reason
+        )
+    both = node.set_parameters_atomically([Parameter('gravity_limit', value=12.0), Parameter('model', value='aubo_i5')])
+    assert both.reason == 'gravity_limit acts now; model acts at the next configure'
+    refused = node.set_parameters_atomically([Parameter('model', value=3)])
+    assert not refused.successful and 'acts' not in refused.reason
+
+
+UNKNOWN = {
+    'efort_limit': "parameter 'efort_limit': no node of this package has it; did you mean 'effort_limit'?",
+    'payloadlimit': "parameter 'payloadlimit': no node of this package has it; did you mean 'payload_limit'?",
+    'zzz': "parameter 'zzz': no node of this package has it",
+}
+
+
+@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('unknown', UNKNOWN)
+def test_a_parameter_that_no_node_has_is_refused_by_name(name, unknown):
+    node = NODES[name](namespace=NAMESPACE, parameter_overrides=[Parameter(unknown, value=1.0)])
+    node.start()
+    assert (node.robot, node.silence) == (None, f'not configured: {UNKNOWN[unknown]}')
+    node.destroy_node()
+
+
+def test_parameters_of_other_nodes_and_of_rclpy_are_not_refused():
+    check_names(['stiffness', 'payload_file', 'qos_overrides./joint_states.subscription.depth', 'use_sim_time'])
+    with pytest.raises(ArgumentError, match=r"^parameter 'effort' \(and 1 more\): "):
+        check_names(['stiffness', 'effort', 'qos'])
+
+
+def test_the_names_that_are_known_are_those_that_are_declared(nodes):
+    assert package_names() == set().union(*(declared(node) for node in nodes.values()))
+
+
+@pytest.mark.parametrize('content', [None, 'a: [', '{]'])
+def test_a_parameter_file_that_is_missing_or_broken_ends_the_process_with_a_line(tmp_path, content):
+    path = tmp_path / 'params.yaml'
+    if content:
+        path.write_text(content)
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.dynamics_server', '--ros-args', '--params-file', path]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ros.TREE)
+    assert ended.returncode == 1
+    assert 'Traceback' not in ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith('not started: ')]
+    assert str(path) in line
+
+
+def test_gravity_above_its_limit_is_refused_when_it_is_set_and_when_the_node_is_configured():
+    node = NODES['gravity_compensation_node'](namespace=NAMESPACE)
+    node.start()
+    (result,) = node.set_parameters([Parameter('gravity', value=[0.0, 0.0, -981.0])])
+    reason = 'gravity: its magnitude of 981 m/s^2 is above the parameter gravity_limit, 12 m/s^2'
+    assert (result.successful, result.reason) == (False, reason)
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    (result,) = node.set_parameters([Parameter('gravity', value=[0.0, 0.0, -981.0])])
+    assert result.successful
+    node.start()
+    assert node.silence == f'not configured: {reason}'
+    node.set_parameters([Parameter('gravity_limit', value=1000.0)])
+    node.start()
+    assert node.active
+    node.fall_silent()
+    node.destroy_node()
 
 
 def test_every_declared_parameter_is_read(nodes):

@@ -92,12 +92,17 @@ def test_a_clock_that_begins_goes_pauses_and_jumps_back(graph):
         send(graph, paused)
 
     assert silent(graph, 'from the future', jump) == back
+    # what was followed before is not followed any more
+    assert silent(graph, 'no trajectory', lambda: send(graph, back)) == back
+    graph.follow(NODE, message)
     run(graph, motion, first=0.2, count=20)
 
-    # it jumps back to before the motion, which then begins anew
+    # it jumps back to before the motion
     def rewind():
         tick(graph, BEGIN - ros.SECOND)
         send(graph, BEGIN - ros.SECOND)
 
-    assert silent(graph, 'not begun', rewind) == BEGIN - ros.SECOND
+    assert silent(graph, 'no trajectory', rewind) == BEGIN - ros.SECOND
+    graph.follow(NODE, message)
+    assert silent(graph, 'not begun', lambda: send(graph, BEGIN - ros.SECOND)) == BEGIN - ros.SECOND
     run(graph, motion, first=0.0, count=5)

@@ -1,4 +1,6 @@
-"""torque_controller as a process: each law against control.joint_control, and what it does without what it needs."""
+"""torque_controller as a process: each law against control.joint_space_control, and what it does without its inputs."""
+
+from functools import partial
 
 import graph as ros
 import numpy as np
@@ -8,8 +10,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.joint_control import LAWS, JointControl
+from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.tools.processes import ProcessError
 
@@ -62,18 +65,19 @@ def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES):
 
 
 def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES):
-    """Send a feedforward torque and a state of the same stamp until there is a command, and return it.
+    """Send a feedforward torque and a state of the same stamp until a command follows the trajectory, and return it.
 
-    The state may arrive first and go unanswered: topics keep no order among them.
+    The state may arrive first, and the arm is held at it then: topics keep no order among them.
     """
     commands = graph.listen(Float64MultiArray, 'effort_commands')
+    held = hold_torque(q, qd, q)
 
     def both():
         feed(graph, stamp, effort, names)
         send(graph, stamp, q, qd)
 
-    graph.repeat_until(both, lambda: commands, 'a command', 0.5)
-    return np.array(commands[0].data)
+    graph.repeat_until(both, lambda: commands and not np.allclose(commands[-1].data, held), 'a command', 0.5)
+    return np.array(commands[-1].data)
 
 
 def assert_near(torque, expected):
@@ -82,9 +86,38 @@ def assert_near(torque, expected):
 
 def law_torque(law, q, qd, desired, feedforward=REST):
     torque = np.zeros(6)
-    JointControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH).torque(q, qd, desired, np.array(feedforward), out=torque)
+    JointSpaceControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH).torque(
+        q, qd, desired, np.array(feedforward), out=torque
+    )
     limit = ROBOT.limits.effort
     return np.clip(torque, -limit, limit)
+
+
+def hold_torque(q, qd, hold):
+    torque = np.zeros(6)
+    Hold(ROBOT, STIFFNESS, DAMPING).torque(q, qd, np.asarray(hold), out=torque)
+    return torque
+
+
+def tell_terms(graph, **changed):
+    """Say what the feedforward torque of these tests holds."""
+    fields = {
+        'joint_names': NAMES,
+        'terms': ['gravity', 'coriolis', 'inertia', 'friction'],
+        'gravity_owner': 'node',
+        'model_digest': ROBOT.digest,
+        **changed,
+    }
+    info = TorqueInfo(**fields)
+    info.gravity.z = -9.81
+    graph.say_latched('feedforward_torque/info', info)
+
+
+def follow_fed(graph, start, position=A):
+    """Restart the controller in pd_feedforward, with a trajectory that stays at a position."""
+    graph.restart(NODE)
+    tell_terms(graph)
+    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, position, REST, REST)))
 
 
 @pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
@@ -101,17 +134,18 @@ def test_law_along_a_trajectory(graph, start, law):
 
 
 def test_pd_feedforward_along_a_trajectory(graph, start):
-    graph.restart(NODE)
-    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST)))
+    follow_fed(graph, start)
     assert_near(fed_answer(graph, start, B, RATE), law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD))
 
 
-@pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
-def test_without_trajectory_the_arm_is_held_where_it_was_met(graph, start, law):
+@pytest.mark.parametrize('law', LAWS)
+def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law):
     with graph.parameters(NODE, control_law=law):
         answer(graph, start, A)
         torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
-    assert_near(torque, law_torque(law, A + 0.03, RATE, (A, REST, REST)))
+    by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE + ROBOT.gravity_torque(A + 0.03)
+    assert_near(torque, by_hand)
+    assert_near(torque, hold_torque(A + 0.03, RATE, A))
 
 
 def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
@@ -150,16 +184,35 @@ def test_silent_without_velocities(graph, start):
         answer(graph, at(start, 0.1), A)
 
 
-def test_pd_feedforward_is_silent_without_any_feedforward_torque(graph, start):
-    graph.restart(NODE)
+def test_pd_feedforward_holds_until_the_first_feedforward_torque_but_not_for_long(graph, start):
+    follow_fed(graph, start, B)
+    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
+    assert_near(answer(graph, at(start, 0.05), A + 0.01), hold_torque(A + 0.01, REST, A))
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, at(start, 0.06), A))
     assert commands == []
+
+
+def test_pd_feedforward_does_not_add_a_torque_whose_terms_are_unknown_or_do_not_fit(graph, start):
+    graph.restart(NODE)
+    for changed, reason in (
+        ({'terms': ['gravity'], 'gravity_owner': 'robot'}, 'gravity_owner'),
+        ({'joint_names': NAMES[1:]}, 'joints'),
+        ({'model_digest': '0' * 16}, 'another model'),
+    ):
+        tell_terms(graph, **changed)
+        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST)))
+        for t in (0.0, 0.03, 0.06):
+            feed(graph, at(start, t))
+            send(graph, at(start, t), A)
+        graph.silence(NODE, 'feedforward torque not added: ', partial(send, graph, at(start, 0.07), A))
+        assert reason in graph.diagnostics(NODE).message
+        start = at(start, 1.0)
 
 
 @pytest.mark.parametrize('ahead', [0.06, 10.0, -0.06, -10.0])
 def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_another_state(graph, start, ahead):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
     commands = graph.listen(Float64MultiArray, 'effort_commands')
 
@@ -170,23 +223,22 @@ def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_anothe
 
 
 def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     expected = law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD)
     assert_near(fed_answer(graph, start, A, REST), expected)
     assert_near(answer(graph, at(start, 0.04), A), expected)
 
 
 def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     fed_answer(graph, start, A, REST)
     graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
-    commands = graph.listen(Float64MultiArray, 'effort_commands')
-    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
-    assert commands == []
+    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
 
 
 def test_the_law_may_change_while_inactive(graph, start):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     fed_answer(graph, start, A, REST)
     try:
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
@@ -199,12 +251,13 @@ def test_the_law_may_change_while_inactive(graph, start):
             graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
     finally:
         graph.client.set_parameter(NODE, 'control_law', 'pd_feedforward')
-        graph.restart(NODE)
-    fed_answer(graph, at(start, 0.2), A, REST)
+        follow_fed(graph, at(start, 0.2))
+    expected = law_torque('pd_feedforward', A, RATE, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, at(start, 0.2), A, RATE), expected)
 
 
 def test_feedforward_joints_are_matched_by_name(graph, start):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     torque = fed_answer(graph, start, A, REST, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
     assert_near(torque, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
 
@@ -220,7 +273,7 @@ WRONG_FEEDFORWARD = {
 
 @pytest.mark.parametrize(('effort', 'names', 'culprit'), WRONG_FEEDFORWARD.values(), ids=WRONG_FEEDFORWARD)
 def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effort, names, culprit):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     known = len(graph.log(NODE))
     # repeated: the log tells of it once a second
     for _ in range(30):
@@ -228,13 +281,11 @@ def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effor
         if graph.client.spin_while_waiting(lambda: culprit in graph.log(NODE)[known:], 0.1):
             break
     assert culprit in graph.log(NODE)[known:]
-    commands = graph.listen(Float64MultiArray, 'effort_commands')
-    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, start, A))
-    assert commands == []
+    graph.silence(NODE, 'no feedforward torque', lambda: [send(graph, at(start, t), A) for t in (0.0, 0.06)])
 
 
 def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, start):
-    graph.restart(NODE)
+    follow_fed(graph, start)
     assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
     feed(graph, at(start, 1.0), [*FEEDFORWARD[:5], np.nan])
     culprit = f'joint {NAMES[5]!r}: effort is not finite'
@@ -245,10 +296,12 @@ def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, st
 def test_command_is_clamped_to_the_effort_limit(graph, start):
     with graph.parameters(NODE, control_law='pd', stiffness=[1e4] * 6):
         answer(graph, start, A)
-        torque = answer(graph, at(start, 0.1), A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0]))
+        moved = A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0])
+        torque = answer(graph, at(start, 0.1), moved)
         assert graph.diagnostics(NODE).fields['torques saturated'] != '0'
     limit = ROBOT.limits.effort
-    assert_near(torque, limit * [-1, 1, -1, 1, -1, 0])
+    assert_near(torque[:5], limit[:5] * [-1, 1, -1, 1, -1])
+    assert_near(torque[5], ROBOT.gravity_torque(moved)[5])
 
 
 def test_commands_are_in_the_order_of_command_joints(graph, start):

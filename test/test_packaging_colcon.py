@@ -1,8 +1,10 @@
 """The way of a ROS 2 user: colcon builds both packages, and what it installs can be found, imported and started."""
 
+import re
 import subprocess
+import sys
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copy, copytree, ignore_patterns
 
 import pytest
 
@@ -12,6 +14,7 @@ PACKAGE = 'robot_dynamics_ros'
 INTERFACES = 'robot_dynamics_interfaces'
 NODES = [
     'bringup',
+    'demo_motion',
     'dynamics_server',
     'feedforward_node',
     'gravity_compensation_node',
@@ -121,3 +124,43 @@ def test_services_come_from_the_install_folder(workspace):
         workspace,
     )
     assert printed.startswith(f'{workspace}/install/{INTERFACES}/')
+
+
+def test_colcon_test_runs_tests(workspace):
+    in_environment(
+        f'colcon test --base-paths src --packages-select {PACKAGE} --pytest-args test/test_control_ownership.py',
+        workspace,
+    )
+    printed = in_environment('colcon test-result --all', workspace)
+    counts = [
+        int(number) for number in re.search(r'Summary: (\d+) tests, (\d+) errors, (\d+) failures', printed).groups()
+    ]
+    assert counts[0] > 15
+    assert counts[1:] == [0, 0]
+
+
+def pytest_of_two(tmp_path, *arguments):
+    """Run a file that imports what is not installed beside one that passes; return status and what was printed."""
+    (tmp_path / 'test').mkdir()
+    copy(ROOT / 'conftest.py', tmp_path)
+    (tmp_path / 'test' / 'beside.py').write_text('import no_such_package.of_it\n')
+    (tmp_path / 'test' / 'test_lacks.py').write_text('import beside\n\ndef test_a():\n    pass\n')
+    (tmp_path / 'test' / 'test_has.py').write_text('import json\n\ndef test_b():\n    pass\n')
+    (tmp_path / 'pytest.ini').write_text('[pytest]\ntestpaths = test\n')
+    command = [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', *arguments]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout
+
+
+def test_colcon_test_leaves_out_what_cannot_be_imported_and_names_it(tmp_path):
+    status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}')  # as colcon calls it
+    assert status == 0
+    assert '1 passed' in printed
+    assert 'left out: test_lacks.py, for not installed: no_such_package' in printed
+
+
+def test_nobody_else_leaves_anything_out(tmp_path):
+    status, printed = pytest_of_two(tmp_path)
+    assert status != 0
+    assert "No module named 'no_such_package'" in printed
+    assert 'left out' not in printed

@@ -30,15 +30,16 @@ SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
 ROSDEP_KEYS = {
     'defusedxml': 'python3-defusedxml',
     'matplotlib': 'python3-matplotlib',
-    'mujoco': 'python3-mujoco-pip',
     'llvmlite': 'python3-numba',  # comes with it, each for one version of the other
     'numba': 'python3-numba',
     'numpy': 'python3-numpy',
     'scipy': 'python3-scipy',
     'yaml': 'python3-yaml',
 }
-# Reads a bag for scripts/demo --log where no ROS 2 is installed; only requirements/ bring it.
-WITHOUT_KEY = {'rosbags'}
+# Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
+WITHOUT_KEY = {'mujoco', 'rosbags'}
+# Module: distribution of the registry.
+DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
 
 
 @pytest.fixture(scope='module')
@@ -74,6 +75,42 @@ def test_manifest_and_setup_agree(manifest, setup_arguments):
     assert manifest.findtext('export/build_type') == 'ament_python'
 
 
+def distributions(requirements):
+    """Names of a list of requirements."""
+    return {re.match(r'[\w-]+', requirement)[0] for requirement in requirements}
+
+
+def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arguments):
+    library = distributions(setup_arguments['install_requires'])
+    extras = {name: distributions(given) for name, given in setup_arguments['extras_require'].items()}
+    assert library == {'numpy', 'numba', 'PyYAML', 'defusedxml'}
+    assert extras == {'sim': {'mujoco'}, 'plot': {'matplotlib'}, 'bag': {'rosbags', 'scipy'}, 'test': {'pytest'}}
+    optional = set().union(*extras.values())
+    for path in PACKAGE.rglob('*.py'):
+        room = path.relative_to(PACKAGE).parts[0]
+        needed = {DISTRIBUTIONS.get(module, module) for module in imported_packages(path)} & (optional | library)
+        where = path.relative_to(ROOT)
+        if room == 'simulation':
+            assert needed <= library | {'mujoco'}, where
+        elif room == 'tools':
+            assert needed <= library | optional, where
+        elif path.name == 'mjcf.py':
+            assert needed <= library | {'mujoco'}, where
+        else:
+            assert needed <= library, where
+
+
+def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
+    keys = [element.text for element in manifest if element.tag.endswith('depend')]
+    assert len(keys) > 10
+    assert [key for key in keys if key.endswith('-pip')] == []
+
+
+def test_types_are_told(setup_arguments):
+    assert (PACKAGE / 'py.typed').is_file()
+    assert setup_arguments['package_data'] == {PACKAGE.name: ['py.typed']}
+
+
 def test_both_packages_have_one_version_and_licence(manifest):
     interfaces = ElementTree.parse(INTERFACES / 'package.xml').getroot()
     for field in ('version', 'license', 'maintainer'):
@@ -81,7 +118,15 @@ def test_both_packages_have_one_version_and_licence(manifest):
 
 
 def test_changelog_names_the_version(manifest):
-    assert manifest.findtext('version') in (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    for folder in (ROOT, INTERFACES):
+        text = (folder / 'CHANGELOG.rst').read_text(encoding='utf-8')
+        assert manifest.findtext('version') in text
+        assert f'Changelog for package {PACKAGE.name if folder == ROOT else INTERFACES.name}\n' in text
+
+
+def test_changelog_of_the_interfaces_names_every_one():
+    text = (INTERFACES / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    assert [path.stem for path in [*SERVICES, *MESSAGES] if not re.search(rf'\b{path.stem}\b', text)] == []
 
 
 def test_every_licence_line_says_apache():

@@ -1,11 +1,7 @@
 """What a published torque holds: a choice among gravity, Coriolis, inertia and friction."""
 
-from functools import partial
-
 import numpy as np
 
-from robot_dynamics_ros.codegen.boundary import call
-from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_of
 from robot_dynamics_ros.dynamics.jit import bound, entry
@@ -37,18 +33,6 @@ def add_friction(friction, qd, transmitted, torque):
         )
 
 
-@entry
-def _torque_along(starts, coefficients, final, desired, inverse_dynamics, q, qd, qdd, load, friction, speed, torque, t):
-    """Write torque (n) at ``t`` s of a trajectory: its motion into ``desired``, RNEA, friction.
-
-    ``inverse_dynamics`` is the program's address; it reads q, qd, qdd (n each) and ``load``, friction reads ``speed``
-    (n). Which of them are rows of ``desired`` (3, n), measured, or zero is the caller's to say.
-    """
-    sample(starts, coefficients, final, desired[0], desired[1], desired[2], t)
-    call(inverse_dynamics, (q, qd, qdd, load, torque))
-    add_friction(friction, speed, torque, torque)
-
-
 def frictionless(friction: Friction) -> Friction:
     """Return ``friction`` with all parts of it zero."""
     return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
@@ -69,52 +53,18 @@ class Compensation:
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._rest = np.zeros(robot.nv)
         friction = robot.friction
-        self._friction = np.array(friction if 'friction' in terms else frictionless(friction))
+        parameters = np.array(friction if 'friction' in terms else frictionless(friction))
+        self._add_friction = bound(add_friction, parameters, then=(self._rest, self._rest, self._rest))
         # friction that grows with the load is that of all torque that is transmitted, whoever gives it
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)
 
-    @property
-    def label(self) -> str:
-        """The terms as one word, for a message's frame_id."""
-        return '+'.join(self.terms)
-
     def torque(self, q, qd, qdd, out) -> None:
-        """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m)."""
+        """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m), float64 arrays all."""
         self._robot.inverse_dynamics(
             q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
         )
         transmitted = out
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
-        add_friction(self._friction, qd, transmitted, out)
-
-    def along(self, trajectory: Trajectory, desired, out, measured=None):
-        """Return a function of the time (s, not before the trajectory's start) that writes the torque into ``out``.
-
-        It writes the trajectory's motion into ``desired`` (3, n). Positions and velocities of the torque are those of
-        ``measured`` (q, qd; n each), where given. One compiled call does it all where the robot is specialised, unless
-        friction grows with a torque of which only some terms are chosen.
-        """
-        q, qd = measured or desired[:2]
-        if self._robot.binding != 'specialised' or self._whole:
-            return partial(self._sampled, trajectory.sampler(*desired), q, qd, desired[2], out)
-        return bound(
-            _torque_along,
-            *trajectory.segments,
-            desired,
-            self._robot.address('inverse_dynamics'),
-            q,
-            qd if self._coriolis else self._rest,
-            desired[2] if self._inertia else self._rest,
-            self._robot.load,
-            self._friction,
-            qd,
-            out,
-            then=(0.0,),
-        )
-
-    def _sampled(self, sampler, q, qd, qdd, out, t: float) -> None:
-        """Write the torque at ``t`` s in single steps."""
-        sampler(t)
-        self.torque(q, qd, qdd, out)
+        self._add_friction(qd, transmitted, out)

@@ -41,9 +41,12 @@ def places_of(wanted, given) -> np.ndarray:
     return np.array([given.index(name) for name in wanted], np.intp)
 
 
-def permutation(wanted, given) -> np.ndarray:
-    """Return ``places_of`` where ``given`` may hold no other joints; UnknownNameError names one that it should not."""
-    unknown = [name for name in given if name not in wanted]
+def permutation(wanted, given, ignored=()) -> np.ndarray:
+    """Return ``places_of`` where ``given`` may hold no other joints than ``wanted`` and ``ignored`` ones.
+
+    UnknownNameError names one that it should not hold.
+    """
+    unknown = [name for name in given if name not in wanted and name not in ignored]
     if unknown:
         raise UnknownNameError(f'unknown joint {unknown[0]!r}; the robot has {", ".join(wanted)}')
     return places_of(wanted, given)

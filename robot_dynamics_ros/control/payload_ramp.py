@@ -1,10 +1,11 @@
-"""What a robot carries while one payload gives way to another."""
+"""What a robot carries over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
@@ -18,20 +19,18 @@ LONGEST = 3600.0
 
 
 @dataclass(frozen=True)
-class PayloadRamp:
-    """Payloads over time, by the name of the frame that carries them: ``after``, and what leads there from ``before``.
+class PayloadRamp(Ramp[Mapping[str, Payload]]):
+    """Payloads over time, by the name of the frame that carries them.
 
-    From ``start`` on and over ``duration`` (ns both) mass, first moments and inertia go linearly from the one to the
-    other, whatever frames they are on: between two bodies there are bodies only.
+    Mass, first moments and inertia change linearly from ``before`` to ``after``, whatever frames they are on: what lies
+    between two bodies is a body.
     """
 
     after: Mapping[str, Payload] = field(default_factory=dict)
     before: Mapping[str, Payload] = field(default_factory=dict)
-    start: int = 0
-    duration: int = 0
 
     def at(self, time: int) -> Mapping[str, Payload]:
-        """Return what is carried at ``time`` (ns): ``after`` itself when the ramp is over, ``before`` before it."""
+        """Return what is carried at ``time`` (ns): ``after`` itself once the ramp is finished, ``before`` before it."""
         share = self.share(time)
         if share >= 1.0:
             return self.after
@@ -44,21 +43,14 @@ class PayloadRamp:
                 carried[frame] = carried[frame] + body if frame in carried else body
         return carried
 
-    def share(self, time: int) -> float:
-        """Return how much of ``after`` is carried at ``time`` (ns), 0 to 1."""
-        elapsed = time - self.start
-        if not self.duration or elapsed >= self.duration:
-            return 1.0
-        return max(0.0, elapsed / self.duration)
-
     def to(self, frame: str, payload: Payload, start: int, ramp_time: float) -> 'PayloadRamp':
-        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone, on ``frame``, in so many s."""
+        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone, over ``ramp_time`` s."""
         after = {frame: payload} if payload.mass else {}
         return PayloadRamp(after, self.at(start), start, round(ramp_time * 1e9))
 
     @property
     def mass(self) -> float:
-        """What is carried when it is over, kg."""
+        """Mass of ``after``, kg."""
         return sum(payload.mass for payload in self.after.values())
 
 

@@ -11,34 +11,40 @@ from robot_dynamics_ros.robot import Robot
 class Query:
     """Joint vectors (count, n) out of flat row-major lists, for one robot.
 
-    ``joint_names`` is the order of the lists and of every result, empty for the robot's own. Raises DynamicsError
-    naming the list, joint and state that is wrong.
+    ``joint_names`` is the order of every result, and with the ``ignored`` joints among them that of the lists. Raises
+    DynamicsError naming the list, joint and state that is wrong.
     """
 
-    def __init__(self, robot: Robot, joint_names, **lists):
-        """Read ``lists``, all of the same length, a multiple of the number of joints."""
+    def __init__(self, robot: Robot, joint_names, ignored=(), **lists):
+        """Read ``lists``, all of the same length, a multiple of the number of joint names.
+
+        Without ``joint_names`` the order is the robot's. ``ignored`` joints, which the robot does not have, may be
+        among them.
+        """
         self._robot = robot
-        self.joint_names = list(joint_names) or list(robot.joint_names)
-        to_robot = permutation(robot.joint_names, self.joint_names)
+        given = list(joint_names) or list(robot.joint_names)
+        to_robot = permutation(robot.joint_names, given, ignored)
+        self.joint_names = [name for name in given if name not in ignored]
         self._from_robot = np.argsort(to_robot)
-        self._permuted = bool((to_robot != np.arange(robot.nv)).any())
+        self._permuted = bool((self._from_robot != np.arange(robot.nv)).any())
+        selected = len(given) > robot.nv or self._permuted
         first = next(iter(lists))
         length = len(lists[first])
-        if not robot.nv or length % robot.nv:
-            raise ArgumentError(f'{first}: {length} numbers are no multiple of {robot.nv} joints')
-        self.count = length // robot.nv
+        if not robot.nv or length % len(given):
+            raise ArgumentError(f'{first}: {length} numbers are no multiple of {len(given)} joints')
+        self.count = length // len(given)
         self.batch = {}
         for name, values in lists.items():
             if len(values) != length:
                 raise ArgumentError(f'{name}: expected {length} numbers like {first}, got {len(values)}')
-            rows = np.array(values, float).reshape(-1, robot.nv)
+            rows = np.array(values, float).reshape(-1, len(given))
+            rows = rows[:, to_robot] if selected else rows
             wrong = np.argwhere(~np.isfinite(rows))
             if len(wrong):
                 state, place = wrong[0]
-                raise ArgumentError(
-                    f'{name}: {rows[state, place]} for joint {self.joint_names[place]!r} in state {state} is not finite'
-                )
-            self.batch[name] = rows[:, to_robot] if self._permuted else rows
+                joint = robot.joint_names[place]
+                raise ArgumentError(f'{name}: {rows[state, place]} for joint {joint!r} in state {state} is not finite')
+            self.batch[name] = rows
 
     def mass_matrix(self, out=None) -> np.ndarray:
         """Return M (count, n, n) at ``positions``."""

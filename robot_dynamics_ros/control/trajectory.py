@@ -17,7 +17,7 @@ TIME_RESOLUTION = 1e-9
 
 @entry
 def sample(starts, coefficients, final, q, qd, qdd, t):
-    """Write position, velocity and acceleration (n each) at ``t`` s.
+    """Write position, velocity and acceleration (n each) at ``t`` s; before the first segment those at its start.
 
     Reads ``starts`` (segments + 1; s), of the segments and of the rest after them, ``coefficients`` (segments, 6, n),
     lowest power first, and ``final`` (n). Horner's scheme.
@@ -27,6 +27,7 @@ def sample(starts, coefficients, final, q, qd, qdd, t):
         for j in range(q.shape[0]):
             q[j], qd[j], qdd[j] = final[j], 0.0, 0.0
         return
+    t = max(t, starts[0])
     k = min(np.searchsorted(starts, t, 'right') - 1, last)
     t = t - starts[k]
     for j in range(q.shape[0]):
@@ -64,8 +65,8 @@ class Trajectory:
         stated = _stated_rates(*self._points)
         # a segment is as smooth as both of its ends allow: 0 linear, 1 cubic, 2 quintic
         self._smoothness = np.minimum(stated[:-1], stated[1:])
-        self._starts = times
-        # of the first and of the last point, s: before the first nothing can be sampled
+        self._starts = times.copy()
+        # times of the first and of the last point, s: before the first nothing can be sampled
         self.start, self.duration = float(times[0]), float(times[-1])
         self._final = positions[-1].copy()
         self._coefficients = np.zeros((len(times) - 1, 6, positions.shape[1]))
@@ -76,13 +77,34 @@ class Trajectory:
             for power, coefficient in enumerate(segment(duration, *ends)):
                 self._coefficients[chosen, power] = coefficient
 
-    def starting_from(self, q, qd) -> 'Trajectory':
-        """Return this trajectory with a point in front: at time 0 the arm is at q and moves with qd (NaN: unknown)."""
-        for name, vector in (('q', q), ('qd', qd)):
-            if np.shape(vector) != self._final.shape:
-                raise ArgumentError(f'trajectory: expected {name} of shape {self._final.shape}, got {np.shape(vector)}')
-        leading = 0.0, q, qd, np.full(len(q), np.nan)
-        return Trajectory(*(np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True)))
+    def with_lead(self) -> 'Trajectory':
+        """Return this trajectory with room for a segment that leads from a measured state to its first point.
+
+        ``lead_from`` writes that segment; until then it rests at the first point.
+        """
+        unknown = np.full(len(self._final), np.nan)
+        leading = 0.0, self.first_position, unknown, unknown
+        points = (np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True))
+        return Trajectory(*points)
+
+    def lead_from(self, t: float, q, qd) -> None:
+        """Write the first segment of ``with_lead``: at ``t`` s, before its end, the joints are at q (n).
+
+        They move with qd (n; NaN: unknown). The segment is a cubic where both ends state velocities, else a line.
+        """
+        times, positions, velocities, _ = self._points
+        is_cubic = np.isfinite(qd).all() and np.isfinite(velocities[1]).all()
+        segment = _cubic if is_cubic else _linear
+        self._coefficients[0] = 0.0
+        ends = q, positions[1], qd, velocities[1]
+        for power, coefficient in enumerate(segment(times[1] - t, *ends)):
+            self._coefficients[0, power] = coefficient
+        self._starts[0] = t
+
+    @property
+    def first_position(self) -> np.ndarray:
+        """Position of the first point, (n,) rad or m."""
+        return self._points[1][0]
 
     @property
     def interpolations(self) -> list[str]:

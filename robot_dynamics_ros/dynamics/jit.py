@@ -149,12 +149,14 @@ def bound(compiled, *arguments, then=()):
     """Return an ``entry`` with its first ``arguments`` fixed, called without another look at their types.
 
     The others have to be of the types of the examples ``then``: nothing looks at them, so this is for callers that make
-    them themselves. That look is half of what a small call costs.
+    them themselves. That look is half of what a small call costs. The compiler, which one thread has at a time, is
+    asked only for a version that is not there yet.
     """
     if numba_is_disabled():
         return partial(compiled, *arguments)
     types = tuple(map(numba.typeof, (*arguments, *then)))
-    compiled.compile(types)
+    if types not in compiled.overloads:
+        compiled.compile(types)
     return partial(compiled.overloads[types].entry_point, *arguments)
 
 

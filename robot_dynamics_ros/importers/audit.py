@@ -108,18 +108,13 @@ def audit_rotors(joints: Sequence[Joint]) -> Iterator[Finding]:
             yield Finding('error', f'joint {joint.name!r}', message)
 
 
-def audit_base(base: str, mass: float) -> Iterator[Finding]:
-    """Yield what no torque depends on: the ``mass`` (kg) of the base and of the links fixed to it together."""
-    if mass != 0:
-        message = f'its {mass:g} kg, fixed links included, count for nothing: the base does not move'
-        yield Finding('warning', f'link {base!r}', message)
-
-
 def audit_model(model: Model) -> Iterator[Finding]:
-    """Yield what is wrong with a model but for its inertials, which are judged link by link as written."""
+    """Yield what is wrong with a model but for its inertials, which are judged link by link as written.
+
+    The mass of the base is none of it: the base does not move, and no torque depends on it.
+    """
     joints = model.joints
     for joint in joints:
         yield from audit_joint(joint)
     yield from audit_bodies(joints)
     yield from audit_rotors(joints)
-    yield from audit_base(model.link_names[0], float(model.arrays.I[0, 0]))

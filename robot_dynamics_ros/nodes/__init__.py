@@ -1,1 +1,17 @@
 """ROS 2 nodes: the only place, beside tools, that knows rclpy and messages."""
+
+import signal
+import sys
+from pathlib import Path
+
+
+def _runs_this_process() -> bool:
+    """Return whether the process runs a module of this package: by ``python -m``, or an executable of its name."""
+    if sys.argv[0] == '-m':
+        return sys.orig_argv[sys.orig_argv.index('-m') + 1].startswith(f'{__name__}.')
+    return (Path(__file__).parent / f'{Path(sys.argv[0]).name}.py').is_file()
+
+
+if _runs_this_process():
+    # Until ``process.run`` takes over: no traceback of whatever is being imported.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

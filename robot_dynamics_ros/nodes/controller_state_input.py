@@ -1,12 +1,13 @@
 """From the state messages of a joint_trajectory_controller to the desired motion at a stamp."""
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from robot_dynamics_ros.control.joint_order import places_of
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.reference import Reference
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
@@ -27,20 +28,20 @@ def controller_state_type():
 
 
 class ControllerStateInput:
-    """The reference in the newest ``controller_state``, followed as a ``TrajectoryInput`` follows a trajectory."""
+    """The reference in the newest ``controller_state``, followed as a ``TrajectoryFollower`` follows a trajectory."""
 
-    def __init__(self, joint_names, age_limit: float, cutoff: float, desired: np.ndarray, act: Callable[[], object]):
-        """Follow the joints ``joint_names``: ``act()`` is called whenever a motion is in ``desired`` (3, n).
+    def __init__(self, joint_names, age_limit: float, cutoff: float, desired: np.ndarray):
+        """Follow the joints ``joint_names`` and write their motion into ``desired`` (3, n).
 
         ``age_limit`` (s) and ``cutoff`` (Hz) are those of ``Reference``.
         """
-        self._joint_names, self._act = joint_names, act
+        self._joint_names = joint_names
         self._reference = Reference(joint_names, age_limit, cutoff, desired)
         self._given: list[str] | None = None
         self._places = np.zeros(0, np.intp)
 
-    def subscribe(self, node):
-        """Return a subscription of ``node`` that feeds this; a wrong message is refused by name, the last one counts.
+    def subscribe(self, node) -> None:
+        """Subscribe for ``node``; a wrong message is refused by name, the last one counts.
 
         Raises ArgumentError where there is no such message type.
         """
@@ -57,13 +58,18 @@ class ControllerStateInput:
                     once=True,
                 )
 
-        return node.create_subscription(
+        subscription = node.create_subscription(
             controller_state_type(),
             'controller_state',
-            node.guarded(on_controller_state),
+            on_controller_state,
             qos_profile_sensor_data,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
+        self._destroy = partial(node.destroy_subscription, subscription)
+
+    def destroy(self) -> None:
+        """Destroy the subscription."""
+        self._destroy()
 
     def receive(self, message) -> list[str]:
         """Take a message; return which rates it lacks. Raises DynamicsError naming the joint or field that is wrong.
@@ -85,12 +91,19 @@ class ControllerStateInput:
         self._reference.add(nanoseconds(message.header.stamp), *rows, factor)
         return [field for field, row in zip(RATES, rows[1:], strict=True) if row is None]
 
-    def follow(self, stamp: int, q, qd) -> str:
-        """Act on the motion at ``stamp`` (ns), wherever the arm is (q, qd); return '' or why there is none."""
-        reason = self._reference.follow(stamp)
-        if not reason:
-            self._act()
-        return reason
+    def follow(self, state: MeasuredState) -> Result:
+        """Write the motion for ``state``, wherever the arm is, or return why there is none."""
+        reason = self._reference.follow(state.stamp)
+        return Result(Outcome.INCOMPLETE, reason) if reason else TORQUE
+
+    def warm_up(self) -> None:
+        """Compile nothing: the constructor has compiled it."""
+
+    def stop(self) -> None:
+        """Keep following: the controller says where it is, also after an activation."""
+
+    def set_back(self, now: int) -> None:
+        """Keep following: a sample of an earlier time begins a new run."""
 
 
 def _reference_of(message):

@@ -1,24 +1,31 @@
 """What every node of this package is: a lifecycle node with a robot, described parameters and diagnostics at 1 Hz."""
 
 import time
-from pathlib import Path
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
-from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
+from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
-from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.nodes.clock_watch import ClockWatch
+from robot_dynamics_ros.nodes.guarded_node import GuardedNode
+from robot_dynamics_ros.nodes.parameter_names import check_names
+from robot_dynamics_ros.nodes.robot_loader import load_robot, locked_positions
 from robot_dynamics_ros.robot import Robot
 
 DIAGNOSTICS_PERIOD = 1.0
+NOW, AT_ACTIVATION = 'now', 'at the next activation'
+AT_CONFIGURE, AT_START = 'at the next configure', 'at the next start of the process'
+"""When the value of a parameter acts."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class DynamicsNode(LifecycleNode):
+class DynamicsNode(GuardedNode):
     """Configure loads the model, audits it and warms the kernels up; activate publishes; deactivate is silent.
 
     A subclass overrides ``setup``, ``warm_ups``, ``teardown`` and ``report``. ``silence`` says in one line why the node
@@ -32,35 +39,49 @@ class DynamicsNode(LifecycleNode):
         """Declare the parameters that all nodes share."""
         super().__init__(name, **options)
         self._checks: dict = {}
+        self._acts: dict[str, str] = {}
         self.declare('model', 'aubo_i5', 'robot that comes with the package, or path of a URDF file')
         self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
         self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotors, gears, friction')
-        self.declare('description_topic', '', "topic with the URDF as text, such as robot_description; '': none")
-        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2', check=Robot.with_gravity)
+        self.declare(
+            'description_topic', '', "topic with the URDF as text, such as robot_description; '': none", acts=AT_START
+        )
+        self.declare('base_link', '', "link that does not move, in whose frame gravity is; '': that of the robot")
+        self.declare('tip_link', '', "last link of the arm; '': all that moves on base_link")
+        self.declare(
+            'locked_joints',
+            [''],
+            "joints that are held, such as those of a gripper, each 'name: position' (rad, m); '': none",
+            check=lambda robot, entries: locked_positions(entries),
+        )
+        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2', check=self.check_gravity)
+        self.declare('gravity_limit', 12.0, 'largest magnitude of gravity, m/s^2', low=0.0, high=1000.0, acts=NOW)
         self.declare(
             'most_joints', MOST_JOINTS, 'robots of more joints are answered by generic kernels', low=0, high=100
         )
-        self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager')
+        self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager', acts=AT_START)
         self.robot: Robot | None = None
+        self.locked_joint_names: tuple[str, ...] = ()
         self.active = False
         self.silence = 'not configured'
         self.crash = ''
         self._diagnostics = None
         self._diagnostics_timer = None
+        self.model_digest = ''
         self._identity: dict[str, str] = {}
         self._published_description = ''
         self.add_on_set_parameters_callback(self._on_parameters)
+        self.clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
         if self.value('description_topic'):
-            self.create_subscription(
-                String, self.value('description_topic'), self.guarded(self._on_description), LATCHED
-            )
+            self.create_subscription(String, self.value('description_topic'), self._on_description, LATCHED)
 
-    def declare(self, name, default, description, low=None, high=None, check=None) -> None:
+    def declare(self, name, default, description, low=None, high=None, check=None, acts=AT_CONFIGURE) -> None:
         """Declare a parameter with its description and, for a number, its range.
 
-        ``check(robot, value)`` raises DynamicsError for a value that the configured node could not use. Values are
-        taken when the node is configured next, unless the description says otherwise.
+        ``check(robot, value)`` raises DynamicsError for a value that the configured node could not use. ``acts`` says
+        when a value that is set at run time acts; the result of setting it repeats that.
         """
+        self._acts[name] = acts
         if check is not None:
             self._checks[name] = check
         descriptor = ParameterDescriptor(description=description)
@@ -106,33 +127,36 @@ class DynamicsNode(LifecycleNode):
         self.crash = self.silence = f'internal error: {error!r}'
         self.get_logger().error(f'{self.crash}; silent until activated again')
 
-    def guarded(self, callback):
-        """Return ``callback`` as one that no exception leaves."""
+    def clock_set_back(self, before: int, after: int) -> None:
+        """Go on where ROS time went back from ``before`` to ``after`` (ns); the executor's thread."""
 
-        def guard(*arguments):
-            try:
-                return callback(*arguments)
-            except Exception as error:
-                self.crashed(error)
+    def check_gravity(self, robot: Robot | None, vector) -> None:
+        """Refuse gravity (3, m/s^2) that is not finite or above the parameter gravity_limit, whatever the robot."""
+        arguments.finite('gravity', vector, (3,))
+        size, limit = float(np.linalg.norm(vector)), self.value('gravity_limit')
+        if size > limit:
+            raise ArgumentError(
+                f'gravity: its magnitude of {size:g} m/s^2 is above the parameter gravity_limit, {limit:g} m/s^2'
+            )
 
-        return guard
-
-    def create_service(self, kind, name, callback, **options):
-        """Create a service out of which no exception comes: rclpy's own, for parameters, raise at a type unknown."""
-
-        def guard(request, response):
-            try:
-                return callback(request, response)
-            except Exception as error:
-                self.get_logger().error(f'{name}: request refused: {error!r}')
-                return response
-
-        return super().create_service(kind, name, guard, **options)
+    def set_parameters_atomically(self, parameters) -> SetParametersResult:
+        """Set parameters; the reason in the result of success says when they act."""
+        result = super().set_parameters_atomically(parameters)
+        if result.successful:
+            known = [
+                (parameter.name, self._acts[parameter.name]) for parameter in parameters if parameter.name in self._acts
+            ]
+            result.reason = '; '.join(f'{name} acts {when}' for name, when in known)
+        return result
 
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
         try:
-            self.robot = self._load_robot()
+            check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
+            self.check_gravity(None, self.value('gravity'))
+            self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
+            self.robot = load_robot(self, self.description())
+            self.model_digest = self.robot.digest
             self.setup()
             self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')
             self.warm_up()
@@ -145,14 +169,12 @@ class DynamicsNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         self._identity = {
             'model': self.robot.name,
-            'model digest': self.robot.digest,
+            'model digest': self.model_digest,
             'kernels': self.robot.binding,
             'joints': ' '.join(self.robot.joint_names),
         }
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        # a simulation that pauses is no reason to say nothing
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics, clock=steady)
+        self._diagnostics_timer = self.create_timer(DIAGNOSTICS_PERIOD, self._on_second, clock=self.steady_clock)
         self.silence = 'not active'
         return TransitionCallbackReturn.SUCCESS
 
@@ -233,8 +255,9 @@ class DynamicsNode(LifecycleNode):
                 continue
             try:
                 check(self.robot, parameter.value)
-            except DynamicsError as error:
-                return SetParametersResult(successful=False, reason=str(error))
+            except Exception as error:  # rclpy would answer nothing
+                reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
+                return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 
     def warm_up(self) -> None:
@@ -246,46 +269,33 @@ class DynamicsNode(LifecycleNode):
             if taken > self.LONG:
                 self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
 
-    def _load_robot(self) -> Robot:
-        """Return the robot that the parameters name, after reading its audit out."""
-        description = self.description()
-        is_urdf = '<' in description or Path(description).suffix == '.urdf'
-        robot = Robot.from_urdf(description) if is_urdf else Robot.named(description)
-        for finding in robot.findings:
-            if finding.severity == 'error':
-                self.get_logger().error(f'{robot.name}: {finding}')
-            else:
-                self.get_logger().warning(f'{robot.name}: {finding}')
-        wrong = [finding for finding in robot.findings if finding.severity == 'error']
-        if wrong:
-            raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
-        if not robot.nv:
-            raise ModelError(f'{robot.name}: no joint moves')
-        if robot.nv != len(robot.joint_names):
-            raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
-        if self.value('actuators'):
-            robot = robot.with_actuators(self.value('actuators'))
-        return robot.with_binding('specialised', most_joints=self.value('most_joints')).with_gravity(
-            self.value('gravity')
-        )
-
     def _level(self) -> bytes:
         """Return how bad things are."""
         if self.crash:
             return DiagnosticStatus.ERROR
         return DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK
 
+    def _on_second(self) -> None:
+        """Look after the clock and publish diagnostics."""
+        self.clock_watch.look()
+        self._publish_diagnostics()
+
     def _publish_diagnostics(self) -> None:
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
         if self.crash and self.active:
             self.trigger_deactivate()
-        fields = {**self._identity, **self.report()}
+        try:
+            fields = self.report()
+            level, message = self._level(), self.silence or 'answering'
+        except Exception as error:  # the node goes on, whatever cannot be told
+            fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'
+            self.get_logger().error(message, throttle_duration_sec=60.0)
         status = DiagnosticStatus(
-            level=self._level(),
+            level=level,
             name=self.get_fully_qualified_name(),
-            message=self.silence or 'answering',
+            message=message,
             hardware_id=self.robot.name,
-            values=[KeyValue(key=key, value=value) for key, value in fields.items()],
+            values=[KeyValue(key=key, value=value) for key, value in {**self._identity, **fields}.items()],
         )
         array = DiagnosticArray(status=[status])
         array.header.stamp = self.get_clock().now().to_msg()

@@ -5,7 +5,6 @@ from contextlib import suppress
 from functools import partial
 
 import numpy as np
-from geometry_msgs.msg import Vector3, Vector3Stamped
 
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
@@ -17,15 +16,21 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros.codegen.blocks import LANES
+from robot_dynamics_ros.control.payload_ramp import LONGEST
 from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_of, load_report
-from robot_dynamics_ros.nodes.payload_service import PayloadService
+from robot_dynamics_ros.nodes.dynamics_node import NOW, DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import load_report
+from robot_dynamics_ros.nodes.load_service import LoadService
+from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
+
+REPUBLISH_DELAY = 0.5
+"""s after a clock went back, in which the other nodes see that, too: states are of the new time."""
 
 
 class DynamicsServer(DynamicsNode):
@@ -40,23 +45,42 @@ class DynamicsServer(DynamicsNode):
         self.declare(
             'payload_file', '', 'path of a YAML file that keeps the payload over a restart; empty: it is not kept'
         )
+        self.declare(
+            'payload_limit',
+            0.0,
+            'largest mass that set_payload accepts, kg; 0: what the effort limits hold against gravity at the worst '
+            'position',
+            low=0.0,
+            high=1e6,
+            acts=NOW,
+        )
+        self.declare(
+            'load_ramp_time',
+            0.5,
+            'of set_payload and set_gravity requests whose ramp_time is 0, s; 0: at once',
+            low=0.0,
+            high=LONGEST,
+            acts=NOW,
+        )
         self._served: list = []
-        self._payload: PayloadService | None = None
+        self._load: LoadService | None = None
+        self._load_publishers = {topic: LoadPublisher(self, topic) for topic in KINDS}
         self._answered = self._refused = 0
 
     def setup(self) -> None:
         """Create the services."""
         self._answered = self._refused = 0
-        self._payload = PayloadService(self, self.value('payload_file'))
-        self._gravity_publisher = self.create_lifecycle_publisher(Vector3Stamped, 'gravity_state', LATCHED)
+        self._load = LoadService(self, self._load_publishers, self.value('payload_file'))
+        self._republish = self.create_timer(REPUBLISH_DELAY, self._on_republish, clock=self.steady_clock)
+        self._republish.cancel()
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
             (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
             (GetJacobian, '~/get_jacobian', self._jacobian),
             (CheckTrajectory, '~/check_trajectory', self._check_trajectory),
-            (SetGravity, '~/set_gravity', self._set_gravity),
-            (SetPayload, '~/set_payload', self._payload.set),
+            (SetGravity, '~/set_gravity', self._load.set_gravity),
+            (SetPayload, '~/set_payload', self._load.set_payload),
         ):
             self._served.append(self.create_service(service, name, self._guarded(answer)))
 
@@ -82,6 +106,7 @@ class DynamicsServer(DynamicsNode):
         return {
             **{answer.__name__: partial(both, answer) for answer in answers},
             'check_trajectory': lambda: check(self.robot, rest),
+            'largest static torque': lambda: largest_static_torque(self.robot),
             'refusal': refusal,
         }
 
@@ -90,25 +115,37 @@ class DynamicsServer(DynamicsNode):
         for service in self._served:
             self.destroy_service(service)
         self._served.clear()
-        if self._payload is not None:
-            self._payload.destroy()
-            self._payload = None
-            self.destroy_lifecycle_publisher(self._gravity_publisher)
+        if self._load is not None:
+            self._load = None
+            self.destroy_timer(self._republish)
+
+    def clock_set_back(self, before: int, after: int) -> None:
+        """Keep the progress of ramps; publish them once every node has seen the clock go back, for late joiners."""
+        if self._load is not None:
+            self._load.clock_set_back(before, after)
+            self._republish.reset()
 
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
         self.silence = ''
-        self._payload.publish()
+        self._load.begin()
         return result
 
     def report(self) -> dict[str, str]:
         """Return counts of requests, payload and gravity."""
+        if self.active:
+            self._load.compare_clocks()
         return {
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
-            **load_report(self.robot, self._payload.mass),
+            **load_report(self._load.load.payload.mass, self._load.load.gravity.after),
         }
+
+    def _on_republish(self) -> None:
+        self._republish.cancel()
+        if self.active:
+            self._load.publish()
 
     def _guarded(self, answer):
         """Return the service callback of ``answer``, which fills a response or raises."""
@@ -117,6 +154,7 @@ class DynamicsServer(DynamicsNode):
             try:
                 if not self.active:
                     raise ArgumentError(f'{self.get_name()} is not active')
+                self.clock_watch.look()  # the load is that of now, on a clock that may just have been set
                 answer(request, response)
                 response.success = True
                 self._answered += 1
@@ -132,7 +170,7 @@ class DynamicsServer(DynamicsNode):
         return callback
 
     def _mass_matrix(self, request, response) -> None:
-        query = Query(self._payload.robot, request.joint_names, positions=request.positions)
+        query = Query(self._load.robot, request.joint_names, self.locked_joint_names, positions=request.positions)
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
         numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
         query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
@@ -141,8 +179,9 @@ class DynamicsServer(DynamicsNode):
 
     def _forward_dynamics(self, request, response) -> None:
         query = Query(
-            self._payload.robot,
+            self._load.robot,
             request.joint_names,
+            self.locked_joint_names,
             positions=request.positions,
             velocities=request.velocities,
             efforts=request.efforts,
@@ -152,8 +191,9 @@ class DynamicsServer(DynamicsNode):
 
     def _inverse_dynamics(self, request, response) -> None:
         query = Query(
-            self._payload.robot,
+            self._load.robot,
             request.joint_names,
+            self.locked_joint_names,
             positions=request.positions,
             velocities=request.velocities,
             accelerations=request.accelerations,
@@ -165,21 +205,12 @@ class DynamicsServer(DynamicsNode):
         response.joint_names = query.joint_names
 
     def _jacobian(self, request, response) -> None:
-        query = Query(self.robot, request.joint_names, positions=request.positions)
+        query = Query(self.robot, request.joint_names, self.locked_joint_names, positions=request.positions)
         response.jacobian = _flat(query.jacobian(request.link, request.frame))
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:
-        check_trajectory(self._payload.robot, request, response)
-
-    def _set_gravity(self, request, response) -> None:
-        self.robot = self.robot.with_gravity(gravity_of(self.robot, request.gravity))
-        x, y, z = self.robot.gravity.tolist()
-        told = Vector3Stamped(vector=Vector3(x=x, y=y, z=z))
-        told.header.stamp = self.get_clock().now().to_msg()
-        told.header.frame_id = self.robot.link_names[0]
-        self._gravity_publisher.publish(told)
-        self.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2')
+        check_trajectory(self._load.robot, request, response, self.locked_joint_names)
 
 
 def _flat(values: np.ndarray) -> array.array:

@@ -7,6 +7,7 @@ a message against 110, measured on 2026-11-20). The node's other entities stay w
 import gc
 import sys
 import threading
+import time
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -16,7 +17,7 @@ from robot_dynamics_ros.nodes import realtime
 
 FOREVER = -1
 PAUSE = 5_000_000
-"""ns without a message after which a node that shall act then is asked."""
+"""ns between two calls of ``on_pause``."""
 PATIENCE = 1e-4
 """s that a thread waits for the interpreter before it asks the one that has it to let go; Python's own is 5 ms."""
 
@@ -45,17 +46,18 @@ class HotPath:
     _running = 0  # in this process
     _patience = 0.0  # of the interpreter before the first of them
 
-    def __init__(self, node, group: NoExecutor, subscriptions: list[Subscription], on_pause=None):
+    def __init__(self, node, group: NoExecutor, subscriptions: list[Subscription], on_pause=None, on_stop=None):
         """Serve ``subscriptions`` of ``node``; the thread is made by ``start``.
 
-        ``on_pause`` is called whenever nothing has come for ``PAUSE``; it raises nothing.
+        ``on_pause`` is called every ``PAUSE``, whatever messages come; ``on_stop`` once when the thread is asked to
+        stop. Neither raises anything.
         """
         self._context = node.context
         self._logger = node.get_logger()
         self._node = node
         self._wake = node.create_guard_condition(None, group)
         self._subscriptions = subscriptions
-        self._on_pause = on_pause
+        self._on_pause, self._on_stop = on_pause, on_stop
         self._thread: threading.Thread | None = None
         self._stopping = False
 
@@ -101,7 +103,8 @@ class HotPath:
             self._logger.warning(refusal)
         pairs = [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
         wake = self._wake.handle
-        longest = FOREVER if self._on_pause is None else PAUSE
+        on_pause, due = self._on_pause, time.monotonic_ns() + PAUSE
+        longest = FOREVER
         try:
             # a process that is asked to stop at once has no context any more
             wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
@@ -110,15 +113,18 @@ class HotPath:
                 wait_set.add_guard_condition(wake)
                 for subscription, _ in pairs:
                     wait_set.add_subscription(subscription)
+                if on_pause is not None:
+                    longest = max(0, due - time.monotonic_ns())
                 wait_set.wait(longest)
-                pause = self._on_pause
                 for subscription, callback in pairs:
                     taken = subscription.take_message(None, True)
                     if taken is not None and not self._stopping:
                         callback(taken[0])
-                        pause = None
-                if pause is not None and not self._stopping:
-                    pause()
+                if on_pause is not None and time.monotonic_ns() >= due and not self._stopping:
+                    on_pause()
+                    due = time.monotonic_ns() + PAUSE
+            if self._on_stop is not None:
+                self._on_stop()
         except _rclpy.RCLError as error:
             if self._context.ok():
                 self._logger.error(f'joint states are no longer taken: {error}')

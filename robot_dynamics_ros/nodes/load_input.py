@@ -1,61 +1,136 @@
-"""From the latched ``payload_state`` and ``gravity_state`` of a dynamics_server to the robot of a node beside it."""
+"""From ``payload_state`` and ``gravity_state`` of a dynamics_server to the load of a node beside it."""
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 
-from geometry_msgs.msg import Vector3Stamped
-
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
 from robot_dynamics_ros.dynamics.errors import DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_of, load_report, payload_of
-from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, load_report, payload_ramp_of
+from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
 from robot_dynamics_ros.robot import Robot
+
+DISCOVERY = 0.5
+"""s from the subscriptions' creation in which a publisher on the graph may not be known yet."""
+PATIENCE = 5.0
+"""s from activation after which a server that publishes nothing is the operator's concern."""
+LOOK_PERIOD = 0.02
+"""s between two looks while something is missing."""
 
 
 class LoadInput:
-    """A robot and the ramp of its payload, as the newest messages say. A wrong one is refused: the old one stays."""
+    """The load of a configured node: ``load``, with the newest valid message of each topic.
 
-    def __init__(self, node: DynamicsNode, taken: Callable[[], object]):
-        """Begin with the node's robot; ``taken()`` is called after each change of ``robot`` or ``ramp``."""
-        self.robot: Robot = node.robot
-        self.ramp = PayloadRamp()
+    A wrong message is refused and changes nothing. Without a publisher there is no payload and gravity is the node's.
+    """
+
+    def __init__(self, node: DynamicsNode, changed: Callable[[], object], awaited: bool = False):
+        """Begin with the messages that are known; ``changed()`` is called after each later change of ``load``.
+
+        ``node.robot`` is what the messages are for, and carries nothing; they come through ``node.load_topics``.
+        ``awaited``: torques wait for both messages, even if no publisher is known yet.
+        """
+        self.load = Load.of(node.robot)
         self.refused = ''
-        self._node, self._taken = node, taken
-        self._subscriptions = [
-            node.create_subscription(kind, topic, node.guarded(self._refusing(topic, take)), LATCHED)
-            for kind, topic, take in (
-                (PayloadState, 'payload_state', self._take_payload),
-                (Vector3Stamped, 'gravity_state', self._take_gravity),
-            )
-        ]
+        self._node, self._changed, self._awaited = node, changed, awaited
+        self._topics: LoadTopics = node.load_topics
+        self._applied: dict = {}
+        self._refusals: dict[str, str] = {}
+        self._began = time.monotonic()
+        self._missing = 'not activated'
+        self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
+        for topic, message in self._topics.newest():
+            self._apply(topic, message)
+        self._topics.attach(self._on_message)
+        self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
+        self._timer.cancel()
 
     def destroy(self) -> None:
-        """Destroy the subscriptions."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        """Destroy what the constructor made; the node's ``LoadTopics`` begin anew."""
+        self._topics.attach(None)
+        self._topics.renew()
+        self._node.destroy_timer(self._timer)
+
+    @property
+    def robot(self) -> Robot:
+        """The node's robot, without payload, under the gravity at the end of its ramp."""
+        return self._node.robot.with_gravity(self.load.gravity.after)
+
+    @property
+    def ramp(self) -> PayloadRamp:
+        """The payload over time."""
+        return self.load.payload
+
+    def begin(self) -> None:
+        """Look anew for what is missing: the node is being activated."""
+        self._began = time.monotonic()
+        self._missing = self._reason()
+        if self._missing:
+            self._timer.reset()
+
+    def missing(self) -> str:
+        """Return '' once the load is known, else why torques may not begin; any thread, at no cost."""
+        return self._missing
+
+    def look(self) -> None:
+        """Look again, until nothing is missing: what appears on the graph later only changes the load."""
+        if self._missing:
+            self._missing = self._reason()
+        if not self._missing:
+            self._timer.cancel()
+
+    def clock_set_back(self, before: int, after: int) -> None:
+        """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
+        self.load = self.load.clock_set_back(before, after)
+        self._changed()
 
     def report(self) -> dict[str, str]:
         """Return payload and gravity for the diagnostics, and why a message was refused last."""
-        return {**load_report(self.robot, self.ramp.mass), 'load refused last': self.refused}
+        load = self.load
+        return {**load_report(load.payload.mass, load.gravity.after), 'load refused last': self.refused}
 
-    def _refusing(self, topic: str, take):
-        """Return the callback that has ``take`` take a message, or tells why it does not."""
+    def _on_message(self, topic: str, message) -> None:
+        self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
+        if self._apply(topic, message):
+            self._changed()
+        self.look()
 
-        def callback(message) -> None:
-            try:
-                take(message)
-            except DynamicsError as error:
-                self.refused = f'{topic}: {error}'
-                self._node.get_logger().warning(f'refused: {self.refused}')
-                return
-            self._taken()
+    def _apply(self, topic: str, message) -> bool:
+        """Return whether ``message`` changed the load; one that is wrong is refused by name."""
+        if message == self._applied.get(topic):
+            return False
+        try:
+            if topic == 'payload_state':
+                self.load = replace(self.load, payload=payload_ramp_of(self._node.robot, message))
+            else:
+                self.load = replace(self.load, gravity=gravity_ramp_of(self._node.robot, message))
+        except DynamicsError as error:
+            self.refused = self._refusals[topic] = f'{topic}: {error}'
+            self._node.get_logger().warning(f'refused: {self.refused}')
+            return False
+        self._applied[topic] = message
+        self._refusals.pop(topic, None)
+        return True
 
-        return callback
-
-    def _take_payload(self, message: PayloadState) -> None:
-        payload, frame, ramp_time = payload_of(self.robot, message)
-        self.ramp = self.ramp.to(frame, payload, nanoseconds(message.stamp), ramp_time)
-
-    def _take_gravity(self, message: Vector3Stamped) -> None:
-        self.robot = self.robot.with_gravity(gravity_of(self.robot, message))
+    def _reason(self) -> str:
+        """Return what is missing now, '' for nothing."""
+        unknown = [topic for topic in KINDS if topic not in self._applied]
+        now = time.monotonic()
+        for topic in unknown:
+            if topic in self._refusals:
+                return f'refused: {self._refusals[topic]}'
+        if self._first_seen is None and any(self._topics.has_publisher(topic) for topic in KINDS):
+            self._first_seen = now
+        for topic in unknown:
+            seen = self._topics.has_publisher(topic)
+            if not (seen or self._awaited):
+                continue
+            if now - self._began < PATIENCE:
+                return f'waiting for {topic}'
+            late = 'has a publisher' if seen else 'is awaited (await_load)'
+            return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
+        # of a server that has just been discovered one topic may be known before the other
+        since = max(self._topics.created, self._first_seen or 0.0)
+        return f'waiting for {unknown[0]}' if unknown and now - since < DISCOVERY else ''

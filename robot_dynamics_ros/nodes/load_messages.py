@@ -1,36 +1,118 @@
-"""From messages to what an arm carries and how gravity pulls at it."""
+"""Payload and gravity in messages and requests."""
+
+from collections.abc import Mapping
 
 import numpy as np
-from geometry_msgs.msg import Vector3Stamped
+from geometry_msgs.msg import Vector3, Vector3Stamped
 
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.control.payload_ramp import LONGEST, carrier
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.control.load import GravityRamp
+from robot_dynamics_ros.control.payload_ramp import LONGEST, PayloadRamp, carrier
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
 
-def payload_of(robot: Robot, message) -> tuple[Payload, str, float]:
-    """Return payload, frame that carries it and ramp time (s) of a SetPayload request or a PayloadState.
+def body_of(robot: Robot, message) -> tuple[str, Payload]:
+    """Return the frame and the payload of a ``Payload`` message, or of any message with its fields.
 
     DynamicsError names the field that is wrong for ``robot``, which carries nothing yet.
     """
     ixx, iyy, izz, ixy, ixz, iyz = message.inertia
     payload = Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
+    return carrier(robot, payload, message.frame), payload
+
+
+def ramp_time_of(message) -> float:
+    """Return the ramp time in s of a message or request; ArgumentError where it is negative or too long."""
     ramp_time = float(arguments.not_negative('ramp_time', message.ramp_time, (), 's'))
     if ramp_time > LONGEST:
         raise ArgumentError(f'ramp_time: expected at most {LONGEST:g} s, got {ramp_time:g}')
-    return payload, carrier(robot, payload, message.frame), ramp_time
+    return ramp_time
 
 
 def gravity_of(robot: Robot, message: Vector3Stamped) -> tuple[float, float, float]:
-    """Return gravity (m/s^2) in the base of ``robot``; ArgumentError where the message has it in another frame."""
-    frame, base = message.header.frame_id, robot.link_names[0]
+    """Return gravity (m/s^2) in the base of ``robot``; ArgumentError for another frame or what is not finite."""
+    check_base(robot, message.header.frame_id)
+    return _vector('gravity', message.vector)
+
+
+def check_base(robot: Robot, frame: str) -> None:
+    """Refuse gravity in another frame than the base link."""
+    base = robot.link_names[0]
     if frame not in ('', base):
         raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
-    return message.vector.x, message.vector.y, message.vector.z
 
 
-def load_report(robot: Robot, mass: float) -> dict[str, str]:
-    """Return what a node's diagnostics say of a payload of ``mass`` (kg) and of the gravity of ``robot``."""
-    return {'payload, kg': f'{mass:g}', 'gravity, m/s^2': ' '.join(f'{part:g}' for part in robot.gravity)}
+def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
+    """Return the payload of a ``PayloadState`` over time; DynamicsError names the field that is wrong for ``robot``."""
+    frame, payload = body_of(robot, message)
+    duration = round(ramp_time_of(message) * 1e9)
+    before: dict[str, Payload] = {}
+    for k, body in enumerate(message.before):
+        try:
+            name, earlier = body_of(robot, body)
+        except DynamicsError as error:
+            raise ArgumentError(f'before[{k}]: {error}') from error
+        if earlier.mass:
+            before[name] = before[name] + earlier if name in before else earlier
+    after = {frame: payload} if payload.mass else {}
+    return PayloadRamp(after, before, nanoseconds(message.stamp), duration)
+
+
+def gravity_ramp_of(robot: Robot, message: GravityState) -> GravityRamp:
+    """Return the gravity of a ``GravityState`` over time; ArgumentError names the field that is wrong for ``robot``."""
+    check_base(robot, message.header.frame_id)
+    after, before = _vector('gravity', message.gravity), _vector('before', message.before)
+    return GravityRamp(after, before, nanoseconds(message.header.stamp), round(ramp_time_of(message) * 1e9))
+
+
+def payload_state(robot: Robot, ramp: PayloadRamp) -> PayloadState:
+    """Return the message of ``ramp``; no payload is a mass of 0 on the last link of ``robot``."""
+    (body,) = payload_messages(ramp.after) or [PayloadMessage(frame=robot.link_names[-1])]
+    state = PayloadState(
+        mass=body.mass,
+        com=body.com,
+        inertia=body.inertia,
+        frame=body.frame,
+        ramp_time=ramp.duration * 1e-9,
+        before=payload_messages(ramp.before),
+    )
+    set_nanoseconds(state.stamp, ramp.start)
+    return state
+
+
+def gravity_state(robot: Robot, ramp: GravityRamp) -> GravityState:
+    """Return the message of ``ramp``, in the base link of ``robot``."""
+    after, before = (Vector3(x=x, y=y, z=z) for x, y, z in (ramp.after, ramp.before))
+    state = GravityState(gravity=after, before=before, ramp_time=ramp.duration * 1e-9)
+    set_nanoseconds(state.header.stamp, ramp.start)
+    state.header.frame_id = robot.link_names[0]
+    return state
+
+
+def payload_messages(payloads: Mapping[str, Payload]) -> list[PayloadMessage]:
+    """Return a ``Payload`` message for each of ``payloads``, which go by the name of the frame that carries them."""
+    return [
+        PayloadMessage(
+            mass=payload.mass,
+            com=payload.com,
+            inertia=[payload.inertia[place] for place in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))],
+            frame=frame,
+        )
+        for frame, payload in payloads.items()
+    ]
+
+
+def load_report(mass: float, gravity) -> dict[str, str]:
+    """Return what a node's diagnostics say of a payload of ``mass`` (kg) and of ``gravity`` (3, m/s^2)."""
+    return {'payload, kg': f'{mass:g}', 'gravity, m/s^2': ' '.join(f'{part:g}' for part in gravity)}
+
+
+def _vector(name: str, vector: Vector3) -> tuple[float, float, float]:
+    """Return a finite vector's parts."""
+    x, y, z = arguments.finite(name, (vector.x, vector.y, vector.z), (3,)).tolist()
+    return x, y, z

@@ -1,28 +1,107 @@
-"""A process that runs nodes until it is asked to stop."""
+"""A process that runs nodes until it is asked to stop.
+
+SIGINT and SIGTERM never raise an exception: until ``run`` is called they end the process at once (``nodes/__init__``);
+while nodes are being started a thread silences those that are active and ends the process, whatever the main thread is
+compiling; afterwards the executor returns. The ROS context is valid until all nodes are silent, so that a node can
+publish a last torque.
+"""
 
 import gc
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from rclpy.utilities import remove_ros_args
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def run(*node_classes) -> None:
-    """Make one node of each class, start those with ``autostart``, and spin until SIGINT or SIGTERM."""
-    rclpy.init()
-    nodes: list = []
+class _Stop:
+    """What a signal does: ``asked`` becomes done; before ``spinning`` is called the process ends at once."""
+
+    def __init__(self, nodes: list):
+        """Take the signals over; ``nodes`` are silenced before the process ends."""
+        self.asked = Future()
+        self._nodes = nodes
+        self._lock = threading.Lock()
+        self._spinning = False
+        self._received, written = os.pipe()
+        os.set_blocking(written, False)
+        # The interpreter writes there whichever thread gets the signal and whatever the main thread is doing.
+        signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+        for number in SIGNALS:
+            signal.signal(number, lambda *_: None)
+        threading.Thread(target=self._wait, name='signals', daemon=True).start()
+
+    def spinning(self) -> None:
+        """Nodes are started: from now on the first signal lets the executor return, the second ends the process."""
+        with self._lock:
+            self._spinning = True
+
+    def _wait(self) -> None:
+        os.read(self._received, 1)
+        with self._lock:
+            if self._spinning:
+                self.asked.set_result(None)
+        if self.asked.done():
+            os.read(self._received, 1)
+        try:
+            silence(self._nodes)
+        finally:
+            os._exit(0)
+
+
+def silence(nodes: list) -> None:
+    """Let all nodes fall silent; one that has no lifecycle has nothing to end."""
+    for node in list(nodes):
+        if isinstance(node, LifecycleNode):
+            node.fall_silent()
+
+
+@contextmanager
+def _one_line():
+    """End the process with one line where ROS arguments, or a parameter file that they name, are wrong."""
     try:
-        nodes.extend(node_class() for node_class in node_classes)
+        yield
+    except RuntimeError as error:
+        sys.exit(' '.join(f'not started: {error}'.split()))
+
+
+def arguments() -> list[str]:
+    """Return the command line without ROS arguments; end the process where those are wrong."""
+    with _one_line():
+        return remove_ros_args(sys.argv)[1:]
+
+
+def run(*makers) -> None:
+    """Make the nodes, start those with ``autostart``, and spin until SIGINT or SIGTERM.
+
+    A maker, such as a node's class, returns a node, or None where there is none to run.
+    """
+    nodes: list = []
+    stop = _Stop(nodes)
+    with _one_line():
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        nodes.extend(node for node in (make() for make in makers) if node is not None)
         executor = SingleThreadedExecutor()
         for node in nodes:
             executor.add_node(node)
-            if node.value('autostart'):
+            if isinstance(node, LifecycleNode) and node.value('autostart'):
                 node.start()
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # asked to stop
+        stop.spinning()
+        executor.spin_until_future_complete(stop.asked)
+    except ExternalShutdownException:
+        pass  # by who else holds the context
     finally:
-        for node in nodes:
-            node.fall_silent()
+        silence(nodes)
         rclpy.try_shutdown()
         # the process is at its end; to look for garbage in it would take 0.4 s (2026-11-20)
         gc.freeze()

@@ -9,23 +9,34 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.importers.reading import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds
-from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
+from robot_dynamics_ros.simulation.arm_clock import ArmClock
 
-PERIOD = 0.001
-"""Simulation step in s."""
+STEP = 1_000_000
+"""Simulation step in ns."""
+SECOND = 1_000_000_000
+
+
+def plant_class():
+    """Return MujocoArm; ArgumentError where MuJoCo, which nothing else of a bringup needs, is not installed."""
+    try:
+        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415
+    except ImportError as error:
+        raise ArgumentError(f"simulated_arm needs MuJoCo (pip install 'mujoco>=3.3'): {error}") from None
+    return MujocoArm
 
 
 class SimulatedArm(DynamicsNode):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
-    Brakes hold the arm until the first command and whenever none came for ``command_timeout``. Where this node or its
-    controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the simulation
-    slow, not wrong.
+    Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
+    node or its controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the
+    simulation slow, not wrong. Stamps never go back (``ArmClock``).
     """
 
     def __init__(self, **options):
@@ -44,18 +55,21 @@ class SimulatedArm(DynamicsNode):
     def setup(self) -> None:
         """Create the plant, the command input and the state output."""
         start = np.array(self.value('start'), float)
-        self._arm = MujocoArm(
+        self._arm = plant_class()(
             self._urdf(),
             self.robot,
-            PERIOD,
+            STEP / SECOND,
             np.full(self.robot.nq, start[0]) if len(start) == 1 else start,
             mass_error=self.value('mass_error'),
             friction_error=self.value('friction_error'),
         )
-        self._timeout = self.value('command_timeout')
-        self._longest_steps = round((1.0 / self.value('rate') + self.value('longest_delay')) / PERIOD)
-        self._command_seen = -np.inf
-        self._steps_lost = 0
+        ros_clock = self.get_clock()
+        self._arm_time = ArmClock(
+            STEP, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
+        )
+        self._timeout = round(self.value('command_timeout') * SECOND)
+        self._longest_delay = round((1.0 / self.value('rate') + self.value('longest_delay')) * SECOND)
+        self._command_seen: int | None = None
         rest = [0.0] * self.robot.nv
         self._state = JointState(name=list(self.robot.joint_names), position=rest, velocity=rest, effort=rest)
         # the message's own memory: nothing is converted on the way out
@@ -74,7 +88,6 @@ class SimulatedArm(DynamicsNode):
             (self.destroy_timer, timer),
             (self.destroy_service, reset),
         ]
-        self._restart_clock()
 
     def teardown(self) -> None:
         """Destroy inputs and output."""
@@ -83,49 +96,55 @@ class SimulatedArm(DynamicsNode):
         self._made = []
 
     def on_activate(self, state):
-        """Let the arm's time begin now."""
-        self._restart_clock()
+        """Begin on the brakes, and let the arm's time begin now."""
+        self._arm.brakes = True
+        self._begin()
         return super().on_activate(state)
 
     def report(self) -> dict[str, str]:
         """Return brakes and lost time."""
-        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{self._steps_lost * PERIOD:.3f}'}
+        lost = self._arm_time.steps_lost * STEP / SECOND
+        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
 
     def _urdf(self) -> str:
-        """Return the plant's URDF as text."""
+        """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
+        if self.value('base_link') or self.value('tip_link') or any(map(str.strip, self.value('locked_joints'))):
+            return self.robot.to_urdf()
         description = self.description()
         if '<' in description:
             return description
         return read_text(description if description.endswith('.urdf') else named_urdf(description))
 
-    def _restart_clock(self) -> None:
-        """Begin to count the arm's time from now: its stamps go on from here step by step."""
-        self._began = time.monotonic()
-        self._stamp_began = self.get_clock().now().nanoseconds
-        self._steps = self._steps_lost = 0
-
     def _on_timer(self) -> None:
         """Step the arm up to now and publish its state."""
-        if not self.active:
+        if not self.active or self.crash:
             return
-        now = time.monotonic()
-        quiet = now - self._command_seen
+        if self._arm_time.read():
+            self._command_seen = None  # in the time that is over
+        quiet = np.inf if self._command_seen is None else self._arm_time.time - self._command_seen
         if quiet > self._timeout:
             self._arm.brakes = True
         if self._arm.brakes:
-            self._restart_clock()  # nothing moves: whatever time was lost is made good
-        due = int((time.monotonic() - self._began) / PERIOD) - self._steps - self._steps_lost
-        controller_is_late = not self._arm.brakes and quiet > self._longest_steps * PERIOD
-        count = 0 if controller_is_late else min(due, self._longest_steps)
-        self._steps_lost += due - count
-        self._arm.step(count)
-        self._steps += count
-        stamp = self._stamp_began + self._steps * round(PERIOD * 1e9)
-        set_nanoseconds(self._state.header.stamp, stamp)
+            self._arm_time.follow()  # nothing moves: whatever time was lost is made good
+        self._step(controller_is_late=quiet > self._longest_delay)
+        set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
         self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
         self._effort[:] = self._arm.torque
         self._publisher.publish(self._state)
         self.silence = ''
+
+    def _begin(self) -> None:
+        """Let the arm's time begin now, without a command."""
+        self._command_seen = None
+        self._arm_time.read()
+        self._arm_time.follow()
+
+    def _step(self, controller_is_late: bool) -> None:
+        """Step the arm by what is due; a machine that is late loses time, and so does a controller that is."""
+        due = self._arm_time.due()
+        count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
+        self._arm.step(count)
+        self._arm_time.advance(count, lost=due - count)
 
     def _on_command(self, message: Float64MultiArray) -> None:
         """Take the newest torque, in joint order; a wrong one counts as none."""
@@ -138,13 +157,12 @@ class SimulatedArm(DynamicsNode):
             return
         self._arm.torque[:] = message.data
         self._arm.brakes = False
-        self._command_seen = time.monotonic()
+        self._command_seen = self._arm_time.now()
 
     def _on_reset(self, request, response):
         """Put the arm back to its start, on its brakes."""
         self._arm.reset()
-        self._command_seen = -np.inf
-        self._restart_clock()
+        self._begin()
         response.success, response.message = True, 'at the start position, brakes closed'
         return response
 

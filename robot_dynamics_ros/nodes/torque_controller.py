@@ -1,37 +1,43 @@
-"""Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_control``."""
-
-from functools import partial
+"""Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_space_control``."""
 
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
-from robot_dynamics_ros.control.handover import Handover
-from robot_dynamics_ros.control.joint_control import LAWS, JointControl
+from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl
+from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.dynamics_node import AT_ACTIVATION
+from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.state_input import JointStateInput
-from robot_dynamics_ros.nodes.torque_node import CommandArray
-from robot_dynamics_ros.nodes.trajectory_node import TrajectoryNode
-from robot_dynamics_ros.nodes.wire import stamp_of
+from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
+from robot_dynamics_ros.nodes.torque_publishers import CommandArray
+from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
 
-class TorqueController(TrajectoryNode):
-    """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` in, ``effort_commands`` out.
+class TorqueController(TorqueNode):
+    """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` with its info in, ``effort_commands`` out.
 
-    Without a trajectory, or before it begins, it holds the position in which it meets the arm. In pd_feedforward it
-    is silent unless a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``. Law and
-    gains may be changed while the node is inactive.
+    Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
+    follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
+    its info fits. Law and gains may be changed while the node is inactive.
     """
 
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('torque_controller', **options)
+        self.declare(**START_TOLERANCE)
         self.declare(
-            'control_law', 'pd_feedforward', f'one of {", ".join(LAWS)}; taken at activation, as the gains are'
+            'control_law',
+            'pd_feedforward',
+            f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
+            acts=AT_ACTIVATION,
         )
-        self.declare('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad')
-        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad')
-        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0)
+        self.declare(
+            'stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad', acts=AT_ACTIVATION
+        )
+        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad', acts=AT_ACTIVATION)
+        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=AT_ACTIVATION)
         self.declare(
             'feedforward_age_limit',
             0.05,
@@ -41,93 +47,50 @@ class TorqueController(TrajectoryNode):
         )
 
     def setup(self) -> None:
-        """Create the inputs, the output and the law."""
-        self._feedforward_age_limit = int(self.value('feedforward_age_limit') * 1e9)
-        self._feedforward_stamp = 0
-        self._feedforward_input = JointStateInput(self.robot.joint_names, 'effort')
-        (self._feedforward,) = self._feedforward_input.numbers
-        self._hold: np.ndarray | None = None
+        """Create the inputs beside those of every torque node."""
+        self._desired = np.zeros((3, self.robot.nv))
+        self._follower = TrajectoryFollower(self.robot, self._desired, self.value('start_tolerance'), self.refuse)
         super().setup()
-        self._choose_law()
+        self.trajectory = self.add(TrajectoryInput(self, self._follower))
 
     def inputs(self) -> dict:
         """Return the handler of the feedforward torque."""
-        return {'feedforward_torque': self._on_feedforward}
+        self._feedforward = self.add(FeedforwardInput(self, self.value('feedforward_age_limit')))
+        return {TOPIC: self._feedforward.on_torque}
 
-    def create_outputs(self) -> None:
-        """Create the publisher; ArgumentError where the robot takes no torques."""
+    def make_law(self) -> JointSpaceLaw:
+        """Return the law that the parameters say; DynamicsError where they are wrong."""
+        law, terms = self.value('control_law'), self.ownership.terms
+        gains = self.value('stiffness'), self.value('damping')
+        bandwidth = self.value('bandwidth')
+        control = self.blended(lambda robot: JointSpaceControl(robot, law, *gains, bandwidth, terms))
+        hold = self.blended(lambda robot: Hold(robot, *gains, terms))
+        self._law_name = law
+        feedforward = self._feedforward if law == 'pd_feedforward' else None
+        return JointSpaceLaw(self._follower, self._desired, control, hold, feedforward)
+
+    def make_output(self) -> CommandArray:
+        """Return the publisher; ArgumentError where the robot takes no torques."""
         if not self.ownership.takes_commands:
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
-        self._commands = CommandArray(self, 'effort_commands')
-
-    def warm_ups(self) -> dict:
-        """Add the law."""
-        rest = np.zeros((3, self.robot.nv))
-        call = partial(self._control.torque, 0, rest[0], rest[1], rest, self._feedforward, out=self.torque)
-        return {**super().warm_ups(), self._control.after.law: call}
+        return CommandArray(self, 'effort_commands')
 
     def on_activate(self, state):
-        """Take law and gains as the parameters are now, and hold the arm where the next state says it is."""
+        """Take law and gains as the parameters are now."""
         try:
-            self._choose_law()
+            self.renew_law()
             self.warm_up()
         except DynamicsError as error:
             self.get_logger().error(f'not activated: {error}')
             self.silence = f'not activated: {error}'
             return TransitionCallbackReturn.FAILURE
-        self._hold = None
-        self._feedforward_stamp = 0  # what came before counts no more
+        self._feedforward.reset()  # what came before counts no more
         return super().on_activate(state)
 
     def report(self) -> dict[str, str]:
-        """Add the law."""
-        return {**super().report(), 'control law': self._control.after.law}
-
-    def handovers(self) -> list[Handover]:
-        """Add the law."""
-        return [*super().handovers(), self._control]
-
-    def compute(self, stamp: int) -> str:
-        """Write the law's torque for the measured state."""
-        if not self.state.has_velocity:
-            return 'the joint state has no velocities'
-        if self._needs_feedforward and abs(stamp - self._feedforward_stamp) > self._feedforward_age_limit:
-            return 'no feedforward torque for this state'
-        if not self.trajectory.follow(stamp, self.state.q, self.state.qd):
-            self._hold = None
-        else:
-            if self._hold is None:
-                self._hold = self.state.q.copy()
-            for desired, held in zip(self.desired, (self._hold, 0.0, 0.0), strict=True):
-                desired[:] = held
-        self._control.torque(stamp, self.state.q, self.state.qd, self.desired, self._feedforward, out=self.torque)
-        return ''
-
-    def publish(self, stamp) -> None:
-        """Publish the command."""
-        self._commands.publish()
-
-    def _choose_law(self) -> None:
-        """Make the law that the parameters say; DynamicsError where they are wrong."""
-        gains = (self.value('stiffness'), self.value('damping'), self.value('bandwidth'))
-        law = self.value('control_law')
-        self._control = Handover(
-            lambda robot: JointControl(robot, law, *gains, self.ownership.terms), self.load.robot, self.load.ramp
-        )
-        self._needs_feedforward = law == 'pd_feedforward'
-
-    def _on_feedforward(self, data: bytes) -> None:
-        """Keep the newest feedforward torque; a wrong one is refused by name, and none is left."""
-        self._feedforward_stamp = 0
-        try:
-            if self._feedforward_input.receive(data):
-                self._feedforward_stamp = stamp_of(data)
-            else:
-                self.refuse(f'feedforward torque refused: {self._feedforward_input.missing("effort")}')
-        except DynamicsError as error:
-            self.refuse(f'feedforward torque refused: {error}')
-        except Exception as error:  # no exception leaves a callback
-            self.refuse(f'feedforward torque refused: internal error: {error!r}')
+        """Add the law, after a look at the feedforward torque's info."""
+        self._feedforward.look()
+        return {**super().report(), 'control law': self._law_name}
 
 
 def main():

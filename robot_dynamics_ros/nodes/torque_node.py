@@ -1,51 +1,52 @@
-"""A node that answers each joint state with a torque: the way from one message to the other, and its safety rules."""
+"""What every node that publishes torques is: parameters, the pipeline made of them, and its diagnostics."""
 
 import time
 
-import numpy as np
+from rclpy.duration import Duration
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.control.handover import GravityTorque, Handover
-from robot_dynamics_ros.control.joint_order import gather, permutation
+from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.ownership import PRESETS, Ownership
-from robot_dynamics_ros.control.safety import (
-    CLAMPED,
-    NOT_FINITE,
-    SLOWED,
-    Envelope,
-    Freshness,
-    effort_limits,
-    rate_limits,
-)
-from robot_dynamics_ros.control.stale import ON_STALE, Idle, stale_answer
-from robot_dynamics_ros.dynamics.errors import DynamicsError
-from robot_dynamics_ros.dynamics.jit import bound
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE, timeout_fallback
+from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter, effort_limits, rate_limits
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
 from robot_dynamics_ros.nodes.hot_path import HotPath, NoExecutor
 from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.state_input import StateInput
-from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
+from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
+from robot_dynamics_ros.nodes.torque_publishers import command_order
+from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
-MOST_REASONS = 20
-"""That are counted one by one: names in messages make any number of them."""
+ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
+"""In which a reliable subscriber confirms the last torque."""
+START_TOLERANCE = {
+    'name': 'start_tolerance',
+    'default': 0.5,
+    'description': 'how far from the arm a trajectory may begin, or go on after a silence; rad or m, 0: anywhere',
+    'low': 0.0,
+    'high': 1000.0,
+}
+"""The parameter of every node that follows a trajectory."""
 
 
 class TorqueNode(DynamicsNode):
-    """Reads ``joint_states``; per message: names, age, ``compute``, envelope, publish. No exception leaves it.
+    """A node with a ``TorquePipeline``. A subclass makes the law and the output, and adds inputs.
 
-    ``load`` is what the robot carries, as ``payload_state`` and ``gravity_state`` tell; ``holding`` the torque against
-    gravity.
+    ``load`` is payload and gravity in force, ``gravity`` the blended torque against gravity.
     """
 
     def __init__(self, name: str, **options):
         """Declare the parameters of every node that publishes torques."""
         super().__init__(name, **options)
+        self.load_topics = LoadTopics(self)  # early: discovery takes its time while the node is configured
         self.declare(
             'age_limit',
             0.0,
@@ -56,11 +57,20 @@ class TorqueNode(DynamicsNode):
         self.declare(
             'on_stale', 'silent', f'what follows when states stop: {", ".join(ON_STALE)}', check=_check_on_stale
         )
+        self.declare(
+            'on_deactivate',
+            'silent',
+            f'what is sent last at deactivation and at the end of the process: {", ".join(ON_DEACTIVATE)}',
+            check=_check_on_deactivate,
+        )
         self.declare('ramp_time', 0.5, 'from the last torque to zero in ramp_to_zero, s', low=0.01, high=60.0)
         self.declare(
             'effort_limit', [0.0], 'of each joint or of all, N m; 0: as in the URDF, .inf: none', check=_check_effort
         )
         self.declare('rate_limit', [0.0], 'of the torque of each joint or of all, N m/s; 0: none', check=_check_rate)
+        self.declare(
+            'await_load', False, 'publish no torque before payload_state and gravity_state, seen on the graph or not'
+        )
         self.declare('preset', '', f"kind of robot, among {', '.join(PRESETS)}; '': unknown", check=_check_preset)
         self.declare(
             'gravity_owner',
@@ -69,69 +79,76 @@ class TorqueNode(DynamicsNode):
             check=_check_owner,
         )
         self.declare(
-            'command_joints', [''], "joint order of the command array; '' means the robot's order", check=_command_order
+            'command_joints', [''], "joint order of the command array; '' means the robot's order", check=command_order
         )
         self.declare(
             'realtime_priority', 0, 'of the thread that answers, 1 to 99 (SCHED_FIFO); 0: as any other', low=0, high=99
         )
         self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
         self.declare('lock_memory', False, 'keep the whole process in memory')
-        self._hot_path: HotPath | None = None
+        self.activated = 0  # by the steady clock, ns
+        self.pipeline: TorquePipeline | None = None
         self.load: LoadInput | None = None
+        self.trajectory: TrajectoryInput | None = None
+        self._hot_path: HotPath | None = None
         self._outputs: list = []
-        self._clear()
+        self._parts: list = []
+        self._blenders: list[PayloadBlender] = []
+        self._refusal = ''
 
     def inputs(self) -> dict:
-        """Return handlers (of bytes) for further JointState topics that are taken on the same thread."""
+        """Return handlers (of bytes) of further JointState topics that are taken on the hot path's thread."""
         return {}
 
     def wanted(self) -> list[str]:
         """Return the terms of the torque that parameters ask for, [''] for all."""
         return ['']
 
-    def handovers(self) -> list[Handover]:
-        """Return every law that depends on what the robot carries."""
-        return [self.holding]
-
-    def hand_over(self) -> None:
-        """Go on with ``load`` as it is now."""
-        for handover in self.handovers():
-            handover.take(self.load.robot, self.load.ramp)
-
-    def compute(self, stamp: int) -> str:
-        """Write ``torque`` for the state in ``state``, ``stamp`` in ns; return '' or why there is none.
-
-        It is ``Idle`` where nothing is missing. With any other reason the node goes on as ``on_stale`` says.
-        """
+    def make_law(self) -> Law:
+        """Return the control law; DynamicsError where the parameters are wrong."""
         raise NotImplementedError
 
-    def create_outputs(self) -> None:
-        """Create what ``publish`` publishes with."""
+    def make_output(self):
+        """Return what publishes: ``publish(stamp, torque)`` and ``publish_info()``."""
         raise NotImplementedError
 
-    def publish(self, stamp: int) -> None:
-        """Publish ``torque`` with the state's stamp (ns)."""
-        raise NotImplementedError
+    def add(self, part):
+        """Return ``part``, an input, which is destroyed when the node is cleaned up."""
+        self._parts.append(part)
+        return part
+
+    def blended(self, make) -> PayloadBlender:
+        """Return the law ``make(robot)`` blended over payload and gravity, which it follows from now on."""
+        blender = PayloadBlender(make, self.robot, self.load.load)
+        self._blenders.append(blender)
+        return blender
 
     def setup(self) -> None:
-        """Create input and outputs."""
-        self._clear()
-        names = self.robot.joint_names
+        """Make the pipeline of what the parameters say."""
+        robot, names = self.robot, self.robot.joint_names
         self.ownership = Ownership(self.value('preset'), self.value('gravity_owner'), self.wanted())
-        limits = (
-            effort_limits(self.value('effort_limit'), self.robot.limits.effort, names),
-            rate_limits(self.value('rate_limit'), names),
+        self.effort_limit = effort_limits(self.value('effort_limit'), robot.limits.effort, names)
+        self.rate_limit = rate_limits(self.value('rate_limit'), names)
+        self._refusal = ''
+        self.load = LoadInput(self, self._on_load, self.value('await_load'))
+        self.gravity = self.blended(GravityTorque)
+        handlers = {'joint_states': self._on_state, **self.inputs()}
+        gravity = self.gravity if 'gravity' in self.ownership.terms else None
+        self._output = self.make_output()
+        self._gate = StateGate(self.value('age_limit'))
+        self.pipeline = TorquePipeline(
+            PipelineClock(self.get_clock()),
+            StateInput(names),
+            self._gate,
+            self.make_law(),
+            TorqueLimiter(self.effort_limit, self.rate_limit, enforced=self.ownership.takes_commands),
+            timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
+            self._output.publish,
+            self.load.missing,
+            self._on_set_back,
+            self.crashed,
+            self.refuse,
         )
-        self.state = StateInput(names)
-        self._freshness = Freshness(self.value('age_limit'))
-        self.torque = np.zeros(self.robot.nv)
-        self.load = LoadInput(self, self.hand_over)
-        self.holding = Handover(GravityTorque, self.load.robot, self.load.ramp)
-        self.create_outputs()
-        self._envelope = Envelope(*limits, self.torque)
-        holding = self.holding if 'gravity' in self.ownership.terms else None
-        self._stale = stale_answer(self.value('on_stale'), holding, self.torque, self.value('ramp_time'))
-        self._simulated_time = self.get_clock().ros_time_is_active
         group = NoExecutor()
         self._inputs = [
             self.create_subscription(
@@ -143,47 +160,76 @@ class TorqueNode(DynamicsNode):
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
                 raw=True,
             )
-            for topic, handler in {'joint_states': self._on_state, **self.inputs()}.items()
+            for topic, handler in handlers.items()
         ]
-        self._hot_path = HotPath(self, group, self._inputs, self._on_pause if self._stale else None)
+        on_pause = self.pipeline.on_pause if self.pipeline.fallback else None
+        self._hot_path = HotPath(self, group, self._inputs, on_pause, self._on_stop)
         self._reset = self.create_service(Trigger, '~/reset', self._on_reset)
 
+    def renew_law(self) -> None:
+        """Make the law anew while the node is inactive; DynamicsError where the parameters are wrong."""
+        self._blenders = [self.gravity]
+        self.pipeline.law = self.make_law()
+
     def warm_ups(self) -> dict:
-        """Add what answers stale input."""
-        return {**super().warm_ups(), **({'torque without input': self._stale.warm_up} if self._stale else {})}
+        """Add what the pipeline calls."""
+        fallback = {'torque on timeout': self.pipeline.fallback.warm_up} if self.pipeline.fallback else {}
+        return {**super().warm_ups(), 'control law': self.pipeline.law.warm_up, **fallback}
 
     def teardown(self) -> None:
-        """Destroy input and outputs."""
+        """Destroy inputs and outputs."""
         if self._hot_path is not None:
             self._hot_path.destroy()
             self._hot_path = None
             for subscription in self._inputs:
                 self.destroy_subscription(subscription)
             self.destroy_service(self._reset)
+        for part in self._parts:
+            part.destroy()
+        self._parts.clear()
+        self._blenders.clear()
         if self.load is not None:
             self.load.destroy()
             self.load = None
         for output in self._outputs:
             self.destroy_lifecycle_publisher(output)
         self._outputs.clear()
+        self.pipeline = self.trajectory = None
 
     def refuse(self, reason: str) -> None:
         """Have ``reason`` logged with the next diagnostics: a message that is refused does not delay the next one."""
         self._refusal = reason
 
+    def crashed(self, error: Exception) -> None:
+        """Stop publishing until the node is activated again."""
+        super().crashed(error)
+        if self.pipeline is not None:
+            self.pipeline.halted = self.crash
+
     def fall_silent(self) -> None:
-        """Answer nothing more; an answer that is under way goes out before."""
+        """Stop publishing; a torque that is under way is published before, then what ``on_deactivate`` says."""
         super().fall_silent()
         if self._hot_path is not None:
             self._hot_path.stop()
 
+    def clock_set_back(self, before: int, after: int) -> None:
+        """Keep the progress of ramps of payload and gravity; in simulated time follow nothing from before.
+
+        A system clock that was set back is noticed late here; what is followed then is the pipeline's concern.
+        """
+        super().clock_set_back(before, after)
+        if self.load is not None:
+            self.load.clock_set_back(before, after)
+        if self.trajectory is not None and self.get_clock().ros_time_is_active:
+            self.trajectory.drop()
+
     def on_activate(self, state):
-        """Begin to answer."""
+        """Begin to publish torques, as soon as payload and gravity in force are known."""
         result = super().on_activate(state)
-        self._freshness.forget()
-        self._absence = ''
-        if self._stale:
-            self._stale.forget()  # what was sent before it fell silent is over
+        self.load.begin()
+        self.pipeline.begin()
+        self.activated = time.monotonic_ns()
+        self._output.publish_info()
         cores = tuple(core for core in self.value('cores') if core >= 0)
         self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
         return result
@@ -199,196 +245,91 @@ class TorqueNode(DynamicsNode):
         self._outputs.append(publisher)
         return publisher.handle.publish_raw
 
+    def latched_publisher(self, message_type, topic: str):
+        """Return a publisher of what late joiners must hear, too; it belongs to the configured node."""
+        publisher = self.create_lifecycle_publisher(message_type, topic, LATCHED)
+        self._outputs.append(publisher)
+        return publisher
+
     def report(self) -> dict[str, str]:
-        """Return counts of states, answers and rejections by reason, rate, jitter, age of the last state."""
-        age, period = time.monotonic() - self._seen, self._freshness.period
-        self._simulated_time = self.get_clock().ros_time_is_active
+        """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""
+        pipeline, gate, limiter = self.pipeline, self._gate, self.pipeline.limiter
         if self._refusal:
             self.get_logger().warning(self._refusal)
             self._refusal = ''
-        if self.active and self._states and age > max(1.0, Freshness.PERIODS * period):
-            self.silence = self._absence or f'no joint state for {age:.1f} s'
+        if self.active:
+            self.silence = pipeline.status()
         publishers = self.count_publishers(self.resolve_topic_name('joint_states'))
         if publishers > 1:
             self.get_logger().warning(f'joint_states has {publishers} publishers (said once)', once=True)
-        counts = self._envelope.counts
+        rejected, counts, age = pipeline.counts.rejected_reasons(), limiter.counts, pipeline.age
         return {
-            'states received': str(self._states),
-            'torques published': str(self._answers),
-            'states rejected': str(sum(self._rejected.values())),
-            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in self._rejected.items()),
-            'torques saturated': str(counts[CLAMPED]),
-            'torques slowed': str(counts[SLOWED]),
-            'torques not finite': str(counts[NOT_FINITE]),
-            'torques, reasons since reset': self._envelope.reasons(self.robot.joint_names),
+            'states received': str(pipeline.counts.received),
+            'torques published': str(pipeline.counts.published),
+            'states rejected': str(sum(rejected.values())),
+            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in rejected.items()),
+            'torques saturated': str(counts[Limited.EFFORT]),
+            'torques slowed': str(counts[Limited.RATE]),
+            'torques not finite': str(counts[Limited.NOT_FINITE]),
+            'torques, reasons since reset': limiter.reasons(self.robot.joint_names),
             'publishers of joint_states': str(publishers),
-            'input rate, Hz': f'{1.0 / period:.1f}' if period else '0',
-            'input jitter, ms': f'{1e3 * self._freshness.jitter:.3f}',
-            'last state, s ago': f'{age:.3f}' if self._states else 'never',
+            'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
+            'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
+            'last state, s ago': 'never' if age is None else f'{age:.3f}',
             'gravity owner': self.ownership.gravity_owner,
+            'effort limits, N m': _numbers(self.effort_limit),
+            'rate limits, N m/s': _numbers(self.rate_limit),
+            'age limit, s': f'{gate.limit:g}',
+            **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
             **self.load.report(),
         }
 
-    def _clear(self) -> None:
-        """Start all counts afresh."""
-        self._states = self._answers = 0
-        self._rejected: dict[str, int] = {}
-        self._seen = self._fresh = self._answered = 0.0
-        self._refusal = self._absence = ''
-
-    def _reject(self, why: str) -> None:
-        """Count a state that is not answered."""
-        counted = why if why in self._rejected or len(self._rejected) < MOST_REASONS else 'others'
-        self._rejected[counted] = self._rejected.get(counted, 0) + 1
-        self.silence = f'joint state rejected: {why}'
-        self._on_pause()
-
-    def _leave(self, reason: str) -> None:
-        """Send nothing for a state that was read, or what ``on_stale`` says."""
-        self.silence = reason
-        if not self._stale:
-            return
-        if isinstance(reason, Idle):
-            self._absence = ''
-            self._stale.rest()
-        else:
-            self._stale.see(self.state.q)
-            self._on_pause()
-
     def _on_state(self, data: bytes) -> None:
-        """Take one state through the safety rules in their order; answer it, or remember the reason for silence."""
-        # the system's clock, where that is the ROS time, costs a tenth of asking rclpy
-        now = self.get_clock().now().nanoseconds if self._simulated_time else time.time_ns()
-        self._states += 1
-        self._seen = time.monotonic()
-        if self.crash:
-            return
-        try:
-            stamp = self.state.read(data)
-            why = self._freshness.refusal(stamp, now)
-            if why:
-                self._reject(why)
-                return
-            reason = self.compute(stamp)
-            if reason:
-                self._leave(reason)
-                return
-            if not self._envelope.admit(self._elapsed(stamp)):
-                self.silence = 'the torque is not finite'
-                self._on_pause()
-                return
-            self.publish(stamp)
-            self._answers += 1
-            self._freshness.answered = stamp
-            self._fresh = self._answered = self._seen
-            self.silence = self._absence = ''
-            if self._stale:
-                self._stale.remember(stamp, self.state.q)
-        except DynamicsError as error:
-            self._reject(str(error))
-            self.refuse(self.silence)
-        except Exception as error:  # no exception leaves a callback: the node says so and stays silent
-            self.crashed(error)
+        """Hand a state to the pipeline."""
+        self.pipeline.on_state(data)
 
-    def _elapsed(self, stamp: int) -> float:
-        """Return the time in s since the last torque; after a silence longer than the age limit begin from zero."""
-        if self._stale and self._stale.acts:  # that one answered no state: its time is known, not its stamp
-            elapsed = self._seen - self._answered
-            if self._goes_on():
-                return elapsed
-        else:
-            elapsed = (stamp - self._freshness.answered) * 1e-9
-        if elapsed <= self._freshness.limit:
-            return elapsed
-        self._envelope.begin()
-        return 0.0
+    def _on_stop(self) -> None:
+        """Send what ``on_deactivate`` says, on the hot path's thread."""
+        if self.value('on_deactivate') != 'silent':
+            self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
+            # a process that ends takes with it what is still on its way
+            for output in self._outputs:
+                output.wait_for_all_acked(ACKNOWLEDGED)
 
-    def _goes_on(self) -> bool:
-        """Return whether there is something to go on with when states are overdue; a clock that was set ends it."""
-        return bool(self._stale and self._stale.due and self._freshness.answered)
+    def _on_set_back(self, before: int, after: int) -> None:
+        """Keep the progress of ramps at once where the system clock was set back; the hot path's thread.
 
-    def _on_pause(self) -> None:
-        """Nothing that can be answered has come: where states are overdue, do what ``on_stale`` says."""
-        now = time.monotonic()
-        overdue = now - self._fresh - self._freshness.limit
-        if overdue < 0.0 or not self._goes_on() or self.crash:
-            return
-        try:
-            if self._stale.compute(overdue) and self._envelope.admit(now - self._answered):
-                self.publish(self._freshness.answered)
-                self._answered = now
-            else:
-                self._stale.rest()
-            self.silence = self._absence = self._stale.reason
-        except DynamicsError as error:
-            self._stale.rest()
-            self.silence = self._absence = f'{self._stale.reason}: {error}'
-        except Exception as error:  # no exception leaves a callback
-            self.crashed(error)
+        A simulated clock calls ``clock_set_back`` before any state can follow, and the executor may have noticed first.
+        """
+        if not self.get_clock().ros_time_is_active and not self.clock_watch.knows(after):
+            for blender in self._blenders:
+                blender.set_back(before, after)
+
+    def _on_load(self) -> None:
+        """Follow a change of payload or gravity."""
+        for blender in self._blenders:
+            blender.take(self.load.load)
+        if self.active:
+            self._output.publish_info()
 
     def _on_reset(self, request, response):
-        """Forget what the envelope has stopped, and what states were rejected."""
-        self._envelope.reset()
-        self._rejected = {}
+        """Forget what the limiter has changed, and what states were rejected."""
+        self.pipeline.limiter.reset()
+        self.pipeline.counts.reset()
         response.success, response.message = True, 'reasons and counts are forgotten'
         return response
 
 
-class CommandArray:
-    """A node's torque as Float64MultiArray in the order of the controller that takes it."""
-
-    def __init__(self, node: TorqueNode, topic: str):
-        """Publish on ``topic`` in the order of the node's parameter ``command_joints``."""
-        self._order = _command_order(node.robot, node.value('command_joints'))
-        self._buffer = ArrayBuffer(node.robot.nv)
-        self._send = node.output(Float64MultiArray, topic)
-        self._gather = bound(gather, node.torque, self._order, self._buffer.data)
-
-    def publish(self) -> None:
-        """Publish the node's torque."""
-        self._gather()
-        self._send(bytes(self._buffer))
-
-
-class NamedTorque:
-    """A node's torque as JointState: names and efforts, the state's stamp, frame_id saying which terms it holds."""
-
-    def __init__(self, node: TorqueNode, topic: str, terms: str):
-        """Publish on ``topic``, labelled with ``terms``."""
-        message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
-        message.header.frame_id = terms
-        self._buffer = JointStateBuffer.of(message)
-        self._send = node.output(JointState, topic)
-        # what is computed there needs no copy on the way out
-        node.torque = self._buffer.effort
-
-    def publish(self, stamp: int) -> None:
-        """Publish the node's torque with ``stamp`` (ns)."""
-        self._send(self._buffer.stamped(stamp))
-
-
-class TorqueTopics:
-    """A node's torque as ``NamedTorque`` and, where the robot takes torques, as ``CommandArray`` below it."""
-
-    def __init__(self, node: TorqueNode, topic: str, terms: str):
-        """Publish on ``topic`` and ``topic``/commands, labelled with ``terms``."""
-        self._named = NamedTorque(node, topic, terms)
-        self._commands = CommandArray(node, f'{topic}/commands') if node.ownership.takes_commands else None
-
-    def publish(self, stamp: int) -> None:
-        """Publish the node's torque with ``stamp`` (ns)."""
-        self._named.publish(stamp)
-        if self._commands:
-            self._commands.publish()
-
-
-def _command_order(robot, names) -> np.ndarray:
-    """Return where each of ``names`` ([''] for the robot's order) stands in the robot's torque, (n,)."""
-    return np.argsort(permutation(robot.joint_names, [name for name in names if name] or list(robot.joint_names)))
+def _numbers(values) -> str:
+    return ' '.join(f'{value:g}' for value in values)
 
 
 def _check_on_stale(robot, name) -> None:
     arguments.choice('on_stale', name, ON_STALE)
+
+
+def _check_on_deactivate(robot, name) -> None:
+    arguments.choice('on_deactivate', name, ON_DEACTIVATE)
 
 
 def _check_effort(robot, limits) -> None:

@@ -11,9 +11,12 @@ from robot_dynamics_ros.nodes.trajectory_input import trajectory_of
 from robot_dynamics_ros.robot import Robot
 
 
-def check_trajectory(robot: Robot, request, response) -> None:
-    """Fill the response to a ``CheckTrajectory`` request; DynamicsError names what is wrong with it."""
-    message = request.trajectory
+def check_trajectory(robot: Robot, request, response, ignored=()) -> None:
+    """Fill the response to a ``CheckTrajectory`` request; DynamicsError names what is wrong with it.
+
+    Joints of the trajectory that are ``ignored`` are not in the response.
+    """
+    message = without_joints(request.trajectory, ignored)
     if not message.points:
         raise ArgumentError('trajectory: it has no points')
     found = check(robot, trajectory_of(robot.joint_names, message), request.sample_period or PERIOD)
@@ -34,6 +37,22 @@ def check_trajectory(robot: Robot, request, response) -> None:
     response.resampled = JointTrajectory(header=message.header, joint_names=message.joint_names)
     if request.resample:
         response.resampled.points = _points(found, order)
+
+
+def without_joints(message: JointTrajectory, ignored) -> JointTrajectory:
+    """Return a trajectory without the joints named in ``ignored``; lists of a wrong length stay as they are."""
+    names = message.joint_names
+    kept = [k for k, name in enumerate(names) if name not in ignored]
+    if len(kept) == len(names):
+        return message
+    reduced = JointTrajectory(header=message.header, joint_names=[names[k] for k in kept])
+    for point in message.points:
+        lists = {field: getattr(point, field) for field in ('positions', 'velocities', 'accelerations', 'effort')}
+        fields = {
+            field: [values[k] for k in kept] if len(values) == len(names) else values for field, values in lists.items()
+        }
+        reduced.points.append(JointTrajectoryPoint(time_from_start=point.time_from_start, **fields))
+    return reduced
 
 
 def _points(found: Check, order: np.ndarray) -> list[JointTrajectoryPoint]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
+from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.robot import Robot
@@ -12,13 +13,16 @@ LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 
 
 @entry
-def _feedback(Kp, Kd, q, qd, q_desired, qd_desired, term, out):
-    """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each."""
+def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out):
+    """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; q_desired - q modulo turn, 0: none."""
     for i in range(out.shape[0]):
-        out[i] = Kp[i] * (q_desired[i] - q[i]) + Kd[i] * (qd_desired[i] - qd[i]) + term[i]
+        e = q_desired[i] - q[i]
+        if turn[i] > 0.0:
+            e -= turn[i] * np.floor(e / turn[i] + 0.5)
+        out[i] = Kp[i] * e + Kd[i] * (qd_desired[i] - qd[i]) + term[i]
 
 
-class JointControl:
+class JointSpaceControl:
     """One of ``LAWS`` for one robot.
 
     pd               tau = Kp e + Kd de
@@ -26,7 +30,8 @@ class JointControl:
     pd_feedforward   tau = Kp e + Kd de + feedforward torque from outside
     computed_torque  tau = M(q) (qdd_d + w^2 e + 2 w de) + h(q, qd) + friction(qd_d), w the bandwidth
 
-    with e = q_d - q and de = qd_d - qd (Featherstone & Orin 2000, section 1; Siciliano et al. 2009, section 8.5).
+    with e = q_d - q (of continuous joints modulo a turn) and de = qd_d - qd (Featherstone & Orin 2000, section 1;
+    Siciliano et al. 2009, section 8.5).
     """
 
     def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float, terms=TERMS):
@@ -39,12 +44,13 @@ class JointControl:
             raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
         self.law = arguments.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
-        self._stiffness = self._gains('stiffness', stiffness)
-        self._damping = self._gains('damping', damping)
+        self._stiffness = gains('stiffness', stiffness, robot.nv)
+        self._damping = gains('damping', damping, robot.nv)
         if not np.isfinite(bandwidth) or bandwidth <= 0:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
         self._of_bandwidth = np.full(robot.nv, bandwidth**2), np.full(robot.nv, 2.0 * bandwidth)
         self._friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+        self._turn = turns(robot)
         self._term = np.zeros(robot.nv)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
@@ -56,7 +62,7 @@ class JointControl:
         q_desired, qd_desired, qdd_desired = desired
         if self.law == 'computed_torque':
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
-            _feedback(*self._of_bandwidth, q, qd, q_desired, qd_desired, qdd_desired, self._term)
+            _feedback(*self._of_bandwidth, self._turn, q, qd, q_desired, qd_desired, qdd_desired, self._term)
             self._robot.inverse_dynamics(q, qd, self._term, out=out)
             add_friction(self._friction, qd_desired, out, out)
             return
@@ -64,11 +70,30 @@ class JointControl:
         if self.law == 'pd_gravity':
             self._robot.gravity_torque(q, out=self._term)
         term = feedforward if self.law == 'pd_feedforward' else self._term
-        _feedback(self._stiffness, self._damping, q, qd, q_desired, qd_desired, term, out)
+        _feedback(self._stiffness, self._damping, self._turn, q, qd, q_desired, qd_desired, term, out)
 
-    def _gains(self, name: str, values) -> np.ndarray:
-        """Return gains as an array (n,)."""
-        gains = np.array(values, float)
-        if gains.shape != (self._robot.nv,) or not np.isfinite(gains).all() or (gains < 0).any():
-            raise ArgumentError(f'{name}: expected {self._robot.nv} numbers >= 0, got {values!r:.80}')
-        return gains
+
+class Hold:
+    """The torque that holds a position: tau = Kp (q_hold - q) - Kd qd + g(q), g unless the robot adds it itself."""
+
+    def __init__(self, robot: Robot, stiffness, damping, terms=TERMS):
+        """Hold ``robot`` with stiffness Kp (n, N m/rad) and damping Kd (n, N m s/rad); ArgumentError as above."""
+        self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
+        self._stiffness = gains('stiffness', stiffness, robot.nv)
+        self._damping = gains('damping', damping, robot.nv)
+        self._turn = turns(robot)
+        self._still, self._gravity = np.zeros(robot.nv), np.zeros(robot.nv)
+
+    def torque(self, q, qd, q_hold, out) -> None:
+        """Write the torque (n, N m) at q, qd (n each, measured) into ``out``."""
+        self._robot.gravity_torque(q, out=self._gravity)
+        # tau = Kp (q_hold - q) - Kd qd + g
+        _feedback(self._stiffness, self._damping, self._turn, q, qd, q_hold, self._still, self._gravity, out)
+
+
+def gains(name: str, values, joints: int) -> np.ndarray:
+    """Return gains as an array (n,); ArgumentError naming what is wrong."""
+    array = np.array(values, float)
+    if array.shape != (joints,) or not np.isfinite(array).all() or (array < 0).any():
+        raise ArgumentError(f'{name}: expected {joints} numbers >= 0, got {values!r:.80}')
+    return array

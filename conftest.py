@@ -1,0 +1,66 @@
+"""What tests need beyond pytest: all of it for scripts/test, whatever is there for ``colcon test``.
+
+``colcon test`` (known by its prefix of test names) leaves out test files that import a package that is not installed,
+and names both at the end. Everywhere else a missing package is an error.
+"""
+
+import ast
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent / 'test'
+LEFT_OUT = pytest.StashKey()
+
+
+def pytest_addoption(parser):
+    """Let the settings of pytest-timeout stand in pyproject.toml also where it is not installed."""
+    if find_spec('pytest_timeout') is None:
+        parser.addini('timeout', 'of no effect without pytest-timeout')
+
+
+def pytest_configure(config):
+    """Likewise for its marker."""
+    if find_spec('pytest_timeout') is None:
+        config.addinivalue_line('markers', 'timeout: of no effect without pytest-timeout')
+    config.stash[LEFT_OUT] = {}
+
+
+@cache
+def missing(path: Path) -> frozenset:
+    """Return the packages that are not installed among those that a file of the tests imports at its top."""
+    found: set = set()
+    for node in ast.parse(path.read_text(encoding='utf-8')).body:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        else:
+            continue
+        for name in names:
+            top = name.partition('.')[0]
+            beside = TESTS / f'{top}.py'
+            if beside.is_file():
+                found |= missing(beside)
+            elif find_spec(top) is None:
+                found.add(top)
+    return frozenset(found)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave a file out for ``colcon test`` where it can't be imported."""
+    if not config.getoption('junitprefix') or collection_path.parent != TESTS or collection_path.suffix != '.py':
+        return None
+    lacks = missing(collection_path)
+    if lacks and collection_path.name.startswith('test_'):
+        config.stash[LEFT_OUT][collection_path.name] = lacks
+        return True
+    return None
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Name what was left out."""
+    for name, packages in sorted(config.stash[LEFT_OUT].items()):
+        terminalreporter.write_line(f'left out: {name}, for not installed: {", ".join(sorted(packages))}')

@@ -1,0 +1,63 @@
+"""Payload and gravity of a robot over time: what changes the robot's torques without changing its model."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrying
+from robot_dynamics_ros.control.ramp import Ramp
+from robot_dynamics_ros.robot import Robot
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class GravityRamp(Ramp[Vector]):
+    """Gravity in the base link over time, m/s^2: ``before`` changes linearly to ``after``."""
+
+    def at(self, time: int) -> np.ndarray:
+        """Return gravity (3,) at ``time`` (ns): exactly ``after`` once the ramp is finished."""
+        share = self.share(time)
+        if share >= 1.0:
+            return np.array(self.after)
+        return (1.0 - share) * np.array(self.before) + share * np.array(self.after)
+
+    def to(self, vector, start: int, ramp_time: float) -> 'GravityRamp':
+        """Return the ramp from gravity at ``start`` (ns) to ``vector`` (3, m/s^2) over ``ramp_time`` s."""
+        return GravityRamp(vector_of(vector), vector_of(self.at(start)), start, round(ramp_time * 1e9))
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a robot carries and its gravity, each with the ramp to it."""
+
+    payload: PayloadRamp
+    gravity: GravityRamp
+
+    @classmethod
+    def of(cls, robot: Robot) -> 'Load':
+        """Return no payload, under the gravity of ``robot``."""
+        gravity = vector_of(robot.gravity)
+        return cls(PayloadRamp(), GravityRamp(gravity, gravity))
+
+    def robot_at(self, robot: Robot, time: int) -> Robot:
+        """Return ``robot``, which carries nothing, with payload and gravity of ``time`` (ns)."""
+        return carrying(robot.with_gravity(self.gravity.at(time)), self.payload.at(time))
+
+    def finished(self, time: int) -> bool:
+        """Return whether both ramps are finished at ``time`` (ns)."""
+        return self.payload.finished(time) and self.gravity.finished(time)
+
+    def clock_set_back(self, before: int, after: int) -> 'Load':
+        """Return the load on a clock that went back from ``before`` to ``after`` (ns); see ``Ramp``."""
+        return replace(
+            self,
+            payload=self.payload.clock_set_back(before, after),
+            gravity=self.gravity.clock_set_back(before, after),
+        )
+
+
+def vector_of(vector) -> Vector:
+    """Return a vector (3,) as a tuple of floats."""
+    x, y, z = (float(part) for part in vector)
+    return x, y, z

@@ -1,0 +1,105 @@
+"""Which joint states may be used, by the age and order of their stamps."""
+
+from enum import Enum
+
+
+class Verdict(Enum):
+    """Whether a state may be used; the value is the reason why not."""
+
+    ACCEPTED = ''
+    NO_STAMP = 'without a stamp'
+    FUTURE = 'from the future'
+    OUT_OF_ORDER = 'out of order'
+    TOO_OLD = 'too old'
+
+
+class StateGate:
+    """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
+
+    The age limit is stated, or three times the measured period between stamps and at most 1 s. ``now`` is the time of
+    the last look at the clock, ns.
+    """
+
+    PERIODS = 3
+    SMOOTHING = 0.1
+    LONGEST = 1_000_000_000
+    """Age limit until two states have made a period, and the longest that is learnt, ns."""
+
+    def __init__(self, limit: float):
+        """Set the age limit in s; 0: learn it."""
+        self._stated = int(limit * 1e9)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget stamps, period and learnt limit."""
+        self._limit: float = self._stated or self.LONGEST
+        self.now: int | None = None
+        self._newest: int | None = None
+        self._used: int | None = None
+        self._answered: int | None = None
+        self._period: float | None = None
+        self._jitter = 0.0
+
+    @property
+    def period(self) -> float:
+        """Smoothed time between two stamps in s; 0 before the second."""
+        return (self._period or 0.0) * 1e-9
+
+    @property
+    def jitter(self) -> float:
+        """Smoothed distance between that time and the single ones, s."""
+        return self._jitter * 1e-9
+
+    @property
+    def limit(self) -> float:
+        """Largest age of a state, s."""
+        return self._limit * 1e-9
+
+    def set_back(self, now: int) -> bool:
+        """Record the time ``now`` (ns); return whether the clock has been set back, which resets everything."""
+        is_back = self.now is not None and now < self.now
+        if is_back:
+            self.reset()
+        self.now = now
+        return is_back
+
+    def check(self, stamp: int, now: int) -> Verdict:
+        """Return whether a state of time ``stamp`` may be used at ``now`` (both ns).
+
+        The period is learnt from stamps that are newer than all before.
+        """
+        if stamp <= 0:
+            return Verdict.NO_STAMP
+        if stamp - now > self._limit:
+            return Verdict.FUTURE
+        if self._newest is None or stamp > self._newest:
+            if self._newest is not None:
+                self._learn(stamp - self._newest)
+            self._newest = stamp
+        if self._answered is not None and stamp < self._answered:
+            return Verdict.OUT_OF_ORDER
+        return Verdict.TOO_OLD if now - stamp > self._limit else Verdict.ACCEPTED
+
+    def resumes(self, stamp: int) -> bool:
+        """Return whether ``stamp`` (ns) is further from the last used state than the age limit, or the first."""
+        return self._used is None or stamp - self._used > self._limit
+
+    def use(self, stamp: int) -> None:
+        """Record that the state of ``stamp`` (ns) was complete: there was a torque for it, or none was asked for."""
+        self._used = stamp
+
+    def answer(self, stamp: int) -> None:
+        """Record that a torque was published for the state of ``stamp`` (ns): states before it are out of order."""
+        self._answered = stamp
+
+    def _learn(self, gap: int) -> None:
+        """Update period, jitter and limit with the time between two stamps, ns."""
+        if self._period is None:
+            self._period = gap
+        else:
+            # a pause is no period: it counts as the longest gap that is still in time
+            error = min(gap, self.PERIODS * self._period) - self._period
+            self._period += self.SMOOTHING * error
+            self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
+        if not self._stated:
+            self._limit = min(self.PERIODS * self._period, self.LONGEST)

@@ -1,0 +1,119 @@
+"""The feedforward torque of another node, and whether it may be added."""
+
+import numpy as np
+
+from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, load_mismatch, mismatch
+from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD
+from robot_dynamics_ros.control.law import Outcome, Result
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.load_messages import payload_messages
+from robot_dynamics_ros.nodes.state_input import JointStateInput
+from robot_dynamics_ros.nodes.wire import stamp_of
+
+TOPIC = 'feedforward_torque'
+NO_INFO = Result(Outcome.INCOMPLETE, f'feedforward torque not added: nothing came on {TOPIC}/info')
+
+
+class FeedforwardInput:
+    """The newest torque on ``feedforward_torque`` and the newest terms on ``feedforward_torque``/info.
+
+    The torque counts only where the terms fit: no term that the robot adds itself, the same joints, gravity owner and
+    model, and the same payload and gravity. Those two may differ from one look to the next, while a change spreads.
+
+    The hot path calls ``on_torque`` and ``fault``, the executor the other methods.
+    """
+
+    def __init__(self, node, age_limit: float):
+        """Subscribe to the info for a TorqueNode; ``age_limit`` (s) is how far the torque may be from a state."""
+        self._node = node
+        self.age_limit = int(age_limit * 1e9)
+        self._input = JointStateInput(node.robot.joint_names, 'effort')
+        (self.effort,) = self._input.numbers
+        self._stamp: int | None = None
+        self._info: TorqueTerms | None = None
+        self._fault: Result | None = NO_INFO
+        self._load_differed = False
+        self._subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', self._on_info, LATCHED)
+
+    def destroy(self) -> None:
+        """Destroy the subscription."""
+        self._node.destroy_subscription(self._subscription)
+
+    def reset(self) -> None:
+        """Forget the torque, as at activation."""
+        self._stamp = None
+
+    def fault(self, stamp: int) -> Result | None:
+        """Return why there is no torque for the state of ``stamp`` (ns); None where there is one."""
+        if self._fault is not None:
+            return self._fault
+        newest = self._stamp
+        return None if newest is not None and abs(stamp - newest) <= self.age_limit else NO_FEEDFORWARD
+
+    def on_torque(self, data: bytes) -> None:
+        """Keep the newest torque; a wrong one is refused by name, and none is left."""
+        self._stamp = None
+        try:
+            if self._input.receive(data):
+                self._stamp = stamp_of(data)
+            else:
+                self._node.refuse(f'feedforward torque refused: {self._input.missing("effort")}')
+        except DynamicsError as error:
+            self._node.refuse(f'feedforward torque refused: {error}')
+        except Exception as error:  # no exception leaves a callback
+            self._node.refuse(f'feedforward torque refused: internal error: {error!r}')
+
+    def look(self) -> None:
+        """Compare the terms with this node's, once a second: payload and gravity must fit at one of two looks."""
+        differs = self._info is not None and bool(load_mismatch(self._info, self._needed()))
+        self._judge(differs and self._load_differed)
+        self._load_differed = differs
+
+    def _on_info(self, message: TorqueInfo) -> None:
+        """Keep what the torque holds, and compare it."""
+        self._info = _terms_of(message, message.terms, message.payloads)
+        self._load_differed = False
+        self._judge(load_differs=False)
+
+    def _judge(self, load_differs: bool) -> None:
+        """Set the fault that the terms have."""
+        if self._info is None:
+            return
+        needed = self._needed()
+        why = mismatch(self._info, needed) or (load_mismatch(self._info, needed) if load_differs else '')
+        fault = Result(Outcome.INCOMPLETE, f'feedforward torque not added: {why}') if why else None
+        if fault is not None and fault != self._fault:
+            self._node.get_logger().warning(fault.reason)
+        self._fault = fault
+
+    def _needed(self) -> TorqueTerms:
+        """Return what a torque must be that this node may add."""
+        node, load = self._node, self._node.load.load
+        return TorqueTerms(
+            joint_names=tuple(node.robot.joint_names),
+            terms=node.ownership.terms,
+            gravity_owner=node.ownership.gravity_owner,
+            model_digest=node.model_digest,
+            gravity=tuple(map(float, load.gravity.after)),
+            payload=_payload_of(payload_messages(load.payload.after)),
+        )
+
+
+def _terms_of(message: TorqueInfo, terms, payloads) -> TorqueTerms:
+    gravity = message.gravity
+    return TorqueTerms(
+        joint_names=tuple(message.joint_names),
+        terms=tuple(terms),
+        gravity_owner=message.gravity_owner,
+        model_digest=message.model_digest,
+        gravity=(gravity.x, gravity.y, gravity.z),
+        payload=_payload_of(payloads),
+    )
+
+
+def _payload_of(messages) -> tuple:
+    """Return frame, mass and centre of each body that weighs something, in the order of the frames."""
+    bodies = [(body.frame, body.mass, tuple(np.asarray(body.com).tolist())) for body in messages if body.mass]
+    return tuple(sorted(bodies))

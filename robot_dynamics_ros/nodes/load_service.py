@@ -1,0 +1,168 @@
+"""``~/set_payload`` and ``~/set_gravity``: the load of the arm, published and, if asked, kept over a restart."""
+
+from dataclasses import replace
+
+from robot_dynamics_ros.control.load import GravityRamp, Load, vector_of
+from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
+from robot_dynamics_ros.control.static_torque import check_static_torque
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.load_messages import (
+    body_of,
+    gravity_of,
+    gravity_state,
+    payload_state,
+    ramp_time_of,
+)
+from robot_dynamics_ros.nodes.load_topics import LoadPublisher
+from robot_dynamics_ros.payload import Payload
+from robot_dynamics_ros.robot import Robot
+
+
+class LoadService:
+    """The load of a configured server: ``load``, changed by requests and published on ``KINDS``.
+
+    The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
+    """
+
+    def __init__(self, node: DynamicsNode, publishers: dict[str, LoadPublisher], path: str):
+        """Begin with the payload that ``path`` holds ('': none is kept) under the gravity of the node's robot.
+
+        ModelError names the file if it is broken.
+        """
+        self._node, self._publishers, self._path = node, publishers, path
+        self._made: tuple[Load, Robot] | None = None
+        now = self._now()
+        gravity = Load.of(node.robot).gravity
+        self.load = Load(PayloadRamp(start=now), replace(gravity, start=now))
+        self._kept = self._other_clock_possible = False
+        if path:
+            try:
+                kept = read_payload(path)
+                if kept is not None:
+                    self.load = replace(self.load, payload=self._ramp_of(kept))
+                    self._kept = self._other_clock_possible = True
+            except DynamicsError as error:
+                raise ModelError(f'payload_file {path}: {error}') from error
+
+    def begin(self) -> None:
+        """Publish the load, for the node is being activated, and log where it is from."""
+        mass, (x, y, z) = self.load.payload.mass, self.load.gravity.after
+        source = f'from {self._path}' if self._kept else 'nothing is kept from an earlier start'
+        self._node.get_logger().info(
+            f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2'
+        )
+        self.publish()
+        self.compare_clocks()
+
+    def compare_clocks(self) -> None:
+        """Finish the ramp of a file that begins later than now: it was written on another clock.
+
+        Nothing is known of a simulated clock that does not run yet.
+        """
+        now = self._now()
+        if not self._other_clock_possible or now == 0:
+            return
+        self._other_clock_possible = False
+        if self.load.payload.duration and self.load.payload.start > now:
+            self._node.get_logger().warning(
+                f'payload_file {self._path}: its ramp begins later than now, so it is of another clock: finished'
+            )
+            self.load = replace(self.load, payload=replace(self.load.payload, start=now, duration=0))
+            self.publish()
+
+    def publish(self) -> None:
+        """Publish payload and gravity; the node is active."""
+        self._publishers['payload_state'].publish(payload_state(self._node.robot, self.load.payload))
+        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, self.load.gravity))
+
+    @property
+    def robot(self) -> Robot:
+        """The node's robot with its load now; the same object as long as nothing changes."""
+        now = self._now()
+        if not self.load.finished(now):
+            return self.load.robot_at(self._node.robot, now)
+        if self.load.payload.duration or self.load.gravity.duration:
+            self.load = self.load.clock_set_back(now, now)  # finished for good, whatever the clock does
+        if self._made is None or self._made[0] is not self.load:
+            self._made = self.load, self.load.robot_at(self._node.robot, now)
+        return self._made[1]
+
+    def clock_set_back(self, before: int, after: int) -> None:
+        """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
+        self.load = self.load.clock_set_back(before, after)
+
+    def set_payload(self, request, response) -> None:
+        """Serve a ``SetPayload`` request; DynamicsError names what is wrong with it."""
+        frame, payload = body_of(self._node.robot, request)
+        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
+        self._check_payload(frame, payload)
+        ramp = self.load.payload.to(frame, payload, self._now(), ramp_time)
+        # whatever can be refused has been when the file is written
+        if self._path:
+            try:
+                write_payload(self._path, _kept(frame, payload, ramp))
+            except ModelError as error:
+                raise ModelError(f'payload_file {self._path}: {error}') from error
+            self._kept = True
+        self.load = replace(self.load, payload=ramp)
+        self._publishers['payload_state'].publish(payload_state(self._node.robot, ramp))
+        self._node.get_logger().info(f'payload: {payload.mass:g} kg on {frame}, over {ramp_time:g} s')
+
+    def set_gravity(self, request, response) -> None:
+        """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
+        vector = gravity_of(self._node.robot, request.gravity)
+        self._node.check_gravity(self._node.robot, vector)
+        for frame, payload in self.load.payload.after.items():
+            self._check_held(frame, payload, vector)
+        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
+        ramp: GravityRamp = self.load.gravity.to(vector, self._now(), ramp_time)
+        self.load = replace(self.load, gravity=ramp)
+        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, ramp))
+        x, y, z = vector
+        self._node.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2, over {ramp_time:g} s')
+
+    def _check_payload(self, frame: str, payload: Payload) -> None:
+        """Refuse a payload that is heavier than payload_limit or, where that is 0, than the joints can hold."""
+        limit = self._node.value('payload_limit')
+        if limit and payload.mass > limit:
+            raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
+        # nothing weighs anything where gravity was set to 0 for a while: that of the parameter counts, too
+        for gravity in {self.load.gravity.after, vector_of(self._node.robot.gravity)}:
+            self._check_held(frame, payload, gravity)
+
+    def _check_held(self, frame: str, payload: Payload, gravity) -> None:
+        """Refuse a payload that the effort limits cannot hold under ``gravity``, unless payload_limit is stated."""
+        if payload.mass and not self._node.value('payload_limit'):
+            bare = self._node.robot.with_gravity(gravity)
+            check_static_torque(bare, bare.with_payload(payload, frame), f'mass: {payload.mass:g} kg on {frame!r}')
+
+    def _ramp_of(self, kept: KeptPayload) -> PayloadRamp:
+        """Return the ramp that a file holds; DynamicsError names what is wrong for the node's robot."""
+
+        def carried(body: Body) -> dict[str, Payload]:
+            payload = Payload(body.mass, body.com, body.inertia)
+            frame = carrier(self._node.robot, payload, body.frame)
+            return {frame: payload} if payload.mass else {}
+
+        before: dict[str, Payload] = {}
+        for body in kept.before:
+            for frame, payload in carried(body).items():
+                before[frame] = before[frame] + payload if frame in before else payload
+        after = carried(kept.body)
+        for frame, payload in after.items():
+            self._check_payload(frame, payload)
+        return PayloadRamp(after, before, kept.start, round(kept.ramp_time * 1e9))
+
+    def _now(self) -> int:
+        """Return the ROS time, ns."""
+        return self._node.get_clock().now().nanoseconds
+
+
+def _kept(frame: str, payload: Payload, ramp: PayloadRamp) -> KeptPayload:
+    """Return ``ramp``, at whose end ``payload`` is on ``frame``, as a file keeps it."""
+    before = tuple(Body(name, body.mass, body.com, body.inertia) for name, body in ramp.before.items())
+    return KeptPayload(
+        Body(frame, payload.mass, payload.com, payload.inertia), ramp.start, ramp.duration * 1e-9, before
+    )

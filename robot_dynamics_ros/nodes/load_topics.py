@@ -1,0 +1,104 @@
+"""``payload_state`` and ``gravity_state``: over DDS between processes, handed over directly within one."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from weakref import WeakKeyDictionary, WeakSet
+
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+
+KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
+REMEMBERED = 64
+"""Messages handed over directly whose copies may still be on their way."""
+
+# by context and resolved topic, which differ between robots of one process
+_local: WeakKeyDictionary = WeakKeyDictionary()
+
+
+class LoadPublisher:
+    """Publishes one of ``KINDS``, transient local, and hands each message to the nodes of this process at once.
+
+    It exists as long as its node: a subscriber can tell that there is a server before the server is active.
+    """
+
+    def __init__(self, node, topic: str):
+        """Create the publisher of ``topic``."""
+        self._context = node.context
+        self._publisher = node.create_lifecycle_publisher(KINDS[topic], topic, LATCHED)
+
+    def publish(self, message) -> None:
+        """Hand over and publish ``message``, which is not changed afterwards; the node is active."""
+        for topics in list(_receivers(self._context, self._publisher.topic_name)):
+            topics.hand_over(self._publisher.topic_name, message)
+        self._publisher.publish(message)
+
+
+class LoadTopics:
+    """The subscriptions of one node to ``KINDS`` and the newest message of each, from the node's start to its end.
+
+    A message that was handed over directly counts once: its copy, which comes over DDS later, is ignored.
+    """
+
+    def __init__(self, node):
+        """Subscribe."""
+        self.created = time.monotonic()  # from then on the graph is being discovered
+        self._node = node
+        self._newest: dict = {}
+        self._handed: deque = deque(maxlen=REMEMBERED)
+        self._receive: Callable | None = None
+        self._resolved = {node.resolve_topic_name(topic): topic for topic in KINDS}
+        for resolved in self._resolved:
+            _receivers(node.context, resolved).add(self)
+        self._subscribe()
+
+    def renew(self) -> None:
+        """Subscribe anew, so that a message of a server that has ended meanwhile counts no more."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._newest.clear()
+        self._handed.clear()
+        self._subscribe()
+
+    def attach(self, receive: Callable[[str, object], None] | None) -> None:
+        """Call ``receive(topic, message)`` for each message from now on; None: for none."""
+        self._receive = receive
+
+    def newest(self) -> Iterator[tuple[str, object]]:
+        """Yield the newest message of each topic that has a publisher: what a late joiner would receive."""
+        for topic, message in self._newest.items():
+            if self.has_publisher(topic):
+                yield topic, message
+
+    def has_publisher(self, topic: str) -> bool:
+        """Return whether the graph has a publisher of one of ``KINDS``."""
+        return self._node.count_publishers(self._node.resolve_topic_name(topic)) > 0
+
+    def hand_over(self, resolved: str, message) -> None:
+        """Receive a message from a node of this process, in the thread of that node."""
+        self._handed.append(message)
+        self._node.guarded(self._on_message)(self._resolved[resolved], message)
+
+    def _subscribe(self) -> None:
+        self._subscriptions = [
+            self._node.create_subscription(kind, topic, self._callback(topic), LATCHED) for topic, kind in KINDS.items()
+        ]
+
+    def _callback(self, topic: str):
+        """Return the callback for messages that come over DDS."""
+
+        def callback(message) -> None:
+            if message not in self._handed:
+                self._on_message(topic, message)
+
+        return callback
+
+    def _on_message(self, topic: str, message) -> None:
+        self._newest[topic] = message
+        if self._receive is not None:
+            self._receive(topic, message)
+
+
+def _receivers(context, resolved: str) -> WeakSet:
+    """Return the ``LoadTopics`` of this process that subscribe to a topic in a context."""
+    return _local.setdefault(context, {}).setdefault(resolved, WeakSet())

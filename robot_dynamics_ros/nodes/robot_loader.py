@@ -1,0 +1,72 @@
+"""The robot that a node's parameters describe."""
+
+import math
+from pathlib import Path
+
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.robot import Robot
+
+
+def load_robot(node, description: str) -> Robot:
+    """Return the robot of ``description`` (URDF as text or path, or a name) as the parameters of ``node`` say.
+
+    Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. The findings of the
+    model check are logged. DynamicsError names the parameter, joint or link that is wrong.
+    """
+    is_urdf = '<' in description or Path(description).suffix == '.urdf'
+    robot = Robot.from_urdf(description) if is_urdf else Robot.named(description)
+    if node.value('actuators'):
+        robot = robot.with_actuators(node.value('actuators'))
+    robot = _part(robot, locked_positions(node.value('locked_joints')), node.value('base_link'), node.value('tip_link'))
+    for finding in robot.findings:
+        if finding.severity == 'error':
+            node.get_logger().error(f'{robot.name}: {finding}')
+        else:
+            node.get_logger().warning(f'{robot.name}: {finding}')
+    wrong = [finding for finding in robot.findings if finding.severity == 'error']
+    if wrong:
+        raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
+    if not robot.nv:
+        raise ModelError(f'{robot.name}: no joint moves')
+    if robot.nv != len(robot.joint_names):
+        raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
+    return robot.with_binding('specialised', most_joints=node.value('most_joints')).with_gravity(node.value('gravity'))
+
+
+def locked_positions(entries) -> dict[str, float]:
+    """Return position (rad, m) by joint of entries like 'finger_joint: 0.02', blank ones left out.
+
+    ArgumentError names the entry or joint that is wrong.
+    """
+    positions: dict[str, float] = {}
+    for entry in entries:
+        if not entry.strip():
+            continue
+        joint, colon, text = (part.strip() for part in entry.rpartition(':'))
+        if not (joint and colon):
+            raise ArgumentError(f"locked_joints: expected 'joint: position', got {entry!r:.80}")
+        try:
+            position = float(text)
+        except ValueError:
+            position = math.nan
+        if not math.isfinite(position):
+            raise ArgumentError(f'locked_joints: joint {joint!r}: expected a finite position, got {text!r:.40}')
+        if joint in positions:
+            raise ArgumentError(f'locked_joints: joint {joint!r} is given twice')
+        positions[joint] = position
+    return positions
+
+
+def _part(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str) -> Robot:
+    """Return ``robot`` with locked joints, and of it the chain between two links ('': its own base, every tip)."""
+    if locked:
+        try:
+            robot = robot.with_locked_joints(locked)
+        except DynamicsError as error:
+            raise ArgumentError(f'locked_joints: {error}') from error
+    if base_link or tip_link:
+        try:
+            robot = robot.chain(base_link or None, tip_link or None)
+        except DynamicsError as error:
+            raise ArgumentError(f'base_link {base_link!r}, tip_link {tip_link!r}: {error}') from error
+    return robot

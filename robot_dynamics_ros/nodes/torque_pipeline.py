@@ -1,0 +1,252 @@
+"""The line of calls from a joint state to a torque: gate, law, limiter, publishers.
+
+state bytes -> ``StateInput`` (names, arrays) -> ``StateGate`` (fresh, in order) -> law -> ``TorqueLimiter`` -> publish.
+One thread runs it, that of the ``HotPath``. What others read of it are numbers, texts and copies.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_dynamics_ros.control.law import Law, Outcome
+from robot_dynamics_ros.control.state_gate import StateGate, Verdict
+from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.nodes.state_input import StateInput
+
+MOST_REASONS = 20
+"""Reasons for rejection that are counted one by one: names in messages make any number of them."""
+STEP = 0.005
+"""Time between two torques of the ramp at deactivation, s."""
+PATIENCE = 1.0
+"""Time beyond the calculated one that this ramp may take, s."""
+NO_INPUT = 'no input yet'
+NOT_FINITE = 'the torque is not finite'
+
+
+class PipelineClock:
+    """The ROS time of a node, and the time that passes between two torques."""
+
+    def __init__(self, ros_clock):
+        """Read ``ros_clock``, an rclpy Clock."""
+        self._ros_clock = ros_clock
+        self.simulated = False
+        self.look()
+
+    def look(self) -> None:
+        """Look whether time is simulated; not done for each state."""
+        self.simulated = self._ros_clock.ros_time_is_active
+
+    def now(self) -> int:
+        """Return the ROS time, ns; reading the system's clock directly costs a tenth of asking rclpy."""
+        return self._ros_clock.now().nanoseconds if self.simulated else time.time_ns()
+
+    def passing(self, steady: float, now: int) -> float:
+        """Return the clock of the arm in s: simulated time, else the steady clock."""
+        return now * 1e-9 if self.simulated else steady
+
+
+class Counts:
+    """What became of joint states; the hot path writes, ``rejected_reasons`` gives others a copy."""
+
+    def __init__(self):
+        """Begin at zero."""
+        self.received = self.published = 0
+        self._rejected: dict[str, int] = {}
+
+    def reject(self, why: str) -> None:
+        """Count a rejected state."""
+        rejected = self._rejected
+        counted = why if why in rejected or len(rejected) < MOST_REASONS else 'others'
+        rejected[counted] = rejected.get(counted, 0) + 1
+
+    def rejected_reasons(self) -> dict[str, int]:
+        """Return how many states were rejected by reason."""
+        return self._rejected.copy()  # one step of the interpreter: no other thread comes between
+
+    def reset(self) -> None:
+        """Forget the rejections."""
+        self._rejected = {}
+
+
+class TorquePipeline:
+    """Computes and publishes one torque for each joint state; no exception leaves it.
+
+    ``silence`` says why the last state got no torque, '' if it got one. ``halted`` stops everything until ``begin``.
+    """
+
+    def __init__(
+        self,
+        clock: PipelineClock,
+        state: StateInput,
+        gate: StateGate,
+        law: Law,
+        limiter: TorqueLimiter,
+        fallback: GravityFallback | RampToZero | None,
+        publish: Callable[[int, np.ndarray], object],
+        waits_for: Callable[[], str],
+        set_back: Callable[[int, int], object],
+        crashed: Callable[[Exception], object],
+        refuse: Callable[[str], object],
+    ):
+        """Connect the parts.
+
+        ``publish(stamp, torque)`` publishes; ``waits_for()`` returns what must come first, '' if nothing;
+        ``set_back(before, after)`` is called where the clock was set back (ns both); ``crashed(error)`` and
+        ``refuse(reason)`` are told of exceptions and of input that is refused.
+        """
+        self._clock, self._state, self._gate, self.law = clock, state, gate, law
+        self.limiter, self.fallback, self._publish = limiter, fallback, publish
+        self._waits_for, self._set_back = waits_for, set_back
+        self._crashed, self._refuse = crashed, refuse
+        self._torque = np.zeros(len(limiter.last))
+        self.counts = Counts()
+        self.silence, self.halted = NO_INPUT, ''
+        self._seen: float | None = None  # steady time of the last state since activation, s
+        self._answered = 0.0  # likewise of the last that was answered
+        self._looked = 0.0  # of the last look at the ROS time
+        self._sent: float | None = None  # when the last torque left, on the clock of the arm, s
+        self._stamp = 0  # of the last state that was answered, ns
+        self._sends = False  # a torque was sent since activation
+        self._falls_back = False  # the last torque was one of the fallback
+
+    def begin(self) -> None:
+        """Begin anew, as at activation: nothing is followed, held or known of earlier states.
+
+        The last torque is kept for the rate limit.
+        """
+        self._gate.reset()
+        self.law.stop_following()
+        if self.fallback:
+            self.fallback.reset()
+        self._clock.look()
+        self.silence, self.halted = NO_INPUT, ''
+        self._seen = None
+        self._sends = self._falls_back = False
+
+    def on_state(self, data: bytes) -> None:
+        """Take one state through all steps, in the order of the safety rules."""
+        self._seen = steady = time.monotonic()
+        self.counts.received += 1
+        if self.halted:
+            return
+        try:
+            now, before = self._clock.now(), self._gate.now
+            if self._gate.set_back(now):
+                # what the clock would say, had it not been set
+                self._set_back(before + round((steady - self._looked) * 1e9), now)
+                self.law.set_back(now)
+            self._looked = steady
+            self.silence = self._waits_for() or self._answer(data, steady, now)
+        except DynamicsError as error:
+            self.silence = self._reject(str(error))
+            self._refuse(self.silence)
+        except Exception as error:  # no exception leaves a callback
+            self._crashed(error)
+
+    def on_pause(self) -> None:
+        """Send what the fallback says where states that can be answered are overdue."""
+        if self.fallback is None or not self.fallback.armed or self.halted:
+            return
+        steady = time.monotonic()
+        overdue = steady - self._answered - self._gate.limit
+        if overdue < 0.0:
+            return
+        try:
+            self.silence, self._falls_back = self.fallback.reason, True
+            if not (self.fallback.torque(overdue, self._torque) and self._send(steady, self._clock.now())):
+                self.fallback.reset()
+        except DynamicsError as error:
+            self.fallback.reset()
+            self.silence = f'{self.fallback.reason}: {error}'
+        except Exception as error:  # no exception leaves a callback
+            self._crashed(error)
+
+    def finish(self, ramp_time: float) -> None:
+        """Reduce the last torque to zero over ``ramp_time`` s (0: at once), within the rate limit, as at deactivation.
+
+        Nothing is sent where no torque was sent since activation.
+        """
+        if not self._sends:
+            return
+        try:
+            began, first = time.monotonic(), self.limiter.last.copy()
+            longest = ramp_time + self.limiter.time_to_zero() + PATIENCE
+            while True:
+                steady = time.monotonic()
+                share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
+                np.multiply(first, share, out=self._torque)
+                self._send(steady, self._clock.now())
+                if share == 0.0 and not self._torque.any():
+                    return
+                if steady - began > longest:
+                    self._refuse('ramp to zero at deactivation given up: the clock of the arm stands still')
+                    return
+                time.sleep(STEP)
+        except Exception as error:  # no exception leaves a callback
+            self._refuse(f'ramp to zero at deactivation stopped: {error!r}')
+
+    def status(self) -> str:
+        """Return why no torque is published, '' where one was within the age limit, at least 1 s."""
+        age, allowed = self.age, max(self._gate.limit, 1.0)
+        if self.halted or age is None or age <= allowed or self._falls_back:
+            return self.halted or self.silence
+        return f'no joint state for {age:.1f} s'
+
+    @property
+    def age(self) -> float | None:
+        """Time since the last joint state, s; None where none has come since activation."""
+        seen = self._seen
+        return None if seen is None else time.monotonic() - seen
+
+    def _answer(self, data: bytes, steady: float, now: int) -> str:
+        """Publish the torque for a state; return why there is none."""
+        state = self._state
+        self._falls_back = False
+        state.read(data)
+        verdict = self._gate.check(state.stamp, now)
+        if verdict is not Verdict.ACCEPTED:
+            return self._reject(verdict.value)
+        state.resumed = self._gate.resumes(state.stamp)
+        result = self.law.torque(state, self._torque)
+        if result.outcome is Outcome.INCOMPLETE:
+            if self.fallback:
+                self.fallback.see(state.q)
+            return self._without_torque(result.reason)
+        self._gate.use(state.stamp)
+        if result.outcome is Outcome.IDLE:
+            if self.fallback:
+                self.fallback.reset()
+            return result.reason
+        self._stamp = state.stamp
+        if not self._send(steady, now):
+            return self._without_torque(NOT_FINITE)
+        self._gate.answer(state.stamp)
+        self._answered = steady
+        self.counts.published += 1
+        if self.fallback:
+            self.fallback.record(state.stamp, state.q, self._torque)
+        return ''
+
+    def _send(self, steady: float, now: int) -> bool:
+        """Limit and publish the torque with the stamp of the last state; return False where it is not finite."""
+        passing = self._clock.passing(steady, now)
+        elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
+        if not self.limiter.apply(self._torque, elapsed):
+            return False
+        self._publish(self._stamp, self._torque)
+        self._sent, self._sends = passing, True
+        return True
+
+    def _reject(self, why: str) -> str:
+        """Count a state that is not answered, and return the reason for silence."""
+        self.counts.reject(why)
+        return self._without_torque(f'joint state rejected: {why}')
+
+    def _without_torque(self, reason: str) -> str:
+        """Let the fallback act for a state that can't be answered; return the reason for silence."""
+        self.silence = reason
+        self.on_pause()
+        return self.silence

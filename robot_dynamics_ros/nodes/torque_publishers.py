@@ -1,0 +1,86 @@
+"""What leaves a torque node: the named torque, the command array, and beside them what the torque holds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros.control.joint_order import gather, permutation
+from robot_dynamics_ros.dynamics.jit import bound
+from robot_dynamics_ros.nodes.load_messages import payload_messages
+from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
+
+
+class CommandArray:
+    """The torque as Float64MultiArray in the order of the controller that receives it."""
+
+    def __init__(self, node, topic: str):
+        """Publish on ``topic`` of a TorqueNode, in the order of its parameter ``command_joints``."""
+        self._order = command_order(node.robot, node.value('command_joints'))
+        self._buffer = ArrayBuffer(node.robot.nv)
+        self._gather = bound(gather, then=(np.zeros(node.robot.nv), self._order, self._buffer.data))
+        self._send = node.output(Float64MultiArray, topic)
+
+    def publish(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish ``torque`` (n, N m); the message has no stamp."""
+        self._gather(torque, self._order, self._buffer.data)
+        self._send(bytes(self._buffer))
+
+    def publish_info(self) -> None:
+        """Publish nothing: a command is not added to another torque."""
+
+
+class NamedTorque:
+    """The torque as JointState: names and efforts, the state's stamp, the base link as frame_id."""
+
+    def __init__(self, node, topic: str):
+        """Publish on ``topic`` of a TorqueNode."""
+        message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
+        message.header.frame_id = node.robot.link_names[0]
+        self._buffer = JointStateBuffer.of(message)
+        self._send = node.output(JointState, topic)
+
+    def publish(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
+        self._buffer.effort[:] = torque
+        self._send(self._buffer.stamped(stamp))
+
+
+class TorqueTopics:
+    """``NamedTorque``, its info topic and, where the robot takes torques, a ``CommandArray`` below it."""
+
+    def __init__(self, node, topic: str, terms: Sequence[str]):
+        """Publish on ``topic``, ``topic``/info and ``topic``/commands of a TorqueNode; ``terms`` make up the torque."""
+        self._node, self._terms = node, list(terms)
+        self._named = NamedTorque(node, topic)
+        self._commands = CommandArray(node, f'{topic}/commands') if node.ownership.takes_commands else None
+        self._info = node.latched_publisher(TorqueInfo, f'{topic}/info')
+
+    def publish(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
+        self._named.publish(stamp, torque)
+        if self._commands:
+            self._commands.publish(stamp, torque)
+
+    def publish_info(self) -> None:
+        """Publish what the torque holds, payload and gravity as they are after their ramps."""
+        node, load = self._node, self._node.load.load
+        info = TorqueInfo(
+            joint_names=list(node.robot.joint_names),
+            terms=self._terms,
+            gravity_owner=node.ownership.gravity_owner,
+            effort_limits=np.where(np.isfinite(node.effort_limit), node.effort_limit, 0.0).tolist(),
+            model_digest=node.model_digest,
+            payloads=payload_messages(load.payload.after),
+        )
+        info.header.stamp = node.get_clock().now().to_msg()
+        info.header.frame_id = node.robot.link_names[0]
+        info.gravity.x, info.gravity.y, info.gravity.z = (float(part) for part in load.gravity.after)
+        self._info.publish(info)
+
+
+def command_order(robot, names) -> np.ndarray:
+    """Return where each of ``names`` ([''] for the robot's order) is in the robot's torque, (n,)."""
+    return np.argsort(permutation(robot.joint_names, [name for name in names if name] or list(robot.joint_names)))

@@ -1,0 +1,55 @@
+"""Sends the demo's motion to the simulated arm, again and again, for launch/demo.launch.py."""
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.tools.motions import SWEEP
+
+SECOND = 1_000_000_000
+LEAD = SECOND // 2
+"""Time between a trajectory's first message and its start, ns."""
+PAUSE = SECOND
+"""Time at rest after a motion, ns."""
+PERIOD = 0.1
+"""Between two looks at the arm's time, s."""
+
+
+class DemoMotion(Node):
+    """``joint_states`` in, ``joint_trajectory`` out: a motion that ends where it begins, repeated in the arm's time."""
+
+    def __init__(self):
+        """Subscribe and publish."""
+        super().__init__('demo_motion')
+        self._stamp = 0
+        self._start: int | None = None
+        self._joint_names: list[str] = []
+        self._trajectories = self.create_publisher(JointTrajectory, 'joint_trajectory', 1)
+        self.create_subscription(JointState, 'joint_states', self._on_state, 1)
+        self.create_timer(PERIOD, self._on_timer)
+
+    def _on_state(self, message: JointState) -> None:
+        self._stamp, self._joint_names = nanoseconds(message.header.stamp), list(message.name)
+
+    def _on_timer(self) -> None:
+        if not self._joint_names:
+            return
+        if self._start is None or self._stamp > self._start + round(SWEEP.times[-1] * SECOND) + PAUSE:
+            self._start = self._stamp + LEAD
+            self.get_logger().info(SWEEP.name)
+        if self._stamp < self._start:
+            # again until it begins, for a node that has not yet met this publisher
+            message = SWEEP.message(self._joint_names)
+            set_nanoseconds(message.header.stamp, self._start)
+            self._trajectories.publish(message)
+
+
+def main():
+    """Run the node until SIGINT or SIGTERM."""
+    run(DemoMotion)
+
+
+if __name__ == '__main__':
+    main()
