@@ -200,6 +200,8 @@ def test_the_payload_is_kept_over_a_restart(graph, states):
     graph.until(lambda: states, 'payload_state')
     assert (states[-1].mass, tuple(states[-1].com), states[-1].inertia.tolist()) == (2.5, COM, ENTRIES)
     assert (states[-1].frame, states[-1].ramp_time) == ('ee_link', 0.1)  # over, or it goes on
+    end = ros.nanoseconds(states[-1].stamp) + ros.SECOND // 10
+    graph.until(lambda: graph.now() > end, 'the end of the ramp')
     assert_near(torques(graph), expected(ROBOT.with_payload(PAYLOAD, 'ee_link')))
     assert graph.diagnostics(NODE).fields['payload, kg'] == '2.5'
 
