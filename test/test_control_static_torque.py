@@ -39,6 +39,7 @@ def test_a_stretched_arm_needs_the_most():
     np.testing.assert_allclose(np.abs(np.cos(found.positions[0])), 1.0, rtol=1e-9)
 
 
+@pytest.mark.compiled
 def test_limits_keep_it_from_the_horizontal():
     # the upper arm is at least 0.5 rad off the horizontal, the elbow bent by 1 rad or more
     robot = arm(limit(0.5, 1.2), limit(1.0, 2.0, 5.0), 'revolute')
