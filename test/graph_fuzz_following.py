@@ -163,6 +163,8 @@ class ControllerModel(FollowingModel):
         if state.stamp - self._waits <= limit:
             # in mid-motion there is nothing that it could go on holding: silence is right, too
             _, torque, *_ = self._holding(rule, state)
+            if self._fed is not None:
+                self._hold = None
             return missing, torque, False, self._fed is None
         self._hold = None  # nothing holds the arm where it was
         return missing, None, False, True
