@@ -36,7 +36,7 @@ class Followed:
 class TrajectoryFollower:
     """Follows the newest trajectory; one that is not where the arm is is dropped.
 
-    A trajectory is met at the first state at or after its start. There, and after each silence, the arm must be within
+    A trajectory begins at the first state at or after its start. There, and after each silence, the arm must be within
     a tolerance of where the trajectory is; one whose first point is still to come may also be as far from it as the
     velocity limits allow in the time that is left. Continuous joints are compared and approached modulo a turn.
 
@@ -110,7 +110,7 @@ class TrajectoryFollower:
             return self._checked(followed, self._desired[0], state.q)
         result = self._checked(followed, followed.first_position, state.q, self._velocity_limit * left)
         if result is TORQUE:
-            # the way to the first point begins where and when the arm is met, on the same turn
+            # the way to the first point begins at the measured state, on the same turn
             begin = nearest(state.q - followed.first_position, self._turn) + followed.first_position
             followed.trajectory.lead_from(t, begin, state.qd)
             followed.sample(t)

@@ -55,7 +55,7 @@ class TrajectoryInput:
         Raises DynamicsError naming what is wrong.
         """
         node = self._node
-        waited = max(0, time.time_ns() - received)  # a busy executor may come to it only after the activation
+        waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
         if not node.active or time.monotonic_ns() - waited < node.activated:
             raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
         if not message.points:
