@@ -203,7 +203,7 @@ def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, 
     assert follower.load.missing() == 'waiting for gravity_state'
     publisher.publish(GRAVITY)
     process.spin_until(lambda: not follower.load.missing(), 'it still waits')
-    assert follower.load.robot.gravity.tolist() == [0.0, 9.81, 0.0]
+    assert list(follower.load.load.gravity.after) == [0.0, 9.81, 0.0]
 
 
 def test_a_new_configuration_begins_with_what_is_known(process):

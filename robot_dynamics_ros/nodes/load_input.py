@@ -5,12 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from robot_dynamics_ros.control.load import Load
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
 from robot_dynamics_ros.dynamics.errors import DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, load_report, payload_ramp_of
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
-from robot_dynamics_ros.robot import Robot
 
 DISCOVERY = 0.5
 """s from the subscriptions' creation in which a publisher on the graph may not be known yet."""
@@ -52,16 +50,6 @@ class LoadInput:
         self._topics.attach(None)
         self._topics.renew()
         self._node.destroy_timer(self._timer)
-
-    @property
-    def robot(self) -> Robot:
-        """The node's robot, without payload, under the gravity at the end of its ramp."""
-        return self._node.robot.with_gravity(self.load.gravity.after)
-
-    @property
-    def ramp(self) -> PayloadRamp:
-        """The payload over time."""
-        return self.load.payload
 
     def begin(self) -> None:
         """Look anew for what is missing: the node is being activated."""
