@@ -122,6 +122,7 @@ class Episode:
         self.nodes.take(name)
         if name != SERVER:
             self.models[name].activate()
+            self.judge.begin(name)
         self._transition(name, 'activate', 'active')
         sent = self.nodes.take(name)
         if name == SERVER:

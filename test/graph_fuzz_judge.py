@@ -50,7 +50,7 @@ class Judge:
         self._set_back: set[str] = set()
 
     def begin(self, name: str) -> None:
-        """Know of no stamp of a new publisher."""
+        """Know of no stamp: of a node that is configured or activated they begin anew."""
         self._stamps.pop(name, None)
 
     def set_back(self) -> None:

@@ -15,6 +15,8 @@ DISCOVERY = 0.5
 """s from the creation of the load's subscriptions to the first torque (R6)."""
 LONGEST = 1.0
 """s, of an age limit that is learnt."""
+SHORTEST = 0.005
+"""Likewise."""
 LOOKED_AT = 0.006
 """s between two looks at states that stop, with room (R17)."""
 LOADS = ('payload_state', 'gravity_state')
@@ -57,7 +59,7 @@ class Clock:
     @property
     def limit(self) -> float:
         """Age limit, s."""
-        return self._stated or (min(3.0 * self._period, LONGEST) if self._period else LONGEST)
+        return self._stated or (min(max(3.0 * self._period, SHORTEST), LONGEST) if self._period else LONGEST)
 
     def refuses(self, stamp: int, now: int) -> str:
         """Return why a state is not usable, '' for nothing; learn the period from it."""
@@ -177,7 +179,7 @@ class TorqueModel:
             return Expected(rule, -self.arm.effort, self.arm.effort, False)
         low, high = self._limited(torque, torque, now, steady)
         sure = sure and (since_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
-        if self._is_slowed(torque, low, high) or (self.settings.rate_limit and rule == 'ANSWER'):
+        if self._is_slowed(torque, torque, (low, high)) or (self.settings.rate_limit and rule == 'ANSWER'):
             rule = 'R14'
         if self.settings.preset == 'monitor_only' and rule in ('ANSWER', 'R14'):
             rule = 'R15'
@@ -207,8 +209,8 @@ class TorqueModel:
             return None
         sure = overdue > LOOKED_AT
         if self.settings.on_stale == 'gravity_only':
-            times = stamp, stamp + round((steady - time) * SECOND)
-            torques = [self.arm.gravity_torque(self._seen, self.load.at(each)) for each in times]
+            carried = self.load.at(stamp + round((steady - time) * SECOND))
+            torques = [self.arm.gravity_torque(self._seen, carried)] * 2
         else:
             ended = self.acts and not self._last.any()
             if ended and overdue > self.settings.ramp_time + LOOKED_AT:
@@ -219,8 +221,7 @@ class TorqueModel:
             torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
         low, high = np.minimum(*torques), np.maximum(*torques)
         bounds = self._limited(low, high, now, steady)
-        slowed = self._is_slowed(low, *bounds) and self._is_slowed(high, *bounds)
-        return Expected('R14' if slowed else 'R17', *bounds, sure, 'R17')
+        return Expected('R14' if self._is_slowed(low, high, bounds) else 'R17', *bounds, sure, 'R17')
 
     def acted(self, torque, now: int, steady: float) -> None:
         """Know that ``on_stale`` has sent a torque."""
@@ -251,12 +252,11 @@ class TorqueModel:
         """Return the time that the rate limit counts, s."""
         return now / SECOND if self.graph.simulated_time else steady
 
-    def _is_slowed(self, torque, low, high) -> bool:
-        """Return whether bounds of a torque are due to the rate limit."""
+    def _is_slowed(self, low, high, bounds) -> bool:
+        """Return whether the ``bounds`` of a torque between ``low`` and ``high`` are due to the rate limit."""
         if self.settings.preset == 'monitor_only':
             return False
-        free = np.clip(torque, -self.arm.effort, self.arm.effort)
-        return bool((low != free).any() or (high != free).any())
+        return not np.array_equal(np.clip([low, high], -self.arm.effort, self.arm.effort), bounds)
 
     def _limited(self, low, high, now: int, steady: float):
         """Return bounds of a torque within the effort limits and the rate limit."""

@@ -136,7 +136,7 @@ def test_a_silence_is_measured_by_the_limit_that_is_learnt():
     assert gate.resumes(last + 15 * MS + 2)
 
 
-@pytest.mark.parametrize('period', [MS, 5 * MS, 20 * MS])
+@pytest.mark.parametrize('period', [2 * MS, 5 * MS, 20 * MS])
 def test_without_one_it_is_three_measured_periods(period):
     assert StateGate.PERIODS == 3
     gate, last = regular(period)
@@ -147,6 +147,15 @@ def test_without_one_it_is_three_measured_periods(period):
         assert accepts(gate, last, last + 3 * period - 2)
         last += period
         assert gate.check(last, last + 3 * period + 2) is TOO_OLD
+
+
+def test_the_limit_that_is_learnt_is_never_shorter_than_5_ms():
+    """Two states of a burst, or of two publishers, are 10 us apart."""
+    gate, last = regular(MS // 100)
+    assert gate.limit == 0.005
+    assert accepts(gate, last, last + 5 * MS)
+    assert gate.check(last, last + 5 * MS + 1) is TOO_OLD
+    assert regular(MS)[0].limit == 0.005 and StateGate(0.001).limit == 0.001  # a stated one is as it is
 
 
 @pytest.mark.parametrize('first', [1, 10_000 * SECOND, 99_998 * SECOND])

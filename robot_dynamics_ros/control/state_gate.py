@@ -16,14 +16,16 @@ class Verdict(Enum):
 class StateGate:
     """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
 
-    The age limit is stated, or three times the measured period between stamps and at most 1 s. ``now`` is the time of
-    the last look at the clock, ns.
+    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s. ``now`` is
+    the time of the last look at the clock, ns.
     """
 
     PERIODS = 3
     SMOOTHING = 0.1
     LONGEST = 1_000_000_000
     """Age limit until two states have made a period, and the longest that is learnt, ns."""
+    SHORTEST = 5_000_000
+    """The shortest that is learnt, ns: two states of a burst are no period, and an operating system delays more."""
 
     def __init__(self, limit: float):
         """Set the age limit in s; 0: learn it."""
@@ -102,4 +104,4 @@ class StateGate:
             self._period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
         if not self._stated:
-            self._limit = min(self.PERIODS * self._period, self.LONGEST)
+            self._limit = min(max(self.PERIODS * self._period, self.SHORTEST), self.LONGEST)

@@ -41,9 +41,12 @@ class GravityFallback:
         """Send nothing until a state has been answered again."""
         self.armed = False
 
-    def torque(self, overdue: float, out) -> bool:
-        """Write the torque (n, N m) when states are overdue by ``overdue`` s; return whether there is one."""
-        self._gravity.torque(self._stamp + round(overdue * 1e9), self._q, out=out)
+    def torque(self, age: float, overdue: float, out) -> bool:
+        """Write the torque (n, N m) for what is carried now, ``age`` s after the last state; return that there is one.
+
+        By how much states are ``overdue`` does not matter.
+        """
+        self._gravity.torque(self._stamp + round(age * 1e9), self._q, out=out)
         return True
 
 
@@ -77,10 +80,10 @@ class RampToZero:
         """Send nothing until a state has been answered again."""
         self.armed = False
 
-    def torque(self, overdue: float, out) -> bool:
+    def torque(self, age: float, overdue: float, out) -> bool:
         """Write the torque (n, N m) when states are overdue by ``overdue`` s; return False once zero was sent.
 
-        ``out`` holds the torque that was sent last: a rate limit may take longer than the ramp.
+        The ``age`` of the last state does not matter. ``out`` holds the torque that was sent last: a rate limit may take longer than the ramp.
         """
         if self._is_zero and not out.any():
             return False

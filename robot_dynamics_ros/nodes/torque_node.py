@@ -50,7 +50,7 @@ class TorqueNode(DynamicsNode):
         self.declare(
             'age_limit',
             0.0,
-            'how far a state may lie from now, s; 0 means three periods of the input, at most 1 s',
+            'how far a state may lie from now, s; 0 means three periods of the input, 0.005 to 1 s',
             low=0.0,
             high=86400.0,
         )

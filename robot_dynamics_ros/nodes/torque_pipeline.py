@@ -151,12 +151,13 @@ class TorquePipeline:
         if self.fallback is None or not self.fallback.armed or self.halted:
             return
         steady = time.monotonic()
-        overdue = steady - self._answered - self._gate.limit
+        age = steady - self._answered
+        overdue = age - self._gate.limit
         if overdue < 0.0:
             return
         try:
             self.silence, self._falls_back = self.fallback.reason, True
-            if not (self.fallback.torque(overdue, self._torque) and self._send(steady, self._clock.now())):
+            if not (self.fallback.torque(age, overdue, self._torque) and self._send(steady, self._clock.now())):
                 self.fallback.reset()
         except DynamicsError as error:
             self.fallback.reset()
