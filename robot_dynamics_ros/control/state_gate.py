@@ -16,8 +16,8 @@ class Verdict(Enum):
 class StateGate:
     """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
 
-    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s. ``now`` is
-    the time of the last look at the clock, ns.
+    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s. ``now``
+    is the time of the last look at the clock, ns.
     """
 
     PERIODS = 3

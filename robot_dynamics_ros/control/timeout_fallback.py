@@ -83,7 +83,8 @@ class RampToZero:
     def torque(self, age: float, overdue: float, out) -> bool:
         """Write the torque (n, N m) when states are overdue by ``overdue`` s; return False once zero was sent.
 
-        The ``age`` of the last state does not matter. ``out`` holds the torque that was sent last: a rate limit may take longer than the ramp.
+        The ``age`` of the last state does not matter. ``out`` holds the torque that was sent last: a rate limit may
+        take longer than the ramp.
         """
         if self._is_zero and not out.any():
             return False
