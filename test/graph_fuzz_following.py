@@ -10,10 +10,6 @@ SPREADS = 1.0, 3.0
 """s: a disagreement on payload or gravity that is shorter is allowed, one that is longer is not ("about 2 s", R13)."""
 
 
-AFTER_SILENCE = -1
-"""In the place of a met stamp: whether a torque has come for the trajectory is open again."""
-
-
 class FollowingModel(TorqueModel):
     """What both have in common."""
 
@@ -125,14 +121,13 @@ class ControllerModel(FollowingModel):
 
     def law(self, state: State, silence: bool):
         """Return the torque of the control law along the trajectory, or that of holding."""
-        self.missing = ''
+        self.missing, self._either = '', None
         if silence:
-            self._hold = None
-            self._fed = AFTER_SILENCE
+            self._hold, self._follows, self._waits = None, False, None
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
-            self._fed = self._waits = None
+            self._follows, self._waits = False, None
             return self._holding(rule, state)
         if self.settings.control_law != 'pd_feedforward':
             self._hold = None
@@ -142,32 +137,37 @@ class ControllerModel(FollowingModel):
     def _with_feedforward(self, rule: str, state: State, motion):
         """Return what pd_feedforward does on a trajectory (R12, R13).
 
-        A torque counts as one for this trajectory where it is near enough to the state.
+        A torque counts as one for this trajectory where it is near enough to the state. Until the first one has come
+        the arm is held, for as long; then the node is silent.
         """
         limit = self.settings.feedforward_age_limit * SECOND
-        fits, met = self._fits(), self.follower.followed.met
+        fits = self._fits()
         came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
-        if came and fits is None:
-            self._hold, self._fed = None, AFTER_SILENCE
-            self._waits = state.stamp if self._waits is None else self._waits
-            return 'R13', np.full(self.arm.n, np.nan), False, False
         if came and fits:
-            self._hold, self._fed, self._waits = None, met, None
+            self._hold, self._follows, self._waits = None, True, None
             torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
             return rule, torque, False, True
-        missing = 'R13' if came else 'R12'
-        if self._fed == met:
-            self._hold = None
-            return missing, None, False, True
-        self._waits = state.stamp if self._waits is None else self._waits
-        if state.stamp - self._waits <= limit:
-            # in mid-motion there is nothing that it could go on holding: silence is right, too
-            _, torque, *_ = self._holding(rule, state)
-            if self._fed is not None:
-                self._hold = None
-            return missing, torque, False, self._fed is None
-        self._hold = None  # nothing holds the arm where it was
-        return missing, None, False, True
+        held = None
+        if not self._follows:
+            self._waits = state.stamp if self._waits is None else self._waits
+            if state.stamp - self._waits <= limit:
+                _, held, *_ = self._holding(rule, state)
+        if came and fits is None:
+            self._either, self._hold = (held, self._hold), None
+            return 'R13', np.full(self.arm.n, np.nan), False, False
+        if held is None:
+            self._hold = None  # nothing holds the arm where it was
+        return 'R13' if came else 'R12', held, False, True
+
+    def answered(self, state: State, torque, now: int, steady: float) -> None:
+        """Know by the torque whether the node holds or follows, where both are right."""
+        if self._either is not None:
+            held, position = self._either
+            if held is not None and np.allclose(torque, self._limited(held, held, now, steady)[0], rtol=0, atol=1e-6):
+                self._hold = position
+            else:
+                self._follows, self._waits = True, None
+        super().answered(state, torque, now, steady)
 
     def unanswered(self) -> None:
         """Hold nothing."""
@@ -221,5 +221,6 @@ class ControllerModel(FollowingModel):
 
     def _forget_feedforward(self) -> None:
         self._feedforward: tuple[int, np.ndarray] | None = None
-        self._fed: int | None = None  # met stamp of the trajectory for which one has come
+        self._follows = False  # a trajectory, with such a torque
         self._waits: int | None = None  # stamp since which one is waited for
+        self._either: tuple | None = None  # torque and position of holding, where following is right, too

@@ -27,8 +27,8 @@ class JointSpaceLaw:
     """Follows the desired motion by a ``JointSpaceControl``; without one it holds the arm.
 
     The hold position is the measured one when holding begins, and is measured anew after a silence. A motion that has
-    begun, but for which no feedforward torque has come yet, is waited for while holding, for at most the age limit of
-    the feedforward torque.
+    begun, or goes on after a silence, waits for its first feedforward torque while holding, for at most the age limit
+    of that torque.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class JointSpaceLaw:
         if not state.has_velocity:
             return NO_VELOCITIES
         if state.resumed:
-            self._holds = False
+            self._holds = self._follows = False
+            self._waits_since = None
         result = self._source.follow(state)
         if result.outcome is not Outcome.TORQUE:
             self._follows, self._waits_since = False, None
@@ -91,7 +92,7 @@ class JointSpaceLaw:
         return TORQUE
 
     def _waits(self, stamp: int, longest: int) -> bool:
-        """Return whether a motion that has begun may wait for its first feedforward torque, ``longest`` ns at most."""
+        """Return whether a motion may wait for its first feedforward torque, ``longest`` ns at most."""
         if self._follows:
             return False
         if self._waits_since is None:
