@@ -123,7 +123,7 @@ class ControllerModel(FollowingModel):
         """Return the torque of the control law along the trajectory, or that of holding."""
         self.missing, self._either = '', None
         if silence:
-            self._hold, self._follows, self._waits = None, False, None
+            self._hold = None
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:

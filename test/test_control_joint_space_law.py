@@ -369,6 +369,15 @@ def test_a_silence_in_mid_motion_ends_in_a_hold_unless_the_arm_is_on_its_way():
             assert loop.told == []
 
 
+def test_a_motion_received_just_after_the_clock_was_set_back_waits_too():
+    """The one before was followed up to then."""
+    one = Controller()
+    assert one.follows()
+    one.feedforward.why = NO_FEEDFORWARD
+    one.law.set_back(7)
+    assert one.holds(THERE, q=THERE)
+
+
 def test_a_clock_that_is_set_back_in_mid_motion_ends_in_a_hold():
     loop = Loop()
     loop.follower.receive(Trajectory([0.0, 10.0], [HERE, HERE + 1.0]), START + 6 * SECOND, START)

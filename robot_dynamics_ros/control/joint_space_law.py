@@ -27,8 +27,8 @@ class JointSpaceLaw:
     """Follows the desired motion by a ``JointSpaceControl``; without one it holds the arm.
 
     The hold position is the measured one when holding begins, and is measured anew after a silence. A motion that has
-    begun, or goes on after a silence, waits for its first feedforward torque while holding, for at most the age limit
-    of that torque.
+    begun waits for its first feedforward torque while holding, for at most the age limit of that torque; it does not
+    wait anew after a silence, which missing torques make themselves.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class JointSpaceLaw:
         self._control, self._hold, self._feedforward = control, hold, feedforward
         n = desired.shape[1]
         self._held, self._none = np.zeros(n), np.zeros(n)
-        self._holds = self._follows = False
-        self._waits_since: int | None = None
+        self._waits_since: int | None
+        self._forget()
 
     def warm_up(self) -> None:
         """Compile what ``torque`` calls."""
@@ -59,21 +59,19 @@ class JointSpaceLaw:
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()
-        self._holds = self._follows = False
-        self._waits_since = None
+        self._forget()
 
     def set_back(self, now: int) -> None:
         """Drop what is from before the clock was set back to ``now`` (ns)."""
         self._source.set_back(now)
-        self._waits_since = None
+        self._forget()
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
             return NO_VELOCITIES
         if state.resumed:
-            self._holds = self._follows = False
-            self._waits_since = None
+            self._holds = False
         result = self._source.follow(state)
         if result.outcome is not Outcome.TORQUE:
             self._follows, self._waits_since = False, None
@@ -90,6 +88,11 @@ class JointSpaceLaw:
         self._holds, self._follows, self._waits_since = False, True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
+
+    def _forget(self) -> None:
+        """Hold, follow and wait for nothing."""
+        self._holds = self._follows = False
+        self._waits_since = None
 
     def _waits(self, stamp: int, longest: int) -> bool:
         """Return whether a motion may wait for its first feedforward torque, ``longest`` ns at most."""
