@@ -318,7 +318,11 @@ def test_warm_up_computes_everything_and_holds_nothing(monkeypatch):
     one.law.warm_up()
     assert one.source.calls == ['warm_up']
     following, holding = inputs
-    assert following[:2] == (one.control, 2) and following[2] is one.desired and following[3].tolist() == [0.0] * 6
+    assert (
+        following[:2] == (one.control, 2)
+        and np.array_equal(following[2], one.desired)
+        and following[3].tolist() == [0.0] * 6
+    )
     assert holding[0] is not one.control and holding[1:] == (3,)
     one.source.result = IDLE
     assert one.holds(THERE, q=THERE)
@@ -346,7 +350,7 @@ class Loop:
         out, self.state.q[:] = np.empty(6), q
         self.state.stamp, self.state.resumed = stamp, self.gate.resumes(stamp)
         assert self.law.torque(self.state, out) is TORQUE
-        self.gate.use(stamp)
+        self.gate.used = stamp
         return out - ROBOT.gravity_torque(self.state.q)
 
     def towards(self, where, q):

@@ -13,8 +13,8 @@ def accepts(gate, stamp, now) -> bool:
     """Return whether a state is accepted, and record it as answered then."""
     is_accepted = gate.check(stamp, now) is ACCEPTED
     if is_accepted:
-        gate.use(stamp)
-        gate.answer(stamp)
+        gate.used = stamp
+        gate.answered = stamp
     return is_accepted
 
 
@@ -60,7 +60,7 @@ def test_a_state_that_was_not_answered_is_in_nobodys_way():
     gate = StateGate(1.0)
     for k in range(3):
         assert gate.check(SECOND - k, SECOND) is ACCEPTED
-        gate.use(SECOND - k)
+        gate.used = SECOND - k
 
 
 @pytest.mark.parametrize('stamp', [0, -1])
@@ -76,8 +76,8 @@ def test_in_simulated_time_the_first_state_may_come_at_once():
 def test_time_0_is_a_time_like_any_other():
     """Of what was answered and used, and of the clock: only None is none."""
     gate = StateGate(1.0)
-    gate.answer(0)
-    gate.use(0)
+    gate.answered = 0
+    gate.used = 0
     assert not gate.resumes(SECOND) and gate.resumes(SECOND + 1)
     assert not gate.set_back(0)
     assert gate.set_back(-1)
@@ -121,12 +121,12 @@ def test_a_silence_is_longer_than_the_age_limit_and_the_first_state_ends_one():
     assert gate.resumes(SECOND)
     gate.check(SECOND, SECOND)
     assert gate.resumes(SECOND)  # accepted is not used
-    gate.use(SECOND)
+    gate.used = SECOND
     assert not gate.resumes(SECOND + 50 * MS)
     assert gate.resumes(SECOND + 50 * MS + 1)
-    gate.answer(SECOND + 40 * MS)
+    gate.answered = SECOND + 40 * MS
     assert gate.resumes(SECOND + 50 * MS + 1)  # what counts is what was used
-    gate.use(SECOND + 50 * MS + 1)
+    gate.used = SECOND + 50 * MS + 1
     assert not gate.resumes(SECOND + 100 * MS + 1)
 
 

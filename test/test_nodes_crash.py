@@ -38,7 +38,7 @@ def node(request):
     assert made.active
     made.sent, made.told = [], []
     made.pipeline._publish = lambda stamp, torque: made.sent.append(torque.copy())
-    made.load._missing = ''  # nobody spins this node until its load is known
+    made.load.missing = ''  # nobody spins this node until its load is known
     made._diagnostics.publish = lambda array: made.told.extend(array.status)
     yield made
     made.fall_silent()
@@ -66,19 +66,19 @@ def broken(*arguments):
 
 def test_an_error_on_the_hot_path_silences_the_node_until_it_is_activated_again(node):
     law, node.pipeline.law = node.pipeline.law, Broken()
-    node._on_state(state(node))
+    node.pipeline.on_state(state(node))
     assert node.silence == "internal error: RuntimeError('a wheel came off')"
     node.pipeline.law = law
-    node._on_state(state(node))
+    node.pipeline.on_state(state(node))
     assert node.sent == []  # silent although it could go on
     node._publish_diagnostics()
     assert not node.active
     (status,) = node.told
     assert (status.level, status.message) == (DiagnosticStatus.ERROR, node.crash)
     node.trigger_activate()
-    node.load._missing = ''
+    node.load.missing = ''
     node.pipeline.law = GravityLaw(node.gravity)
-    node._on_state(state(node))
+    node.pipeline.on_state(state(node))
     assert len(node.sent) == 1
     assert node.crash == ''
 

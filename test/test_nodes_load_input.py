@@ -114,9 +114,9 @@ def mass_of(follower):
 def test_nodes_of_one_process_know_the_load_before_set_payload_has_answered(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
-    assert follower.load.missing() == 'waiting for payload_state'
+    assert follower.load.missing == 'waiting for payload_state'
     server.start()
-    assert set(follower.load._applied) == set(KINDS) and follower.load.missing() == ''
+    assert set(follower.load._applied) == set(KINDS) and follower.load.missing == ''
     set_payload(server, 2.0)
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=3.0)
     server._load.set_gravity(request, SetGravity.Response())
@@ -162,14 +162,14 @@ def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
     monkeypatch.setattr(load_input, 'DISCOVERY', 1e9)
     follower.start()
     process.spin(0.2)
-    assert follower.load.missing() == 'waiting for payload_state'
+    assert follower.load.missing == 'waiting for payload_state'
     monkeypatch.setattr(load_input, 'DISCOVERY', 0.5)
-    process.spin_until(lambda: not follower.load.missing(), 'it waits for nobody')
+    process.spin_until(lambda: not follower.load.missing, 'it waits for nobody')
     assert follower.load._timer.is_canceled()
     # a server that comes later changes the load, and nothing else
     other = process.node(DynamicsServer)
     process.spin(0.3)
-    assert follower.load.missing() == ''
+    assert follower.load.missing == ''
     other.start()
     set_payload(other, 2.0)
     assert mass_of(follower) == 2.0
@@ -181,16 +181,16 @@ def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process
     process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the server')
     follower.start()
     process.spin(load_input.DISCOVERY + 0.2)
-    assert follower.load.missing() == 'waiting for payload_state'
+    assert follower.load.missing == 'waiting for payload_state'
     monkeypatch.setattr(load_input, 'PATIENCE', 0.0)
     process.spin(0.1)
-    assert follower.load.missing() == (
+    assert follower.load.missing == (
         'payload_state has a publisher, but no message came within 0 s: activate dynamics_server'
     )
     monkeypatch.undo()
     server.start()
     set_payload(server, 2.0)
-    process.spin_until(lambda: not follower.load.missing(), 'it still waits')
+    process.spin_until(lambda: not follower.load.missing, 'it still waits')
     assert mass_of(follower) == 2.0
 
 
@@ -200,9 +200,9 @@ def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, 
     process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the publisher')
     follower.start()
     process.spin(load_input.DISCOVERY + 0.1)
-    assert follower.load.missing() == 'waiting for gravity_state'
+    assert follower.load.missing == 'waiting for gravity_state'
     publisher.publish(GRAVITY)
-    process.spin_until(lambda: not follower.load.missing(), 'it still waits')
+    process.spin_until(lambda: not follower.load.missing, 'it still waits')
     assert list(follower.load.load.gravity.after) == [0.0, 9.81, 0.0]
 
 
@@ -218,8 +218,8 @@ def test_a_new_configuration_begins_with_what_is_known(process):
     follower.start()
     assert (mass_of(follower), len(follower.seen)) == (3.0, seen)
     # what was said before the configuration must be heard anew: the server may have ended meanwhile
-    assert follower.load.missing() == 'waiting for gravity_state'
-    process.spin_until(lambda: not follower.load.missing(), 'it still waits')
+    assert follower.load.missing == 'waiting for gravity_state'
+    process.spin_until(lambda: not follower.load.missing, 'it still waits')
     assert mass_of(follower) == 3.0
 
 
@@ -248,12 +248,12 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_told(process):
     process.spin_until(lambda: follower.load.refused, 'a refusal')
     process.spin(load_input.DISCOVERY)
     assert "'hook'" in follower.load.refused
-    assert follower.load.missing() == f'refused: {follower.load.refused}'
+    assert follower.load.missing == f'refused: {follower.load.refused}'
     publisher.publish(PAYLOAD)
-    process.spin_until(lambda: not follower.load.missing(), 'it still waits')
+    process.spin_until(lambda: not follower.load.missing, 'it still waits')
     publisher.publish(PayloadState(mass=-2.0, frame='ee_link'))
     process.spin_until(lambda: 'mass' in follower.load.refused, 'a refusal')
-    assert (follower.load.missing(), mass_of(follower)) == ('', 2.0)
+    assert (follower.load.missing, mass_of(follower)) == ('', 2.0)
 
 
 def test_a_message_that_comes_twice_keeps_the_progress_of_a_clock_that_went_back(process):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.boundary import call
 from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_of
 from robot_dynamics_ros.dynamics.jit import bound, entry
@@ -33,6 +34,18 @@ def add_friction(friction, qd, transmitted, torque):
         )
 
 
+@entry
+def _torque_at(inverse_dynamics, load, friction, q, qd, qdd, speed, torque):
+    """Write torque (n) = RNEA at q, qd, qdd + friction at ``speed`` (n each); return False where RNEA is not finite.
+
+    ``inverse_dynamics`` is the address of the robot's program, ``load`` (19) what that reads at run time.
+    """
+    if not call(inverse_dynamics, (q, qd, qdd, load, torque)):
+        return False
+    add_friction(friction, speed, torque, torque)
+    return True
+
+
 def frictionless(friction: Friction) -> Friction:
     """Return ``friction`` with all parts of it zero."""
     return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
@@ -54,16 +67,23 @@ class Compensation:
         self._rest = np.zeros(robot.nv)
         friction = robot.friction
         parameters = np.array(friction if 'friction' in terms else frictionless(friction))
-        self._add_friction = bound(add_friction, parameters, then=(self._rest, self._rest, self._rest))
+        vector = self._rest
+        self._add_friction = bound(add_friction, parameters, then=(vector, vector, vector))
         # friction that grows with the load is that of all torque that is transmitted, whoever gives it
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)
+        # one compiled call where one robot's torque is all that is needed
+        self._torque_at = None
+        if self._robot.binding == 'specialised' and not self._whole:
+            program = self._robot.address('inverse_dynamics')
+            self._torque_at = bound(_torque_at, program, self._robot.load, parameters, then=(vector,) * 5)
 
     def torque(self, q, qd, qdd, out) -> None:
         """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m), float64 arrays all."""
-        self._robot.inverse_dynamics(
-            q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest, out=out
-        )
+        chosen = q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest
+        if self._torque_at and self._torque_at(*chosen, qd, out):
+            return
+        self._robot.inverse_dynamics(*chosen, out=out)
         transmitted = out
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)

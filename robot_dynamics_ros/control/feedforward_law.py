@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.law import NO_VELOCITIES, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
 
@@ -12,7 +12,7 @@ class MotionSource(Protocol):
     """What writes a desired motion q, qd, qdd for each state."""
 
     def follow(self, state: MeasuredState) -> Result:
-        """Write the desired motion for ``state``, or return why there is none."""
+        """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
 
     def warm_up(self) -> None:
         """Compile what ``follow`` calls."""
@@ -29,7 +29,8 @@ class FeedforwardLaw:
 
     def __init__(self, source: MotionSource, desired: np.ndarray, terms: PayloadBlender, evaluate_at_measured: bool):
         """Compute ``terms``, a blended ``Compensation``, along ``desired`` (3, n), which ``source`` writes."""
-        self._source, self._desired, self._terms = source, desired, terms
+        self._source, self._terms = source, terms
+        self._q, self._qd, self._qdd = desired
         self._measured = evaluate_at_measured
 
     def warm_up(self) -> None:
@@ -50,9 +51,7 @@ class FeedforwardLaw:
         if self._measured and not state.has_velocity:
             return NO_VELOCITIES
         result = self._source.follow(state)
-        if result.outcome is Outcome.TORQUE:
-            q, qd, qdd = self._desired
-            if self._measured:
-                q, qd = state.q, state.qd
-            self._terms.torque(state.stamp, q, qd, qdd, out=out)
+        if result is TORQUE:
+            q, qd = (state.q, state.qd) if self._measured else (self._q, self._qd)
+            self._terms.torque(state.stamp, q, qd, self._qdd, out=out)
         return result

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 
 MOST_LISTED = 20
 """Names in an error."""
@@ -19,6 +19,12 @@ def gather(values, places, out):
         out[k] = values[places[k]]
         rest += out[k] - out[k]
     return rest == 0.0
+
+
+def bound_gather(places: np.ndarray):
+    """Return ``gather(values, places, out)`` with no look at the types of its arguments, for a message at a time."""
+    vector = np.zeros(len(places))
+    return bound(gather, then=(vector, places, vector))
 
 
 def duplicates(names) -> list[str]:

@@ -6,7 +6,7 @@ from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.dynamics.jit import bound, entry
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
@@ -44,14 +44,13 @@ class JointSpaceControl:
             raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
         self.law = arguments.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
-        self._stiffness = gains('stiffness', stiffness, robot.nv)
-        self._damping = gains('damping', damping, robot.nv)
+        self._feedback = _feedback_with(robot, stiffness, damping)
         if not np.isfinite(bandwidth) or bandwidth <= 0:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
-        self._of_bandwidth = np.full(robot.nv, bandwidth**2), np.full(robot.nv, 2.0 * bandwidth)
+        n = robot.nv
+        self._acceleration = _feedback_with(robot, np.full(n, bandwidth**2), np.full(n, 2.0 * bandwidth))
         self._friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
-        self._turn = turns(robot)
-        self._term = np.zeros(robot.nv)
+        self._term = np.zeros(n)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m) into ``out``.
@@ -62,7 +61,7 @@ class JointSpaceControl:
         q_desired, qd_desired, qdd_desired = desired
         if self.law == 'computed_torque':
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
-            _feedback(*self._of_bandwidth, self._turn, q, qd, q_desired, qd_desired, qdd_desired, self._term)
+            self._acceleration(q, qd, q_desired, qd_desired, qdd_desired, self._term)
             self._robot.inverse_dynamics(q, qd, self._term, out=out)
             add_friction(self._friction, qd_desired, out, out)
             return
@@ -70,7 +69,7 @@ class JointSpaceControl:
         if self.law == 'pd_gravity':
             self._robot.gravity_torque(q, out=self._term)
         term = feedforward if self.law == 'pd_feedforward' else self._term
-        _feedback(self._stiffness, self._damping, self._turn, q, qd, q_desired, qd_desired, term, out)
+        self._feedback(q, qd, q_desired, qd_desired, term, out)
 
 
 class Hold:
@@ -79,16 +78,21 @@ class Hold:
     def __init__(self, robot: Robot, stiffness, damping, terms=TERMS):
         """Hold ``robot`` with stiffness Kp (n, N m/rad) and damping Kd (n, N m s/rad); ArgumentError as above."""
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
-        self._stiffness = gains('stiffness', stiffness, robot.nv)
-        self._damping = gains('damping', damping, robot.nv)
-        self._turn = turns(robot)
+        self._feedback = _feedback_with(robot, stiffness, damping)
         self._still, self._gravity = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def torque(self, q, qd, q_hold, out) -> None:
         """Write the torque (n, N m) at q, qd (n each, measured) into ``out``."""
         self._robot.gravity_torque(q, out=self._gravity)
         # tau = Kp (q_hold - q) - Kd qd + g
-        _feedback(self._stiffness, self._damping, self._turn, q, qd, q_hold, self._still, self._gravity, out)
+        self._feedback(q, qd, q_hold, self._still, self._gravity, out)
+
+
+def _feedback_with(robot: Robot, stiffness, damping):
+    """Return ``_feedback`` with these gains (n each) and the turns of ``robot``, as a function of the other arrays."""
+    vector = np.zeros(robot.nv)
+    gain = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
+    return bound(_feedback, *gain, turns(robot), then=(vector,) * 6)
 
 
 def gains(name: str, values, joints: int) -> np.ndarray:

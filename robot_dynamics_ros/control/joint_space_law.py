@@ -43,7 +43,7 @@ class JointSpaceLaw:
 
         ``control`` and ``hold`` are a blended ``JointSpaceControl`` and ``Hold``.
         """
-        self._source, self._desired = source, desired
+        self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         n = desired.shape[1]
         self._held, self._none = np.zeros(n), np.zeros(n)
@@ -73,7 +73,7 @@ class JointSpaceLaw:
         if state.resumed:
             self._holds = False
         result = self._source.follow(state)
-        if result.outcome is not Outcome.TORQUE:
+        if result is not TORQUE:
             self._follows, self._waits_since = False, None
             return self._hold_at(state, out)
         feedforward = self._none

@@ -44,7 +44,7 @@ class Law(Protocol):
     """A control law for joint torques."""
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        """Write the torque (n, N m) for ``state`` into ``out`` and return ``TORQUE``, or return why there is none."""
 
     def warm_up(self) -> None:
         """Compile what ``torque`` calls, by calling it."""

@@ -13,11 +13,17 @@ class Verdict(Enum):
     TOO_OLD = 'too old'
 
 
+ACCEPTED = Verdict.ACCEPTED
+"""Looked up once: a member of an enum costs more than the comparison."""
+
+
 class StateGate:
     """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
 
     The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s. ``now``
-    is the time of the last look at the clock, ns.
+    is the time of the last look at the clock, ns. The caller writes the stamps (ns) of the last state that was
+    ``used``, because it was complete, and of the last one that was ``answered`` by a torque: states before that are out
+    of order.
     """
 
     PERIODS = 3
@@ -34,11 +40,11 @@ class StateGate:
 
     def reset(self) -> None:
         """Forget stamps, period and learnt limit."""
-        self._limit: float = self._stated or self.LONGEST
+        self._set_limit(self._stated or self.LONGEST)
         self.now: int | None = None
         self._newest: int | None = None
-        self._used: int | None = None
-        self._answered: int | None = None
+        self.used: int | None = None
+        self.answered: int | None = None
         self._period: float | None = None
         self._jitter = 0.0
 
@@ -51,11 +57,6 @@ class StateGate:
     def jitter(self) -> float:
         """Smoothed distance between that time and the single ones, s."""
         return self._jitter * 1e-9
-
-    @property
-    def limit(self) -> float:
-        """Largest age of a state, s."""
-        return self._limit * 1e-9
 
     def set_back(self, now: int) -> bool:
         """Record the time ``now`` (ns); return whether the clock has been set back, which resets everything."""
@@ -78,21 +79,13 @@ class StateGate:
             if self._newest is not None:
                 self._learn(stamp - self._newest)
             self._newest = stamp
-        if self._answered is not None and stamp < self._answered:
+        if self.answered is not None and stamp < self.answered:
             return Verdict.OUT_OF_ORDER
-        return Verdict.TOO_OLD if now - stamp > self._limit else Verdict.ACCEPTED
+        return Verdict.TOO_OLD if now - stamp > self._limit else ACCEPTED
 
     def resumes(self, stamp: int) -> bool:
         """Return whether ``stamp`` (ns) is further from the last used state than the age limit, or the first."""
-        return self._used is None or stamp - self._used > self._limit
-
-    def use(self, stamp: int) -> None:
-        """Record that the state of ``stamp`` (ns) was complete: there was a torque for it, or none was asked for."""
-        self._used = stamp
-
-    def answer(self, stamp: int) -> None:
-        """Record that a torque was published for the state of ``stamp`` (ns): states before it are out of order."""
-        self._answered = stamp
+        return self.used is None or stamp - self.used > self._limit
 
     def _learn(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""
@@ -104,4 +97,8 @@ class StateGate:
             self._period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
         if not self._stated:
-            self._limit = min(max(self.PERIODS * self._period, self.SHORTEST), self.LONGEST)
+            self._set_limit(min(max(self.PERIODS * self._period, self.SHORTEST), self.LONGEST))
+
+    def _set_limit(self, limit: float) -> None:
+        """Set the largest age of a state to ``limit`` ns; ``limit`` holds it in s."""
+        self._limit, self.limit = limit, limit * 1e-9

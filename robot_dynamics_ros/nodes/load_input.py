@@ -21,6 +21,8 @@ LOOK_PERIOD = 0.02
 class LoadInput:
     """The load of a configured node: ``load``, with the newest valid message of each topic.
 
+    ``missing`` is '' once the load is known, else why torques may not begin.
+
     A wrong message is refused and changes nothing. Without a publisher there is no payload and gravity is the node's.
     """
 
@@ -37,7 +39,7 @@ class LoadInput:
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._began = time.monotonic()
-        self._missing = 'not activated'
+        self.missing = 'not activated'
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
         for topic, message in self._topics.newest():
             self._apply(topic, message)
@@ -54,19 +56,15 @@ class LoadInput:
     def begin(self) -> None:
         """Look anew for what is missing: the node is being activated."""
         self._began = time.monotonic()
-        self._missing = self._reason()
-        if self._missing:
+        self.missing = self._reason()
+        if self.missing:
             self._timer.reset()
-
-    def missing(self) -> str:
-        """Return '' once the load is known, else why torques may not begin; any thread, at no cost."""
-        return self._missing
 
     def look(self) -> None:
         """Look again, until nothing is missing: what appears on the graph later only changes the load."""
-        if self._missing:
-            self._missing = self._reason()
-        if not self._missing:
+        if self.missing:
+            self.missing = self._reason()
+        if not self.missing:
             self._timer.cancel()
 
     def clock_set_back(self, before: int, after: int) -> None:

@@ -132,7 +132,7 @@ class TorqueNode(DynamicsNode):
         self._refusal = ''
         self.load = LoadInput(self, self._on_load, self.value('await_load'))
         self.gravity = self.blended(GravityTorque)
-        handlers = {'joint_states': self._on_state, **self.inputs()}
+        inputs = self.inputs()
         gravity = self.gravity if 'gravity' in self.ownership.terms else None
         self._output = self.make_output()
         self._gate = StateGate(self.value('age_limit'))
@@ -144,7 +144,7 @@ class TorqueNode(DynamicsNode):
             TorqueLimiter(self.effort_limit, self.rate_limit, enforced=self.ownership.takes_commands),
             timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
             self._output.publish,
-            self.load.missing,
+            self.load,
             self._on_set_back,
             self.crashed,
             self.refuse,
@@ -160,7 +160,7 @@ class TorqueNode(DynamicsNode):
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
                 raw=True,
             )
-            for topic, handler in handlers.items()
+            for topic, handler in {'joint_states': self.pipeline.on_state, **inputs}.items()
         ]
         on_pause = self.pipeline.on_pause if self.pipeline.fallback else None
         self._hot_path = HotPath(self, group, self._inputs, on_pause, self._on_stop)
@@ -283,10 +283,6 @@ class TorqueNode(DynamicsNode):
             **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
             **self.load.report(),
         }
-
-    def _on_state(self, data: bytes) -> None:
-        """Hand a state to the pipeline."""
-        self.pipeline.on_state(data)
 
     def _on_stop(self) -> None:
         """Send what ``on_deactivate`` says, on the hot path's thread."""

@@ -6,11 +6,12 @@ One thread runs it, that of the ``HotPath``. What others read of it are numbers,
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.law import Law, Outcome
-from robot_dynamics_ros.control.state_gate import StateGate, Verdict
+from robot_dynamics_ros.control.law import TORQUE, Law, Outcome, Result
+from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.dynamics.errors import DynamicsError
@@ -27,25 +28,28 @@ NOT_FINITE = 'the torque is not finite'
 
 
 class PipelineClock:
-    """The ROS time of a node, and the time that passes between two torques."""
+    """The ROS time of a node: ``now()`` in ns, and whether it is ``simulated``."""
 
     def __init__(self, ros_clock):
         """Read ``ros_clock``, an rclpy Clock."""
         self._ros_clock = ros_clock
-        self.simulated = False
         self.look()
 
     def look(self) -> None:
         """Look whether time is simulated; not done for each state."""
         self.simulated = self._ros_clock.ros_time_is_active
+        # reading the system's clock directly costs a tenth of asking rclpy
+        self.now: Callable[[], int] = self._simulated_time if self.simulated else time.time_ns
 
-    def now(self) -> int:
-        """Return the ROS time, ns; reading the system's clock directly costs a tenth of asking rclpy."""
-        return self._ros_clock.now().nanoseconds if self.simulated else time.time_ns()
+    def _simulated_time(self) -> int:
+        return self._ros_clock.now().nanoseconds
 
-    def passing(self, steady: float, now: int) -> float:
-        """Return the clock of the arm in s: simulated time, else the steady clock."""
-        return now * 1e-9 if self.simulated else steady
+
+class Awaited(Protocol):
+    """What must be known before the first torque."""
+
+    missing: str
+    """What it lacks; '' once it is known."""
 
 
 class Counts:
@@ -86,20 +90,20 @@ class TorquePipeline:
         limiter: TorqueLimiter,
         fallback: GravityFallback | RampToZero | None,
         publish: Callable[[int, np.ndarray], object],
-        waits_for: Callable[[], str],
+        load: Awaited,
         set_back: Callable[[int, int], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
-        ``publish(stamp, torque)`` publishes; ``waits_for()`` returns what must come first, '' if nothing;
+        ``publish(stamp, torque)`` publishes; ``load.missing`` is what must come first, '' if nothing;
         ``set_back(before, after)`` is called where the clock was set back (ns both); ``crashed(error)`` and
         ``refuse(reason)`` are told of exceptions and of input that is refused.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self.limiter, self.fallback, self._publish = limiter, fallback, publish
-        self._waits_for, self._set_back = waits_for, set_back
+        self._load, self._set_back = load, set_back
         self._crashed, self._refuse = crashed, refuse
         self._torque = np.zeros(len(limiter.last))
         self.counts = Counts()
@@ -133,13 +137,14 @@ class TorquePipeline:
         if self.halted:
             return
         try:
-            now, before = self._clock.now(), self._gate.now
-            if self._gate.set_back(now):
+            gate, now = self._gate, self._clock.now()
+            before = gate.now
+            if gate.set_back(now):
                 # what the clock would say, had it not been set
                 self._set_back(before + round((steady - self._looked) * 1e9), now)
                 self.law.set_back(now)
             self._looked = steady
-            self.silence = self._waits_for() or self._answer(data, steady, now)
+            self.silence = self._load.missing or self._answer(data, steady, now)
         except DynamicsError as error:
             self.silence = self._reject(str(error))
             self._refuse(self.silence)
@@ -204,36 +209,40 @@ class TorquePipeline:
 
     def _answer(self, data: bytes, steady: float, now: int) -> str:
         """Publish the torque for a state; return why there is none."""
-        state = self._state
+        state, gate = self._state, self._gate
         self._falls_back = False
-        state.read(data)
-        verdict = self._gate.check(state.stamp, now)
-        if verdict is not Verdict.ACCEPTED:
+        stamp = state.read(data)
+        verdict = gate.check(stamp, now)
+        if verdict is not ACCEPTED:
             return self._reject(verdict.value)
-        state.resumed = self._gate.resumes(state.stamp)
+        state.resumed = gate.resumes(stamp)
         result = self.law.torque(state, self._torque)
-        if result.outcome is Outcome.INCOMPLETE:
-            if self.fallback:
-                self.fallback.see(state.q)
-            return self._without_torque(result.reason)
-        self._gate.use(state.stamp)
-        if result.outcome is Outcome.IDLE:
-            if self.fallback:
-                self.fallback.reset()
-            return result.reason
-        self._stamp = state.stamp
+        if result is not TORQUE:
+            return self._unanswered(result)
+        gate.used = self._stamp = stamp
         if not self._send(steady, now):
             return self._without_torque(NOT_FINITE)
-        self._gate.answer(state.stamp)
-        self._answered = steady
+        gate.answered, self._answered = stamp, steady
         self.counts.published += 1
         if self.fallback:
-            self.fallback.record(state.stamp, state.q, self._torque)
+            self.fallback.record(stamp, state.q, self._torque)
         return ''
+
+    def _unanswered(self, result: Result) -> str:
+        """Have the fallback act where an input is missing, rest where no torque is asked for; return the reason."""
+        if result.outcome is Outcome.INCOMPLETE:
+            if self.fallback:
+                self.fallback.see(self._state.q)
+            return self._without_torque(result.reason)
+        self._gate.used = self._state.stamp
+        if self.fallback:
+            self.fallback.reset()
+        return result.reason
 
     def _send(self, steady: float, now: int) -> bool:
         """Limit and publish the torque with the stamp of the last state; return False where it is not finite."""
-        passing = self._clock.passing(steady, now)
+        # the clock of the arm
+        passing = now * 1e-9 if self._clock.simulated else steady
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
         if not self.limiter.apply(self._torque, elapsed):
             return False

@@ -7,8 +7,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.control.joint_order import gather, permutation
-from robot_dynamics_ros.dynamics.jit import bound
+from robot_dynamics_ros.control.joint_order import bound_gather, permutation
 from robot_dynamics_ros.nodes.load_messages import payload_messages
 from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
 
@@ -20,7 +19,7 @@ class CommandArray:
         """Publish on ``topic`` of a TorqueNode, in the order of its parameter ``command_joints``."""
         self._order = command_order(node.robot, node.value('command_joints'))
         self._buffer = ArrayBuffer(node.robot.nv)
-        self._gather = bound(gather, then=(np.zeros(node.robot.nv), self._order, self._buffer.data))
+        self._gather = bound_gather(self._order)
         self._send = node.output(Float64MultiArray, topic)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
@@ -40,11 +39,13 @@ class NamedTorque:
         message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
         message.header.frame_id = node.robot.link_names[0]
         self._buffer = JointStateBuffer.of(message)
+        self._order = np.arange(node.robot.nv)
+        self._gather = bound_gather(self._order)
         self._send = node.output(JointState, topic)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
-        self._buffer.effort[:] = torque
+        self._gather(torque, self._order, self._buffer.effort)
         self._send(self._buffer.stamped(stamp))
 
 
