@@ -163,7 +163,7 @@ class Torques:
         self._check(STALE, overdue > -1e-6, f'{sent} was sent {-overdue} s too early')
         self._check(STAMPS, sent.stamp in (None, last.stamp), f'{sent.stamp}, not of the last state {last.stamp}')
         if node.on_stale == 'gravity_only':
-            time = last.stamp + now - last.time - LIMIT
+            time = last.stamp + now - last.time
             self.load.reach(time)
             right = self._carrying(time)
         else:

@@ -111,7 +111,7 @@ class Episode:
             self.judge.begin(name)
         self._transition(name, 'configure', 'inactive')
         if name != SERVER:
-            self.models[name].subscribed(*self.nodes.subscribed(name, LOADS[0]))
+            self.models[name].subscribed(self.nodes.subscribed(name, LOADS[0]))
             for topic in LOADS:
                 message = self.nodes.known(name, topic)
                 if message is not None:

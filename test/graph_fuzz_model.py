@@ -107,7 +107,7 @@ class TorqueModel:
         self.clock = Clock(self.settings.age_limit)
         self.load = Load()
         self.heard: set[str] = set()
-        self.subscribed(steady, steady)
+        self._created = steady
         self._last = np.zeros(self.arm.n)  # sent since configuration (R14)
         self._last_sent: float | None = None
         self.activate()
@@ -150,11 +150,12 @@ class TorqueModel:
         if self._now is not None and now < self._now:
             self.set_back(now)
         self._now = now
+        since_created = steady - self._created
         if not self.ready and waits:
             unheard = [topic for topic in LOADS if topic not in self.heard]
             # only of what has not come it must be found out whether somebody publishes it
-            early = steady - self._first_created < DISCOVERY - 0.01
-            if any(early or topic in publishers for topic in unheard):
+            early = since_created < DISCOVERY - 0.01
+            if any(early or topic in publishers or self.settings.await_load for topic in unheard):
                 return Expected('R6')
         self.ready = True
         if state.q is None or self.clock.refuses(state.stamp, now):
@@ -177,16 +178,16 @@ class TorqueModel:
         if np.isnan(torque).any():  # one of several
             return Expected(rule, -self.arm.effort, self.arm.effort, False)
         low, high = self._limited(torque, torque, now, steady)
-        sure = sure and (steady - self._last_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
+        sure = sure and (since_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
         if self._is_slowed(torque, torque, (low, high)) or (self.settings.rate_limit and rule == 'ANSWER'):
             rule = 'R14'
         if self.settings.preset == 'monitor_only' and rule in ('ANSWER', 'R14'):
             rule = 'R15'
         return Expected(rule, low, high, sure, self.missing)
 
-    def subscribed(self, first: float, last: float) -> None:
-        """Know when, at the first and at the last, the subscriptions of the load were made."""
-        self._first_created, self._last_created = first, last
+    def subscribed(self, steady: float) -> None:
+        """Know since when there are subscriptions of the load."""
+        self._created = steady
 
     def unanswered(self) -> None:
         """Know that a state was not answered although it might be."""

@@ -234,10 +234,9 @@ class InProcess:
                 self._hand_over(name, subscription, None, serialize_message(message))
         self._flush()
 
-    def subscribed(self, name: str, topic: str) -> tuple[float, float]:
-        """Return when a node subscribed to a topic, at the first and at the last, s of the steady clock."""
-        at = max(made.created for made in self.kept(self.nodes[name]).subscriptions if made.topic == topic) / SECOND
-        return at, at
+    def subscribed(self, name: str, topic: str) -> float:
+        """Return when a node subscribed to a topic, s of the steady clock."""
+        return max(made.created for made in self.kept(self.nodes[name]).subscriptions if made.topic == topic) / SECOND
 
     def known(self, name: str, topic: str):
         """Return the newest message that a subscription has brought to a node whose publisher is still there."""

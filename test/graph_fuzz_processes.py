@@ -57,7 +57,6 @@ class Processes:
         self._latched: dict = {}
         self._publishers: dict = {}
         self.nodes: dict = {}
-        self._made: dict[str, float] = {}
         self.clocks = None
 
     def __enter__(self):
@@ -97,7 +96,6 @@ class Processes:
         if name == CONTROLLER:
             remaps.append(f'{NAMED[FEEDFORWARD]}:=handed_over')
         arguments = ['--params-file', str(path), *(word for remap in remaps for word in ('-r', remap))]
-        self._made[name] = self.steady
         self._graph.start(name, arguments=arguments, active=False)
         self.nodes[name] = name
         self._tell_time()
@@ -133,7 +131,7 @@ class Processes:
         if name == SERVER and transition == 'activate':
             self._latched.clear()
         request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
-        self._graph.client.call(ChangeState, f'{name}/change_state', request)
+        self._graph.client.call(ChangeState, f'{name}/change_state', request, graph.START_TIMEOUT)
         if transition == 'configure':
             for (owner, topic), publisher in self._publishers.items():
                 if owner == name:
@@ -224,9 +222,9 @@ class Processes:
         """Return the message that a node that joins now gets."""
         return self._latched.get(topic)
 
-    def subscribed(self, name: str, topic: str) -> tuple[float, float]:
-        """Return when a node subscribed at the first and at the last: between its start and now."""
-        return self._made[name], self.steady
+    def subscribed(self, name: str, topic: str) -> float:
+        """Return when a node subscribed at the latest: now."""
+        return self.steady
 
     def _keep(self, name: str, topic: str):
         return lambda data: self._sent[name].append((topic, bytes(data), self.steady))

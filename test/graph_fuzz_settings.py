@@ -43,6 +43,7 @@ class TorqueSettings:
     start_tolerance: float = 0.5
     control_law: str = 'pd_feedforward'
     feedforward_age_limit: float = 0.05
+    await_load: bool = False
 
     @property
     def terms(self) -> tuple:
@@ -63,6 +64,7 @@ class TorqueSettings:
             'ramp_time': self.ramp_time,
             'on_deactivate': self.on_deactivate,
             'preset': self.preset,
+            'await_load': self.await_load,
         }
         if self.kind != GRAVITY_NODE:
             parameters['start_tolerance'] = self.start_tolerance
@@ -151,9 +153,10 @@ def drawn(random: Random) -> Settings:
 
 
 def drawn_in_real_time(random: Random) -> Settings:
-    """Return a random graph of which nothing depends on how long a message takes."""
+    """Return a random graph of which nothing depends on how long a message or the discovery of a publisher takes."""
     settings = drawn(random)
     settings.simulated_time, settings.period = True, 0.01
     for node in settings.nodes.values():
         node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
+        node.await_load = True
     return settings

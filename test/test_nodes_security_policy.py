@@ -140,5 +140,5 @@ def test_policy_and_running_graph_agree(graph, node):
         return not differences
 
     with suppress(NoAnswerError):
-        graph.until(agree, f'the graph of {node}')
+        graph.until(agree, f'the graph of {node}', timeout=60.0)
     assert agree(), 'config/security:\n' + '\n'.join(differences)
