@@ -109,7 +109,8 @@ TOLERANCE = 1e-10
 def robot_of(name) -> Robot:
     if name == 'aubo_i5':
         return Robot.named(name)
-    return Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity((1.0, -2.0, -9.0))
+    tree = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity((1.0, -2.0, -9.0))
+    return tree.with_binding('generic')  # so that both bindings are looked at
 
 
 def urdf_of(name) -> str:

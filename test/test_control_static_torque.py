@@ -83,6 +83,7 @@ def carried(robot, mass, link='fore'):
     return robot.with_payload(Payload(mass, (0.2, 0.0, 0.0)), link)
 
 
+@pytest.mark.compiled
 def test_the_joint_that_cannot_hold_is_named_with_both_torques():
     robot = arm(limit(-3.0, 3.0, 40.0), limit(-2.0, 2.0, 5.0), 'revolute')
     check_static_torque(robot, carried(robot, 1.5), 'mass')
@@ -94,6 +95,7 @@ def test_the_joint_that_cannot_hold_is_named_with_both_torques():
     )
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('effort', ['0', '-1'])
 def test_a_joint_of_unknown_effort_limit_does_not_limit(effort):
     robot = arm(limit(-3.0, 3.0, effort), limit(-2.0, 2.0, effort), 'revolute')
@@ -103,6 +105,7 @@ def test_a_joint_of_unknown_effort_limit_does_not_limit(effort):
         check_static_torque(robot, carried(robot, 1000.0), 'mass')
 
 
+@pytest.mark.compiled
 def test_a_joint_that_does_not_carry_the_payload_does_not_limit():
     # the upper arm carries it; the elbow cannot even hold its own link
     robot = arm(limit(-3.0, 3.0, 100.0), limit(-2.0, 2.0, 1.0), 'revolute')

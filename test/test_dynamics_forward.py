@@ -9,6 +9,7 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.aba import aba
 from robot_dynamics_ros.dynamics.crba import crba
 from robot_dynamics_ros.dynamics.crba_forward import crba_forward
@@ -58,10 +59,11 @@ def test_both_algorithms_agree(seed):
     model, state = drawn(seed)
     n = len(state.qd)
     results = []
-    for algorithm in (aba, crba_forward):
-        qdd = np.full(n, np.nan)
+    for algorithm in (batch.aba_batch, batch.crba_forward_batch):
+        qdd = np.full((1, n), np.nan)
         work = trees.nan_workspace(model)
-        algorithm(model, work, state.q, state.qd, state.tau, state.gravity, state.f_ext, qdd)
+        rows = (row[None] for row in (state.q, state.qd, state.tau))
+        algorithm(model, work, *rows, state.gravity, state.f_ext[None], qdd)
         results.append(qdd)
     assert np.abs(results[0] - results[1]).max() < 1e-9 * np.abs(results[0]).max()
 

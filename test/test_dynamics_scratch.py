@@ -119,11 +119,11 @@ def calls():
 
 
 def alone(name, state, work):
-    """Return the result of one state, on a workspace as it comes."""
-    kernel, _, arguments, shape = calls()[name]
-    result = np.full(shape, np.nan)
-    kernel(case()[0], work, *(a[0][state] if isinstance(a, tuple) else a for a in arguments), result)
-    return result
+    """Return the result of one state, a batch of one, on a workspace as it comes."""
+    _, kernel, arguments, shape = calls()[name]
+    result = np.full((1, *shape), np.nan)
+    kernel(case()[0], work, *(a[0][state : state + 1] if isinstance(a, tuple) else a for a in arguments), result)
+    return result[0]
 
 
 def same_bits(one, two) -> bool:

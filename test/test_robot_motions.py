@@ -61,7 +61,7 @@ def test_another_view_or_link_is_refused_by_name():
 # no robot has all kinds: compiling code for so many velocities takes minutes
 KINDS_OF = {
     'arm': ('spherical', 'cylindrical', 'helical'),
-    'vehicle': ('planar', 'prismatic', 'spherical'),
+    'vehicle': ('planar', 'prismatic'),
     'flyer': ('free', 'revolute'),
 }
 
