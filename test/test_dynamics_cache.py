@@ -4,6 +4,8 @@ import importlib.util
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros.dynamics import batch, jit
+from robot_dynamics_ros.dynamics.turns import Turns
 
 PACKAGE = Path(jit.__file__).parents[1]
 SOURCES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob('*/*.py'))
@@ -180,3 +183,61 @@ def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
         assert jit.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'
     monkeypatch.delenv('XDG_CACHE_HOME')
     assert jit.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'
+
+
+SAVES = """
+import numpy as np
+from robot_dynamics_ros.dynamics import jit
+save = jit._Store.save
+jit._Store.save = lambda store, key, data: print(store._file(key).name) or save(store, key, data)
+from robot_dynamics_ros import Robot
+Robot.named('aubo_i5').gravity_torque(np.zeros(6))
+"""
+
+
+def test_processes_that_start_at_once_compile_each_version_once(tmp_path):
+    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
+    command = [sys.executable, '-c', SAVES]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    saved = [name for process in started for name in process.communicate(timeout=120)[0].split()]
+    assert len(saved) == len(set(saved)) > 0
+    assert not any(process.returncode for process in started)
+
+
+WAITS = """
+import sys, time
+from pathlib import Path
+from robot_dynamics_ros.dynamics.turns import Turns
+turns = Turns(Path(sys.argv[1]))
+turns.PATIENCE = float(sys.argv[3])
+began = time.monotonic()
+turns.take(sys.argv[2])
+print(time.monotonic() - began, flush=True)
+if len(sys.argv) > 4:
+    time.sleep(60.0)
+"""
+
+
+def test_a_turn_is_waited_for_until_it_is_given_back_or_its_process_ends(tmp_path):
+    def waited(name, patience) -> float:
+        command = [sys.executable, '-c', WAITS, str(tmp_path / 'turns'), name, str(patience)]
+        return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout)
+
+    turns = Turns(tmp_path / 'turns')
+    turns.take('one')
+    assert waited('one', 0.3) >= 0.3  # then it goes on without
+    assert waited('another', 60.0) < 30.0
+    turns.give_back('one')
+    assert waited('one', 60.0) < 30.0
+    command = [sys.executable, '-c', WAITS, str(tmp_path / 'turns'), 'one', '60.0', 'keep']
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as keeps:
+        assert float(keeps.stdout.readline()) < 30.0
+        assert waited('one', 0.3) >= 0.3
+        keeps.kill()
+    assert waited('one', 60.0) < 30.0
+
+
+def test_where_no_locks_can_be_had_nobody_waits(tmp_path):
+    turns = Turns(tmp_path / 'no' / 'such' / 'folder')
+    turns.take('one')
+    turns.give_back('one')

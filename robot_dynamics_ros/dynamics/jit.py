@@ -22,6 +22,7 @@ import numba
 from numba.core.serialize import dumps
 
 from robot_dynamics_ros.dynamics.fused import fused
+from robot_dynamics_ros.dynamics.turns import Turns
 
 
 def source_digest() -> str:
@@ -172,13 +173,26 @@ class _Store:
     file, and the function is compiled anew. Files appear whole or not at all, however many processes write them.
     """
 
+    turns = Turns(FOLDER / 'compiling')
+
     def __init__(self, path: Path, source_stamp):
         """Keep files beside ``path``; they hold for sources with this stamp."""
         self._path, self._stamp = path, source_stamp
 
     def load(self, key):
-        """Return what was saved under ``key``, or None."""
-        content = own_content(self._file(key))
+        """Return what was saved under ``key``, or None where this process has to compile it, and nobody else does."""
+        path = self._file(key)
+        found = self._read(path)
+        if found is None:
+            self.turns.take(path.name)
+            found = self._read(path)
+            if found is not None:
+                self.turns.give_back(path.name)
+        return found
+
+    def _read(self, path: Path):
+        """Return what a file holds, None where it is not whole."""
+        content = own_content(path)
         if content is None:
             return None
         seal, data = content[:32], content[32:]
@@ -187,8 +201,10 @@ class _Store:
     def save(self, key, data) -> None:
         """Keep ``data`` under ``key``; a full or read-only disk costs only the keeping."""
         data = dumps(data)
+        path = self._file(key)
         with suppress(OSError):
-            write_at_once(self._file(key), hashlib.sha256(data).digest() + data)
+            write_at_once(path, hashlib.sha256(data).digest() + data)
+        self.turns.give_back(path.name)
 
     def _file(self, key) -> Path:
         """Return the file of a compiled version: types, processor and source are in its name."""
