@@ -25,6 +25,24 @@ LONGEST = (
 )
 """Files that take longest run first: no process of xdist is left with a long one at the end."""
 
+UNMEASURED = (
+    'test_nodes_activation',
+    'test_nodes_coupled',
+    'test_nodes_faults',
+    'test_nodes_fleet',
+    'test_nodes_graph_fuzz',
+    'test_nodes_guarded',
+    'test_nodes_load_first',
+    'test_nodes_rate_limit',
+    'test_nodes_rejoin',
+    'test_nodes_security_policy',
+    'test_nodes_start_time',
+    'test_nodes_start_tolerance',
+    'test_nodes_start_up',
+    'test_tools_demo',
+)
+"""Files whose node processes pass no line that those of other files do not: measuring takes a third of a start."""
+
 SEED = pytest.StashKey[int | None]()
 """Of the random order of this run."""
 
@@ -45,6 +63,15 @@ def pytest_configure(config):
     if hasattr(config, 'workerinput'):
         seed = config.workerinput['random_order']
     config.stash[SEED] = SystemRandom().randrange(1, 1 << 32) if seed == 0 else seed
+
+
+@pytest.fixture(scope='module', autouse=True)
+def measured(request):
+    """Measure the coverage of a file's node processes, or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.stem in UNMEASURED:
+            patch.delenv('MEASURE_NODES', raising=False)
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)
