@@ -2,11 +2,13 @@
 
 import dataclasses
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 import random_trees as trees
 from facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, robot_of, twin
+from matrices import matrix
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.arguments import FRAMES
@@ -79,6 +81,9 @@ def general(name, binding):
 
 BINDING = pytest.mark.parametrize('binding', ['generic', 'specialised'])
 GENERAL = pytest.mark.parametrize('name', KINDS_OF)
+BOTH = list(product(KINDS_OF, ['generic', 'specialised']))
+LARGE = [('flyer', 'specialised')]
+"""What takes long to compile; free joints are compiled for test_conventions_joints.py, too."""
 
 
 def state(name):
@@ -93,8 +98,7 @@ def test_every_kind_of_joint_is_there():
     assert (len(robot.joint_names), robot.nq, robot.nv) == (3, 4 + 2 + 1, 3 + 2 + 1)
 
 
-@BINDING
-@GENERAL
+@pytest.mark.parametrize(('name', 'binding'), matrix(BOTH, few=[pair for pair in BOTH if pair not in LARGE]))
 def test_dynamics_are_the_kernels(name, binding):
     joints = joints_of(name)
     robot, s, arrays = general(name, binding), state(name), trees.arrays_of(joints)
@@ -117,7 +121,7 @@ def test_torques_are_linear_in_the_inertial_parameters(name):
     assert_close(Y @ robot.inertial_parameters + rotors, robot.inverse_dynamics(s.q, s.qd, s.qdd))
 
 
-@GENERAL
+@pytest.mark.parametrize('name', matrix(KINDS_OF, few=['arm', 'vehicle']))
 def test_both_bindings_give_the_same_bits_in_batches_too(name):
     generic, specialised = general(name, 'generic'), general(name, 'specialised')
     random = np.random.default_rng(0)
