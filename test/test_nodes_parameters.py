@@ -24,15 +24,21 @@ BY_RCLPY = ('use_sim_time', 'start_type_description_service')
 SOURCES = sorted((ros.TREE / 'robot_dynamics_ros' / 'nodes').glob('*.py'))
 
 
-@pytest.fixture(scope='module')
-def nodes():
-    """One node of each class, in this process; in a namespace, for rclpy may keep a service of a destroyed node."""
+@pytest.fixture(scope='module', autouse=True)
+def context():
+    """What a node in this process needs."""
     rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture(scope='module')
+def nodes(context):
+    """One node of each class, in this process; in a namespace, for rclpy may keep a service of a destroyed node."""
     made = {name: node_class(namespace=NAMESPACE) for name, node_class in NODES.items()}
     yield made
     for node in made.values():
         node.destroy_node()
-    rclpy.try_shutdown()
 
 
 @pytest.fixture(scope='module')
