@@ -65,7 +65,7 @@ def brakes(graph):
 def test_state_has_all_joints_at_the_rate(graph, states):
     began = time.monotonic()
     graph.until(lambda: len(states) > 1 and stamps(states)[-1] > stamps(states)[0] + 1.0, 'a second of the arm')
-    took = time.monotonic() - began
+    took, now = time.monotonic() - began, graph.now() / ros.SECOND
     state = states[-1]
     assert state.name == NAMES
     assert [len(values) for values in (state.position, state.velocity, state.effort)] == [6, 6, 6]
@@ -73,7 +73,7 @@ def test_state_has_all_joints_at_the_rate(graph, states):
     assert (np.diff(times) >= 0).all()
     # 500 Hz by default; a busy machine misses some timers, and the arm's time must not run ahead
     assert 150 < len(times) / (times[-1] - times[0]) < 510
-    assert 0.9 < took < 5.0
+    assert times[-1] < now and took < 5.0
 
 
 def test_brakes_hold_before_the_first_command(graph, states):
