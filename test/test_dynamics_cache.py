@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -225,7 +226,7 @@ def test_a_turn_is_waited_for_until_it_is_given_back_or_its_process_ends(tmp_pat
 
     turns = Turns(tmp_path / 'turns')
     turns.take('one')
-    assert waited('one', 0.3) >= 0.3  # then it goes on without
+    assert waited('one', 0.3) >= 0.3  # after its patience it compiles, too
     assert waited('another', 60.0) < 30.0
     turns.give_back('one')
     assert waited('one', 60.0) < 30.0
@@ -238,6 +239,9 @@ def test_a_turn_is_waited_for_until_it_is_given_back_or_its_process_ends(tmp_pat
 
 
 def test_where_no_locks_can_be_had_nobody_waits(tmp_path):
+    began = time.monotonic()
     turns = Turns(tmp_path / 'no' / 'such' / 'folder')
     turns.take('one')
     turns.give_back('one')
+    assert time.monotonic() - began < 0.5 * Turns.PATIENCE
+    assert list(tmp_path.iterdir()) == []

@@ -90,7 +90,7 @@ class JointSpaceLaw:
         return TORQUE
 
     def _forget(self) -> None:
-        """Hold, follow and wait for nothing."""
+        """Forget the hold position, the motion and since when it waits for a feedforward torque."""
         self._holds = self._follows = False
         self._waits_since = None
 

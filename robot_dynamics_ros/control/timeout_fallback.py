@@ -42,9 +42,9 @@ class GravityFallback:
         self.armed = False
 
     def torque(self, age: float, overdue: float, out) -> bool:
-        """Write the torque (n, N m) for what is carried now, ``age`` s after the last state; return that there is one.
+        """Write the gravity torque (n, N m) with the payload and gravity of now; return True.
 
-        By how much states are ``overdue`` does not matter.
+        Now is ``age`` s after the last state. ``overdue`` has no effect.
         """
         self._gravity.torque(self._stamp + round(age * 1e9), self._q, out=out)
         return True

@@ -180,7 +180,7 @@ class _Store:
         self._path, self._stamp = path, source_stamp
 
     def load(self, key):
-        """Return what was saved under ``key``, or None where this process has to compile it, and nobody else does."""
+        """Return what was saved under ``key``; None: this process is to compile it, others wait for it."""
         path = self._file(key)
         found = self._read(path)
         if found is None:
@@ -191,7 +191,7 @@ class _Store:
         return found
 
     def _read(self, path: Path):
-        """Return what a file holds, None where it is not whole."""
+        """Return what a file holds; None where it is missing, torn or not ours."""
         content = own_content(path)
         if content is None:
             return None

@@ -46,5 +46,5 @@ class Turns:
 
 
 def _place(name: str) -> int:
-    """Return the byte of the locks' file that stands for a name."""
+    """Return the position of the byte to lock for a name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:7], 'little')
