@@ -106,6 +106,7 @@ class TorqueModel:
         self.configured, self.active = True, False
         self.clock = Clock(self.settings.age_limit)
         self.load = Load()
+        self._looked: int | None = None
         self.heard: set[str] = set()
         self._created = steady
         self._last = np.zeros(self.arm.n)  # sent since configuration (R14)
@@ -117,9 +118,9 @@ class TorqueModel:
         """Begin to answer (R1)."""
         self.active, self.ready = True, False
         self.clock.forget()
-        self._now: int | None = None
+        self._now: int | None = None  # at the last state
         self.why = 'R1'  # the special case that the latest answers come from
-        self._answered: tuple[int, float, np.ndarray] | None = None  # stamp, steady time and torque
+        self._answered: tuple[float, np.ndarray] | None = None  # steady time and torque
         self._seen: np.ndarray | None = None
         self.due = self.acts = False
         self.sent_at: float | None = None  # steady time, since activation
@@ -138,7 +139,6 @@ class TorqueModel:
 
     def set_back(self, now: int) -> None:
         """Do what follows from a ROS time that goes back (R3)."""
-        self.load.set_back(self._now, now)
         self.clock.forget()
         self.why = 'R3'
 
@@ -147,6 +147,7 @@ class TorqueModel:
 
         Unless it ``waits``, the node begins before it knows of them.
         """
+        self.look(now)
         if self._now is not None and now < self._now:
             self.set_back(now)
         self._now = now
@@ -185,6 +186,12 @@ class TorqueModel:
             rule = 'R15'
         return Expected(rule, low, high, sure, self.missing)
 
+    def look(self, now: int) -> None:
+        """Have ramps keep their progress where the ROS time went back since the last look (R3)."""
+        if self._looked is not None and now < self._looked:
+            self.load.set_back(self._looked, now)
+        self._looked = now
+
     def subscribed(self, steady: float) -> None:
         """Know since when there are subscriptions of the load."""
         self._created = steady
@@ -195,7 +202,7 @@ class TorqueModel:
     def answered(self, state: State, torque, now: int, steady: float) -> None:
         """Know that a state was answered by a torque."""
         self._sent(torque, now, steady)
-        self._answered = state.stamp, steady, np.array(torque)
+        self._answered = steady, np.array(torque)
         self.clock.answered = state.stamp
         self.due, self.acts = True, False
 
@@ -203,14 +210,14 @@ class TorqueModel:
         """Return what must be sent by ``on_stale`` where no usable state has come; None where nothing may be."""
         if not self.active or not self.due or self._answered is None or self.settings.on_stale == 'silent':
             return None
-        stamp, time, torque = self._answered
+        time, torque = self._answered
         overdue = steady - time - self.clock.limit
         if overdue < 0.0:
             return None
+        self.look(now)
         sure = overdue > LOOKED_AT
         if self.settings.on_stale == 'gravity_only':
-            carried = self.load.at(stamp + round((steady - time) * SECOND))
-            torques = [self.arm.gravity_torque(self._seen, carried)] * 2
+            torques = [self.arm.gravity_torque(self._seen, self.load.at(now))] * 2
         else:
             ended = self.acts and not self._last.any()
             if ended and overdue > self.settings.ramp_time + LOOKED_AT:

@@ -156,10 +156,6 @@ class Moves:
     def clock_back_in_silence(self) -> None:
         """The ROS time goes back while states stop; all that comes is a state that is too old."""
         episode = self.episode
-        if any(each.load.payload.share(self.nodes.now) < 1.0 for each in (*episode.models.values(), episode.server)):
-            return
-        if any(each.load.gravity.share(self.nodes.now) < 1.0 for each in (*episode.models.values(), episode.server)):
-            return
         self.fall_still(self._limit() + 0.05)
         self._set_back((5.0, 300.0))  # or who sees states alone would not notice
         for name in TORQUE_NODES:
@@ -264,11 +260,17 @@ class Moves:
         # a system clock that steps by less than 0.1 s has not been set, for ramps
         far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
-        self.episode.server.look(self.nodes.now)
+        self._look()
         self.nodes.set_back(round(min(far, most) * SECOND))
-        self.episode.server.look(self.nodes.now)
+        self._look()
         self.episode.judge.set_back()
         self.episode.watch.spreads_until = self.nodes.steady + SPREADS
+
+    def _look(self) -> None:
+        """Have the models look at the clock."""
+        configured = (model for model in self.episode.models.values() if model.configured)
+        for model in (self.episode.server, *configured):
+            model.look(self.nodes.now)
 
     def _limit(self) -> float:
         """Return the longest age limit in force, s."""

@@ -190,14 +190,35 @@ def test_a_clock_that_jumps_back_within_the_ramps_keeps_their_progress():
 
 
 @pytest.mark.parametrize('share', [0.5, 1.5])
-def test_the_progress_is_kept_before_the_load_on_the_new_clock_comes_and_after_it(share):
+def test_the_progress_is_kept_from_there_on(share):
     expected = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
     blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
-    blender.set_back(at(share), at(-3.0))
+    blender.take(Load(RAMP, TILTING).clock_set_back(at(share), at(-3.0)))
     for later in (0.0, 0.2):
         np.testing.assert_array_equal(torque(blender, at(-3.0 + later), Q), torque(expected, at(share + later), Q))
-    blender.take(Load(RAMP, TILTING).clock_set_back(at(share), at(-3.0)))
-    np.testing.assert_array_equal(torque(blender, at(-3.0), Q), torque(expected, at(share), Q))
+
+
+def test_a_law_is_made_once_for_the_same_payload_and_gravity():
+    made = []
+
+    def make(robot):
+        made.append(GravityTorque(robot))
+        return made[-1]
+
+    load = Load(RAMP, TILTING)
+    blender = PayloadBlender(make, ROBOT, load)
+    assert len(made) == 4
+    # a clock that is set back in mid-ramp and after it; then the same payloads under other gravity
+    for later, count in (
+        (load.clock_set_back(at(0.5), at(-3.0)), 4),
+        (load.clock_set_back(at(1.5), at(-3.0)), 4),
+        (Load(RAMP, GravityRamp(UP, ASIDE, START, SECOND)), 7),
+    ):
+        blender.take(later)
+        assert len(made) == count
+        expected = PayloadBlender(GravityTorque, ROBOT, later)
+        for share in (-3.0, -2.8, 0.3, 2.0):
+            np.testing.assert_array_equal(torque(blender, at(share), Q), torque(expected, at(share), Q))
 
 
 def test_the_next_load_takes_the_place_of_the_last_from_where_that_is():

@@ -148,6 +148,21 @@ def test_on_stale_goes_on_acting(graph, start):
         assert_command(torque.effort, BARE, 'held where the arm was seen last', 'gravity_torque')
 
 
+def test_on_stale_keeps_the_progress_of_a_payload_ramp(graph, start):
+    set_payload(graph, HEAVY.mass, 1000.0)
+    with graph.parameters(GRAVITY, on_stale='gravity_only', age_limit=0.3):
+        gravity_at(graph, at(start, 500.0))
+        torques = graph.listen(JointState, 'gravity_torque')
+        graph.until(lambda: len(torques) > 20, 'torques without states')
+        for time, share in ((200.0, 0.5), (300.0, 0.6)):
+            set_clock(graph, at(start, time), GRAVITY)
+            torques.clear()
+            graph.until(lambda: len(torques) > 20, 'torques without states')
+            expected = BARE + share * (LOADED - BARE)
+            reason = f'{share:g} of the ramp at {time:g} s, the clock went back from 500 s to 200 s'
+            assert_command(torques[-1].effort, expected, reason, 'gravity_torque')
+
+
 def test_the_rate_limit_goes_on_from_the_last_torque(graph, start):
     with graph.parameters(GRAVITY, rate_limit=[500.0]):
         reached = [gravity_at(graph, at(start, 0.9 * k)) for k in range(4)]

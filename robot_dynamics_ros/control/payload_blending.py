@@ -1,12 +1,13 @@
 """A control law while payload or gravity change linearly from one value to another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.load import Load
+from robot_dynamics_ros.control.load import Load, Vector
 from robot_dynamics_ros.control.payload_ramp import carrying
+from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
 
@@ -34,6 +35,8 @@ class _Corner(NamedTuple):
 
     payload_after: bool
     gravity_after: bool
+    payloads: Mapping[str, Payload]
+    gravity: Vector
     law: Any  # a RobotLaw
 
 
@@ -43,6 +46,11 @@ class _Blend:
     def __init__(self, load: Load, corners: list[_Corner]):
         """Blend ``corners`` by the shares of ``load``."""
         self.load, self.corners = load, corners
+
+    def law(self, payloads: Mapping[str, Payload], gravity: Vector) -> Any:
+        """Return the law for ``payloads`` and ``gravity``, None where there is none."""
+        laws = [corner.law for corner in self.corners if corner.payloads is payloads and corner.gravity == gravity]
+        return laws[0] if laws else None
 
 
 class PayloadBlender:
@@ -60,26 +68,21 @@ class PayloadBlender:
         """Blend the laws ``make(robot)``, where ``robot`` carries no payload and ``load`` says what it will carry."""
         self._make, self._robot = make, robot
         self._term = np.zeros(robot.nv)
+        self._blend = _Blend(load, [])
         self.take(load)
 
     def take(self, load: Load) -> None:
-        """Use ``load`` from now on."""
-        sides = [(p, g) for p in _sides(load.payload) for g in _sides(load.gravity)]
-        self._blend = _Blend(load, [_Corner(p, g, self._make(self._end(load, p, g))) for p, g in sides])
-
-    def _end(self, load: Load, payload_after: bool, gravity_after: bool) -> Robot:
-        """Return the robot at one end of each ramp."""
-        payloads = load.payload.after if payload_after else load.payload.before
-        gravity = load.gravity.after if gravity_after else load.gravity.before
-        return carrying(self._robot.with_gravity(gravity), payloads)
-
-    def set_back(self, before: int, after: int) -> None:
-        """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns).
-
-        The thread of ``torque`` calls it at once; ``take`` follows with the same ramps on the new clock.
-        """
-        blend = self._blend
-        blend.load = blend.load.clock_set_back(before, after)
+        """Use ``load`` from now on; a law is made only for what was not carried before, under the same gravity."""
+        corners = []
+        for payload_after in _sides(load.payload):
+            for gravity_after in _sides(load.gravity):
+                payloads = load.payload.after if payload_after else load.payload.before
+                gravity = load.gravity.after if gravity_after else load.gravity.before
+                law = self._blend.law(payloads, gravity)
+                if law is None:
+                    law = self._make(carrying(self._robot.with_gravity(gravity), payloads))
+                corners.append(_Corner(payload_after, gravity_after, payloads, gravity, law))
+        self._blend = _Blend(load, corners)
 
     def warm_up(self, vectors: int, *others) -> None:
         """Compile what the laws call: their inputs are ``vectors`` joint vectors, then ``others``."""
@@ -100,7 +103,7 @@ class PayloadBlender:
             return
         # tau = sum of w_p w_g tau(payload, gravity)
         total = None
-        for payload_after, gravity_after, law in corners:
+        for payload_after, gravity_after, _, _, law in corners:
             weight = (p if payload_after else 1.0 - p) * (g if gravity_after else 1.0 - g)
             if weight == 0.0:
                 continue

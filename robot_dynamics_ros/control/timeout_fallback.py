@@ -22,15 +22,15 @@ class GravityFallback:
     def __init__(self, gravity: PayloadBlender, joints: int):
         """Use ``gravity``, the blended law of the gravity torque."""
         self._gravity = gravity
-        self._q, self._stamp = np.zeros(joints), 0
+        self._q = np.zeros(joints)
 
     def warm_up(self) -> None:
         """Compile what is called later."""
         self._gravity.warm_up(1)
 
-    def record(self, stamp: int, q, torque) -> None:
-        """Record the state of ``stamp`` (ns) with positions q (n), for which a torque was sent."""
-        self._stamp, self._q[:] = stamp, q
+    def record(self, q, torque) -> None:
+        """Record the positions q (n) of a state for which a torque was sent."""
+        self._q[:] = q
         self.armed = True
 
     def see(self, q) -> None:
@@ -41,12 +41,12 @@ class GravityFallback:
         """Send nothing until a state has been answered again."""
         self.armed = False
 
-    def torque(self, age: float, overdue: float, out) -> bool:
-        """Write the gravity torque (n, N m) with the payload and gravity of now; return True.
+    def torque(self, now: int, overdue: float, out) -> bool:
+        """Write the gravity torque (n, N m) with payload and gravity of ``now`` (ns); return True.
 
-        Now is ``age`` s after the last state. ``overdue`` has no effect.
+        ``overdue`` has no effect.
         """
-        self._gravity.torque(self._stamp + round(age * 1e9), self._q, out=out)
+        self._gravity.torque(now, self._q, out=out)
         return True
 
 
@@ -68,8 +68,8 @@ class RampToZero:
     def warm_up(self) -> None:
         """Compile nothing: there is nothing to compile."""
 
-    def record(self, stamp: int, q, torque) -> None:
-        """Record the torque (n, N m) that was sent for a state; its stamp and positions do not matter."""
+    def record(self, q, torque) -> None:
+        """Record the torque (n, N m) that was sent for a state; its positions do not matter."""
         self._from[:] = torque
         self.armed, self._is_zero = True, False
 
@@ -80,10 +80,10 @@ class RampToZero:
         """Send nothing until a state has been answered again."""
         self.armed = False
 
-    def torque(self, age: float, overdue: float, out) -> bool:
+    def torque(self, now: int, overdue: float, out) -> bool:
         """Write the torque (n, N m) when states are overdue by ``overdue`` s; return False once zero was sent.
 
-        The ``age`` of the last state does not matter. ``out`` holds the torque that was sent last: a rate limit may
+        ``now`` has no effect. ``out`` holds the torque that was sent last: a rate limit may
         take longer than the ramp.
         """
         if self._is_zero and not out.any():

@@ -1,5 +1,6 @@
 """Notices that ROS time has gone back: a simulation or a bag that begins again, a system clock that was set."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -11,15 +12,15 @@ STEP = 100_000_000
 
 
 class ClockWatch:
-    """Calls ``set_back(before, after)`` (ns) in the executor's thread where the clock of a node has gone back.
+    """Calls ``set_back(before, after)`` (ns) once where the clock of a node has gone back, in the thread that notices.
 
-    A simulated clock says so at once, a system clock is compared with the steady one at each ``look``.
+    A simulated clock says so itself, a system clock is compared with the steady one at each ``look``.
     """
 
     def __init__(self, node, set_back: Callable[[int, int], object]):
         """Watch the clock of ``node``; ``set_back`` raises nothing."""
         self._clock, self._set_back = node.get_clock(), set_back
-        self._before = 0
+        self._one = threading.Lock()
         self._last = self._now()
         self._jumps = self._clock.create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
@@ -28,25 +29,24 @@ class ClockWatch:
         )
 
     def look(self) -> None:
-        """Compare the clocks."""
-        last_steady, last = self._last
-        self._last = steady, now = self._now()
-        expected = last + steady - last_steady
-        if not self._clock.ros_time_is_active and now < expected - STEP:
-            self._set_back(expected, now)
+        """Look whether the clock has gone back since the last look; when it returns, ``set_back`` has, too.
 
-    def knows(self, now: int) -> bool:
-        """Return whether the last look was at the clock that says ``now`` (ns), not at one that was set since."""
-        steady, last = self._last
-        return abs((now - time.monotonic_ns()) - (last - steady)) < STEP
+        Any thread may look. While a simulated clock is being set, another thread may read it before its own callbacks.
+        """
+        with self._one:
+            last_steady, last = self._last
+            self._last = steady, now = self._now()
+            simulated = self._clock.ros_time_is_active
+            expected = last if simulated else last + steady - last_steady
+            if now < expected - (0 if simulated else STEP):
+                self._set_back(expected, now)
 
     def _before_jump(self) -> None:
-        self._before = self._clock.now().nanoseconds
+        with self._one:
+            self._last = self._now()
 
     def _after_jump(self, jump) -> None:
-        self._last = _, now = self._now()
-        if now < self._before:
-            self._set_back(self._before, now)
+        self.look()
 
     def _now(self) -> tuple[int, int]:
         """Return steady and ROS time, ns."""

@@ -128,7 +128,7 @@ class DynamicsNode(GuardedNode):
         self.get_logger().error(f'{self.crash}; silent until activated again')
 
     def clock_set_back(self, before: int, after: int) -> None:
-        """Go on where ROS time went back from ``before`` to ``after`` (ns); the executor's thread."""
+        """Go on where ROS time went back from ``before`` to ``after`` (ns); any thread."""
 
     def check_gravity(self, robot: Robot | None, vector) -> None:
         """Refuse gravity (3, m/s^2) that is not finite or above the parameter gravity_limit, whatever the robot."""

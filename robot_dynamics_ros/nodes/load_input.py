@@ -1,5 +1,6 @@
 """From ``payload_state`` and ``gravity_state`` of a dynamics_server to the load of a node beside it."""
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +22,8 @@ LOOK_PERIOD = 0.02
 class LoadInput:
     """The load of a configured node: ``load``, with the newest valid message of each topic.
 
+    The executor brings messages; whatever thread notices it may tell of a clock that was set back.
+
     ``missing`` is '' once the load is known, else why torques may not begin.
 
     A wrong message is refused and changes nothing. Without a publisher there is no payload and gravity is the node's.
@@ -36,6 +39,7 @@ class LoadInput:
         self.refused = ''
         self._node, self._changed, self._awaited = node, changed, awaited
         self._topics: LoadTopics = node.load_topics
+        self._changing = threading.Lock()
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._began = time.monotonic()
@@ -69,8 +73,9 @@ class LoadInput:
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
-        self.load = self.load.clock_set_back(before, after)
-        self._changed()
+        with self._changing:
+            self.load = self.load.clock_set_back(before, after)
+            self._changed()
 
     def report(self) -> dict[str, str]:
         """Return payload and gravity for the diagnostics, and why a message was refused last."""
@@ -79,8 +84,9 @@ class LoadInput:
 
     def _on_message(self, topic: str, message) -> None:
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
-        if self._apply(topic, message):
-            self._changed()
+        with self._changing:
+            if self._apply(topic, message):
+                self._changed()
         self.look()
 
     def _apply(self, topic: str, message) -> bool:

@@ -145,7 +145,7 @@ class TorqueNode(DynamicsNode):
             timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
             self._output.publish,
             self.load,
-            self._on_set_back,
+            self.clock_watch.look,
             self.crashed,
             self.refuse,
         )
@@ -215,7 +215,7 @@ class TorqueNode(DynamicsNode):
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of ramps of payload and gravity; in simulated time follow nothing from before.
 
-        A system clock that was set back is noticed late here; what is followed then is the pipeline's concern.
+        A system clock may be noticed late; what is followed then is the pipeline's concern.
         """
         super().clock_set_back(before, after)
         if self.load is not None:
@@ -226,6 +226,7 @@ class TorqueNode(DynamicsNode):
     def on_activate(self, state):
         """Begin to publish torques, as soon as payload and gravity in force are known."""
         result = super().on_activate(state)
+        self.clock_watch.look()
         self.load.begin()
         self.pipeline.begin()
         self.activated = time.monotonic_ns()
@@ -291,15 +292,6 @@ class TorqueNode(DynamicsNode):
             # a process that ends takes with it what is still on its way
             for output in self._outputs:
                 output.wait_for_all_acked(ACKNOWLEDGED)
-
-    def _on_set_back(self, before: int, after: int) -> None:
-        """Keep the progress of ramps at once where the system clock was set back; the hot path's thread.
-
-        A simulated clock calls ``clock_set_back`` before any state can follow, and the executor may have noticed first.
-        """
-        if not self.get_clock().ros_time_is_active and not self.clock_watch.knows(after):
-            for blender in self._blenders:
-                blender.set_back(before, after)
 
     def _on_load(self) -> None:
         """Follow a change of payload or gravity."""

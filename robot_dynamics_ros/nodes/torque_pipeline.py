@@ -91,26 +91,25 @@ class TorquePipeline:
         fallback: GravityFallback | RampToZero | None,
         publish: Callable[[int, np.ndarray], object],
         load: Awaited,
-        set_back: Callable[[int, int], object],
+        look_at_clock: Callable[[], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
         ``publish(stamp, torque)`` publishes; ``load.missing`` is what must come first, '' if nothing;
-        ``set_back(before, after)`` is called where the clock was set back (ns both); ``crashed(error)`` and
+        ``look_at_clock()`` has payload and gravity follow a clock that was set back; ``crashed(error)`` and
         ``refuse(reason)`` are told of exceptions and of input that is refused.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self.limiter, self.fallback, self._publish = limiter, fallback, publish
-        self._load, self._set_back = load, set_back
+        self._load, self._look_at_clock = load, look_at_clock
         self._crashed, self._refuse = crashed, refuse
         self._torque = np.zeros(len(limiter.last))
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
         self._answered = 0.0  # likewise of the last that was answered
-        self._looked = 0.0  # of the last look at the ROS time
         self._sent: float | None = None  # when the last torque left, on the clock of the arm, s
         self._stamp = 0  # of the last state that was answered, ns
         self._sends = False  # a torque was sent since activation
@@ -138,12 +137,9 @@ class TorquePipeline:
             return
         try:
             gate, now = self._gate, self._clock.now()
-            before = gate.now
             if gate.set_back(now):
-                # what the clock would say, had it not been set
-                self._set_back(before + round((steady - self._looked) * 1e9), now)
+                self._look_at_clock()
                 self.law.set_back(now)
-            self._looked = steady
             self.silence = self._load.missing or self._answer(data, steady, now)
         except DynamicsError as error:
             self.silence = self._reject(str(error))
@@ -156,13 +152,14 @@ class TorquePipeline:
         if self.fallback is None or not self.fallback.armed or self.halted:
             return
         steady = time.monotonic()
-        age = steady - self._answered
-        overdue = age - self._gate.limit
+        overdue = steady - self._answered - self._gate.limit
         if overdue < 0.0:
             return
         try:
             self.silence, self._falls_back = self.fallback.reason, True
-            if not (self.fallback.torque(age, overdue, self._torque) and self._send(steady, self._clock.now())):
+            self._look_at_clock()
+            now = self._clock.now()
+            if not (self.fallback.torque(now, overdue, self._torque) and self._send(steady, now)):
                 self.fallback.reset()
         except DynamicsError as error:
             self.fallback.reset()
@@ -225,7 +222,7 @@ class TorquePipeline:
         gate.answered, self._answered = stamp, steady
         self.counts.published += 1
         if self.fallback:
-            self.fallback.record(stamp, state.q, self._torque)
+            self.fallback.record(state.q, self._torque)
         return ''
 
     def _unanswered(self, result: Result) -> str:
