@@ -184,6 +184,17 @@ def test_a_parameter_file_that_is_missing_or_broken_ends_the_process_with_a_line
     assert str(path) in line
 
 
+@pytest.mark.parametrize('value', ['abc', '1', '-5.0'])
+def test_an_override_of_a_wrong_type_or_out_of_range_ends_the_process_with_a_line(value):
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.gravity_compensation_node', '--ros-args']
+    command += ['-p', f'age_limit:={value}']
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ros.TREE)
+    assert ended.returncode == 1
+    assert 'Traceback' not in ended.stderr
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith('not started: ')]
+    assert 'age_limit' in line and value in line
+
+
 def test_gravity_above_its_limit_is_refused_when_it_is_set_and_when_the_node_is_configured():
     node = NODES['gravity_compensation_node'](namespace=NAMESPACE)
     node.start()

@@ -71,6 +71,7 @@ class DynamicsNode(GuardedNode):
         self._identity: dict[str, str] = {}
         self._published_description = ''
         self.add_on_set_parameters_callback(self._on_parameters)
+        self._crash_signal = self.create_guard_condition(self.guarded(self._on_crash))
         self.clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
         if self.value('description_topic'):
             self.create_subscription(String, self.value('description_topic'), self._on_description, LATCHED)
@@ -126,6 +127,7 @@ class DynamicsNode(GuardedNode):
         """
         self.crash = self.silence = f'internal error: {error!r}'
         self.get_logger().error(f'{self.crash}; silent until activated again')
+        self._crash_signal.trigger()
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Go on where ROS time went back from ``before`` to ``after`` (ns); any thread."""
@@ -275,6 +277,11 @@ class DynamicsNode(GuardedNode):
             return DiagnosticStatus.ERROR
         return DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK
 
+    def _on_crash(self) -> None:
+        """Deactivate the node at once; the executor's thread."""
+        if self.active:
+            self.trigger_deactivate()
+
     def _on_second(self) -> None:
         """Look after the clock and publish diagnostics."""
         self.clock_watch.look()
@@ -282,8 +289,6 @@ class DynamicsNode(GuardedNode):
 
     def _publish_diagnostics(self) -> None:
         """Publish one DiagnosticStatus: why the node is silent, and the figures of ``report``."""
-        if self.crash and self.active:
-            self.trigger_deactivate()
         try:
             fields = self.report()
             level, message = self._level(), self.silence or 'answering'

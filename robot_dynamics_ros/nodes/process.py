@@ -14,6 +14,7 @@ import threading
 from contextlib import contextmanager
 
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
 from rclpy.signals import SignalHandlerOptions
@@ -66,17 +67,17 @@ def silence(nodes: list) -> None:
 
 
 @contextmanager
-def _one_line():
-    """End the process with one line where ROS arguments, or a parameter file that they name, are wrong."""
+def _one_line(kind: type[Exception]):
+    """End the process with one line at an exception of a ``kind`` that wrong ROS arguments raise."""
     try:
         yield
-    except RuntimeError as error:
+    except kind as error:
         sys.exit(' '.join(f'not started: {error}'.split()))
 
 
 def arguments() -> list[str]:
     """Return the command line without ROS arguments; end the process where those are wrong."""
-    with _one_line():
+    with _one_line(RuntimeError):
         return remove_ros_args(sys.argv)[1:]
 
 
@@ -87,10 +88,11 @@ def run(*makers) -> None:
     """
     nodes: list = []
     stop = _Stop(nodes)
-    with _one_line():
+    with _one_line(RuntimeError):
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        nodes.extend(node for node in (make() for make in makers) if node is not None)
+        with _one_line(ParameterException):
+            nodes.extend(node for node in (make() for make in makers) if node is not None)
         executor = SingleThreadedExecutor()
         for node in nodes:
             executor.add_node(node)
