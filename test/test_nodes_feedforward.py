@@ -142,12 +142,16 @@ def test_old_states_are_not_answered(graph):
 def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph):
     with graph.parameters(NODE, age_limit=0.0):
         graph.follow(NODE, rest_at(graph.now() - 100 * ros.SECOND))
-        for _ in range(20):
-            answer(graph, graph.now())
-        last = graph.now()
-        answer(graph, last)
-        graph.until(lambda: graph.now() > at(last, 2.0), 'a pause')
         torques = graph.listen(JointState, 'feedforward_torque')
+
+        def state():
+            graph.send('joint_states', ros.joint_state(NAMES, graph.now(), A, REST))
+
+        with graph.repeating(state, 0.05):
+            graph.until(lambda: len(torques) > 20, 'a period that is learnt')
+        last = graph.now()
+        graph.until(lambda: graph.now() > at(last, 2.0), 'a pause')
+        torques.clear()
         graph.silence(NODE, 'too old', lambda: send(graph, at(last, 0.5)))
         assert torques == []
 
