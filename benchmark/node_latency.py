@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes import realtime
-from robot_dynamics_ros.nodes.hot_path import NoExecutor
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.wire import JointStateBuffer, stamp_of
 from robot_dynamics_ros.tools.processes import Client, Processes
 

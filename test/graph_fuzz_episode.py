@@ -146,7 +146,7 @@ class Episode:
         model.active = False
         self.nodes.take(name)
         self._transition(name, 'deactivate', 'inactive')
-        answers = self.judge.answers(name, model, self.nodes.take(name))
+        answers = self.judge.answers(name, model, self.nodes.take(name), ends=True)
         self.judge.deactivated(name, model, due, answers, step)
         if answers:
             model.acted(answers[-1].torque, self.nodes.now, answers[-1].at)

@@ -6,8 +6,10 @@ from graph_fuzz_model import State, TorqueModel
 from graph_fuzz_motion import Follower
 from graph_fuzz_settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
-SPREADS = 1.0, 3.0
-"""s: a disagreement on payload or gravity that is shorter is allowed, one that is longer is not ("about 2 s", R13)."""
+SPREAD = 1.0
+"""s: a disagreement on payload or gravity of two nodes that agreed before is allowed for as long, no other (R13)."""
+ROOM = 0.1
+"""s of both: messages are under way."""
 
 
 class FollowingModel(TorqueModel):
@@ -91,6 +93,7 @@ class ControllerModel(FollowingModel):
         self.producer = producer
         self._disagreed: float | None = None  # since when
         self._differed: float | None = None  # when last
+        self._agreed = False  # before
         self.steady = 0.0
 
     def activate(self) -> None:
@@ -114,6 +117,7 @@ class ControllerModel(FollowingModel):
         self.steady = steady
         if not self.configured or not self.producer.configured or self.load.end == self.producer.load.end:
             self._disagreed = None
+            self._agreed = self.configured and self.producer.configured
         elif self._disagreed is None:
             self._disagreed = steady
         if self._disagreed is not None:
@@ -212,12 +216,11 @@ class ControllerModel(FollowingModel):
         if twice or producer.gravity_owner != self.settings.gravity_owner:
             return False
         if self._disagreed is None:
-            # who has refused the torque may look again in a while
-            agrees_long = self._differed is None or self.steady - self._differed > SPREADS[1]
-            return True if agrees_long else None
-        if self.steady - self._disagreed < SPREADS[0]:
-            return True
-        return False if self.steady - self._disagreed > SPREADS[1] else None
+            return True if self._differed is None or self.steady - self._differed > ROOM else None
+        lasts = self.steady - self._disagreed
+        if lasts > SPREAD + ROOM:
+            return False
+        return True if self._agreed and lasts < SPREAD - ROOM else None
 
     def _forget_feedforward(self) -> None:
         self._feedforward: tuple[int, np.ndarray] | None = None

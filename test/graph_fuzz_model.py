@@ -13,6 +13,8 @@ from graph_fuzz_settings import Settings, TorqueSettings
 
 DISCOVERY = 0.5
 """s from the creation of the load's subscriptions to the first torque (R6)."""
+PERIODS = 5
+"""The second longest of so many is the first period that is learnt."""
 LONGEST = 1.0
 """s, of an age limit that is learnt."""
 SHORTEST = 0.005
@@ -52,6 +54,7 @@ class Clock:
     def forget(self) -> None:
         """Begin anew."""
         self._period = 0.0
+        self._gaps: list[float] = []
         self._newest: int | None = None
         self.answered: int | None = None
         self.usable: int | None = None
@@ -70,7 +73,11 @@ class Clock:
         limit = self.limit
         if self._newest is not None and stamp > self._newest:
             gap = (stamp - self._newest) / SECOND
-            self._period += 0.1 * (min(gap, 3.0 * self._period) - self._period) if self._period else gap
+            self._gaps.append(gap)
+            if len(self._gaps) == PERIODS:
+                self._period = sorted(self._gaps)[-2]
+            elif len(self._gaps) > PERIODS:
+                self._period += 0.1 * (min(gap, 3.0 * self._period) - self._period)
         self._newest = max(stamp, self._newest or stamp)
         if self.answered is not None and stamp < self.answered:
             return 'out of order'
@@ -123,6 +130,7 @@ class TorqueModel:
         self._answered: tuple[float, np.ndarray] | None = None  # steady time and torque
         self._seen: np.ndarray | None = None
         self.due = self.acts = False
+        self._began: float | None = None  # how long states were overdue when on_stale began to act, s
         self.sent_at: float | None = None  # steady time, since activation
 
     def told(self, topic: str, message) -> None:
@@ -205,6 +213,7 @@ class TorqueModel:
         self._answered = steady, np.array(torque)
         self.clock.answered = state.stamp
         self.due, self.acts = True, False
+        self._began = None
 
     def absence(self, now: int, steady: float) -> Expected | None:
         """Return what must be sent by ``on_stale`` where no usable state has come; None where nothing may be."""
@@ -216,15 +225,18 @@ class TorqueModel:
             return None
         self.look(now)
         sure = overdue > LOOKED_AT
+        if self._began is None:
+            self._began = overdue
         if self.settings.on_stale == 'gravity_only':
             torques = [self.arm.gravity_torque(self._seen, self.load.at(now))] * 2
         else:
             ended = self.acts and not self._last.any()
-            if ended and overdue > self.settings.ramp_time + LOOKED_AT:
+            elapsed = overdue - self._began
+            if ended and elapsed > self.settings.ramp_time + LOOKED_AT:
                 self.due = False
                 return None
             sure = sure and not ended  # more zeros do no harm
-            ends = overdue, max(0.0, overdue - LOOKED_AT)
+            ends = elapsed, max(0.0, elapsed - LOOKED_AT)
             torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
         low, high = np.minimum(*torques), np.maximum(*torques)
         bounds = self._limited(low, high, now, steady)

@@ -270,6 +270,30 @@ def threads_take_turns_often():
     sys.setswitchinterval(usual)
 
 
+def test_a_load_that_changes_in_the_midst_of_a_torque_counts_from_the_next_one_on():
+    """As another thread changes it, at the places where that would be felt."""
+    later = Load(PayloadRamp({FRAME: OLD}), CONSTANT)
+    first = torque(PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING)), at(0.7), Q)
+
+    class Changing(PayloadRamp):
+        def share(self, time):
+            blender.take(later)
+            return super().share(time)
+
+    class ChangingLaw(GravityTorque):
+        def torque(self, q, out):
+            super().torque(q, out)
+            blender.take(later)
+
+    for make, ramp in (
+        (GravityTorque, Changing(RAMP.after, RAMP.before, RAMP.start, RAMP.duration)),
+        (ChangingLaw, RAMP),
+    ):
+        blender = PayloadBlender(make, ROBOT, Load(ramp, TILTING))
+        np.testing.assert_array_equal(torque(blender, at(0.7), Q), first)
+        np.testing.assert_array_equal(torque(blender, at(0.7), Q), ROBOT.with_payload(OLD, FRAME).gravity_torque(Q))
+
+
 @pytest.mark.usefixtures('threads_take_turns_often')
 def test_loads_may_change_while_torques_are_asked_for():
     """Every torque is that of one load, however the threads meet."""

@@ -163,7 +163,7 @@ def test_the_limit_that_is_learnt_is_never_longer_than_a_second(first):
     """A first stamp of another clock is no period of hours or years."""
     gate, now = StateGate(0.0), 100_000 * SECOND
     assert gate.check(first, now) is TOO_OLD
-    for _ in range(3):
+    for _ in range(3 * StateGate.LEARNT):
         now += MS
         assert accepts(gate, now, now)
         assert gate.limit <= 1.0
@@ -182,18 +182,34 @@ def test_a_state_from_the_future_is_no_newest():
     gate = StateGate(0.0)
     assert accepts(gate, SECOND, SECOND)
     assert gate.check(10 * SECOND, SECOND) is FUTURE
-    assert accepts(gate, SECOND + 5 * MS, SECOND + 5 * MS)
+    for k in range(1, 6):
+        assert accepts(gate, SECOND + k * 5 * MS, SECOND + k * 5 * MS)
     assert gate.period == pytest.approx(0.005)
 
 
-def test_two_states_make_a_period():
+def test_six_states_make_a_period():
     gate = StateGate(0.0)
-    assert gate.period == 0.0
-    accepts(gate, SECOND, SECOND)
-    assert gate.period == 0.0
-    accepts(gate, SECOND + 5 * MS, SECOND + 5 * MS)
+    for k in range(6):
+        assert (gate.period, gate.limit) == (0.0, 1.0)
+        assert accepts(gate, SECOND + k * 5 * MS, SECOND + k * 5 * MS)
     assert gate.period == pytest.approx(0.005)
-    assert not accepts(gate, SECOND + 10 * MS, SECOND + 10 * MS + 16 * MS)
+    assert not accepts(gate, SECOND + 30 * MS, SECOND + 30 * MS + 16 * MS)
+
+
+@pytest.mark.parametrize(
+    'gaps', [(MS // 100, 20 * MS), (20 * MS, MS // 100, 20 * MS, MS // 100), (2 * SECOND, 20 * MS)],
+    ids=['a burst of two', 'two publishers', 'a pause'],
+)  # fmt: skip
+def test_neither_a_burst_nor_a_pause_is_the_first_period(gaps):
+    gate, stamp = StateGate(0.0), SECOND
+    for gap in (0, *gaps, *[20 * MS] * (StateGate.LEARNT - len(gaps))):
+        stamp += gap
+        assert accepts(gate, stamp, stamp)
+    assert gate.period == pytest.approx(0.02)
+    for _ in range(50):
+        stamp += 20 * MS
+        assert not gate.resumes(stamp)  # none of them ends a silence
+        assert accepts(gate, stamp, stamp)
 
 
 def test_the_period_is_smoothed():

@@ -103,8 +103,18 @@ def test_the_ramp_goes_evenly_to_zero_which_is_the_last():
 def test_at_the_end_of_the_ramp_zero_is_sent_once():
     ramp, out = fallback('ramp_to_zero', 1, 2.0), np.array([8.0])
     ramp.record(Q[:1], out)
+    assert computed(ramp, 0.0, out) == (True, [8.0])
     assert computed(ramp, 2.0, out) == (True, [0.0])
     assert computed(ramp, 2.0, out) == (False, [0.0])
+
+
+def test_the_ramp_of_a_process_that_was_held_up_begins_late_with_the_last_torque():
+    ramp, out = fallback('ramp_to_zero', 1, 2.0), np.array([8.0])
+    ramp.record(Q[:1], out)
+    for overdue, expected in ((3.0, [8.0]), (4.0, [4.0]), (5.0, [0.0])):
+        assert computed(ramp, overdue, out) == (True, expected)
+    ramp.record(Q[:1], np.array([8.0]))
+    assert computed(ramp, 0.5, out) == (True, [8.0])
 
 
 def test_the_ramp_does_not_end_with_a_torque_that_was_zero_from_the_beginning():
@@ -118,7 +128,7 @@ def test_the_ramp_does_not_end_with_a_torque_that_was_zero_from_the_beginning():
 def test_the_ramp_goes_on_until_what_was_sent_is_zero():
     ramp, out = fallback('ramp_to_zero', 1), np.array([8.0])
     ramp.record(Q[:1], out)
-    assert ramp.torque(0, 2.0, out)
+    assert ramp.torque(0, 0.0, out) and ramp.torque(0, 2.0, out)
     out[:] = 3.0  # all that the rate limit lets through
     assert computed(ramp, 2.1, out) == (True, [0.0])
     assert not ramp.torque(0, 2.2, out)
@@ -127,9 +137,10 @@ def test_the_ramp_goes_on_until_what_was_sent_is_zero():
 def test_a_new_state_ends_the_ramp():
     ramp, out = fallback('ramp_to_zero', 1), np.array([8.0])
     ramp.record(Q[:1], out)
-    assert ramp.torque(0, 5.0, out)
+    assert ramp.torque(0, 0.0, out) and ramp.torque(0, 5.0, out)
     assert not ramp.torque(0, 5.1, out)
     ramp.record(Q[:1], np.array([4.0]))
+    assert computed(ramp, 0.0, out) == (True, [4.0])
     assert computed(ramp, 0.5, out) == (True, [2.0])
 
 
@@ -137,6 +148,7 @@ def test_the_ramp_begins_with_a_copy_of_what_was_sent():
     ramp, sent, out = fallback('ramp_to_zero', 1), np.array([8.0]), np.array([8.0])
     ramp.record(Q[:1], sent)
     sent[:] = 100.0
+    assert computed(ramp, 0.0, out) == (True, [8.0])
     assert computed(ramp, 0.25, out) == (True, [6.0])
 
 

@@ -16,6 +16,7 @@ mass: 2.0
 com: [0.0, 0.0, 0.05]
 inertia: {ixx: 0.1, iyy: 0.2, izz: 0.3, ixy: 0.01, ixz: 0.02, iyz: 0.03}
 """
+EARLIER = 'before:\n- ' + TEXT.strip().replace('\n', '\n  ')
 
 
 def test_what_is_written_is_read_to_the_bit(tmp_path):
@@ -68,11 +69,17 @@ BROKEN = {
     'text for an inertia': (TEXT.replace('0.01', 'x'), 'inertia: ixy: expected a finite number'),
     'a negative ramp': (TEXT + 'ramp_time: -1.0\n', 'ramp_time: expected at least 0'),
     'a time before all': (TEXT + 'start: -1\n', 'start: expected a time in ns'),
+    'truth for a time': (TEXT + 'start: true\n', 'start: expected a time in ns'),
+    'a time that fits no message': (TEXT + f'start: {1 << 63}\n', 'start: expected a time in ns'),
     'a fraction of a nanosecond': (TEXT + 'start: 1.5\n', 'start: expected a time in ns'),
     'no list of bodies': (TEXT + 'before: {mass: 1.0}\n', 'before: expected a list'),
     'more bodies than any arm carries': (TEXT + f'before: [{"1, " * 101}]\n', 'before: expected a list'),
     'no body': (TEXT + 'before: [1]\n', 'before[0]: expected a table'),
     'half a body': (TEXT + 'before: [{mass: 1.0}]\n', 'before[0]: frame: is missing'),
+    'a body without a name': (TEXT + EARLIER.replace('ee_link', '[1]'), 'before[0]: frame: expected a name'),
+    'text for the mass of a body': (TEXT + EARLIER.replace('2.0', 'heavy'), 'before[0]: mass: expected a finite'),
+    'a body of one number': (TEXT + EARLIER.replace('0.0, 0.0, 0.05', '0.0'), 'before[0]: com: expected finite'),
+    'text in its inertia': (TEXT + EARLIER.replace('0.01', 'x'), 'before[0]: inertia: ixy: expected a finite'),
     'no name': (TEXT.replace('ee_link', '[1]'), 'frame: expected a name'),
     'an object': (TEXT.replace('2.0', '!!python/object/apply:os.system ["touch HERE/touched"]'), 'not YAML'),
     'a bomb': (

@@ -311,6 +311,11 @@ def test_findings_follow_their_links():
     assert where(cut(model, base_link='boom')) == ["link 'sledge'", "joint 'a_wag'"]
     joined = with_attached(model_from_urdf(TREE), model, 'flag', prefix='b_')
     assert where(joined) == ["link 'b_sledge'", "joint 'a_wag'", "joint 'b_a_wag'"]
+    # what is wrong with a link because it moves is told once while it does, and not of one that is held
+    before, _, rest = TREE.partition('<link name="flag">')
+    hollow = model_from_urdf(before + '<link name="flag"/>' + rest.partition('</link>')[2])
+    assert where(with_locked_joints(hollow, {'m_slide': 0.0})) == ["joint 'a_wag'", "link 'flag'"]
+    assert where(with_locked_joints(hollow, {'a_wag': 0.0})) == []
 
 
 REFUSED = {

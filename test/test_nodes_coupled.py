@@ -149,6 +149,8 @@ def assert_not_added(graph, node, topic, reason):
         worst = max((np.abs(message.data).max() for message in commands[-10:]), default=0.0)
         told = f'{topic}: expected none, got {len(commands)}, up to {worst:.1f} N m'
         raise AssertionError(f'{told}: feedforward torque not added: {reason}') from error
+    added = [message for message in commands if np.abs(np.array(message.data) - FOLLOWING).max() < 1e-3]
+    assert added == [], f'{topic}: expected no command that holds it, got {len(added)}: {reason}'
     commands.clear()
     graph.tells(node, reason)
     assert commands == [], f'{topic}: expected none after the reason was told, got {len(commands)}: {reason}'

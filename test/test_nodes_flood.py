@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from state_publisher import POSITION
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.hot_path import NoExecutor
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.wire import JointStateBuffer, stamp_of
 
 FIGURES = logging.getLogger(__name__)

@@ -1,5 +1,7 @@
 """No exception of a callback ends a process, and a clock that goes back is noticed, simulated or not."""
 
+import time
+
 import graph  # noqa: F401 - sets the ROS domain before rclpy is imported
 import pytest
 import rclpy
@@ -138,6 +140,19 @@ def test_a_simulated_clock_that_goes_back_is_told_once(node):
 
 
 @pytest.mark.parametrize('node', [SIMULATED], indirect=True)
+def test_a_simulated_clock_goes_on_while_the_executor_is_busy(node):
+    publisher = node.create_publisher(Clock, '/clock', 10)
+    spin_until(node, publisher.get_subscription_count, 'a subscription of the clock')
+    deadline = time.monotonic() + 20.0
+    for seconds in (10, 11, 3):
+        while node.get_clock().now().nanoseconds != seconds * SECOND:
+            assert time.monotonic() < deadline, f'{seconds} s'
+            publisher.publish(Clock(clock=Time(sec=seconds)))
+            time.sleep(0.01)  # nobody spins the node
+    assert node.set_backs == [(11 * SECOND, 3 * SECOND)]
+
+
+@pytest.mark.parametrize('node', [SIMULATED], indirect=True)
 def test_a_fault_there_ends_no_process(node):
     node.clock_watch._set_back = node.guarded(fail)
     publisher = node.create_publisher(Clock, '/clock', 10)
@@ -148,10 +163,17 @@ def test_a_fault_there_ends_no_process(node):
 
 
 def test_simulated_time_that_begins_is_a_clock_that_goes_back(node):
+    (result,) = node.set_parameters([Parameter('use_sim_time', value=True)])
+    assert not result.successful and result.reason.startswith('use_sim_time: the node is configured')
+    assert node.set_backs == [] and not node.get_clock().ros_time_is_active
+    node.trigger_deactivate()
+    node.trigger_cleanup()
     before = node.get_clock().now().nanoseconds
     node.set_parameters([Parameter('use_sim_time', value=True)])
     ((then, now),) = node.set_backs
     assert before <= then and now == 0
+    node.set_parameters([Parameter('use_sim_time', value=False)])
+    assert not node.get_clock().ros_time_is_active
 
 
 def test_a_simulated_clock_that_is_being_set_is_told_once_by_who_looks_first():
@@ -167,6 +189,9 @@ def test_a_simulated_clock_that_is_being_set_is_told_once_by_who_looks_first():
     watch._after_jump(None)
     watch.look()
     assert len(told) == 1
+    clock.nanoseconds -= 1  # other than a system clock, whatever the step
+    watch.look()
+    assert told[1:] == [(200 * SECOND, 200 * SECOND - 1)]
 
 
 class SetClock:

@@ -16,7 +16,8 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.nodes import realtime
-from robot_dynamics_ros.nodes.hot_path import PATIENCE, PAUSE, HotPath, NoExecutor
+from robot_dynamics_ros.nodes.hot_path import PATIENCE, HotPath
+from robot_dynamics_ros.nodes.raw_executor import PAUSE, NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
 
 USUAL = Schedule(0, (), False)

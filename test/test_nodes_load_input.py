@@ -272,6 +272,40 @@ def test_a_message_that_comes_twice_keeps_the_progress_of_a_clock_that_went_back
     assert follower.load.load.payload.share(3 * SECOND) == 0.25
 
 
+def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
+    """It is of another clock, or a late joiner hears it after the clock was set back."""
+    follower = process.node(Follower, parameter_overrides=[Parameter('use_sim_time', value=True)])
+    hand = process.node(DynamicsNode, name='hand')
+    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', LATCHED), hand.create_publisher(
+        Clock, '/clock', 10
+    )  # fmt: skip
+
+    def pass_by(seconds):
+        def reached():
+            clock.publish(Clock(clock=Time(sec=seconds)))
+            return follower.get_clock().now().nanoseconds == seconds * SECOND
+
+        process.spin_until(reached, f'{seconds} s')
+
+    pass_by(100)
+    follower.start()
+    message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
+    message.stamp.sec = 2000
+    publisher.publish(message)
+    process.spin_until(lambda: 'begins 1900.0 s later than now' in follower.load.missing, 'the reason')
+    assert mass_of(follower) == 0.0
+    pass_by(1998)
+    process.spin(0.3)
+    assert mass_of(follower) == 0.0
+    pass_by(2000)
+    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload, with its ramp')
+    process.spin_until(lambda: 'begins' not in follower.load.missing, 'no reason any more')
+    # without a ramp there is nothing to be early for
+    message.stamp.sec, message.mass, message.ramp_time = 9000, 3.0, 0.0
+    publisher.publish(message)
+    process.spin_until(lambda: mass_of(follower) == 3.0, 'a payload that is there at once')
+
+
 @pytest.mark.parametrize(
     ('message', 'reason'),
     [

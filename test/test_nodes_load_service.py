@@ -8,10 +8,13 @@ import pytest
 import rclpy.logging
 from geometry_msgs.msg import Vector3, Vector3Stamped
 
+from robot_dynamics_interfaces.msg import Payload as PayloadMessage
+from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, payload_ramp_of
 from robot_dynamics_ros.nodes.load_service import LoadService
@@ -130,6 +133,18 @@ def test_a_late_joiner_computes_what_the_server_does_at_any_time_of_a_ramp_that_
     assert {name: body.mass for name, body in joined.payload.before.items()} == {'ee_link': 1.875, 'wrist3_Link': 0.25}
 
 
+@pytest.mark.parametrize('masses', [(1.0, 2.0), (0.0,)])
+def test_bodies_before_add_up_on_their_frame_and_one_without_mass_is_none(tmp_path, masses):
+    expected = {'ee_link': sum(masses)} if any(masses) else {}
+    bodies = [PayloadMessage(mass=mass, frame='ee_link') for mass in masses]
+    told = payload_ramp_of(ROBOT, PayloadState(mass=1.0, before=bodies, ramp_time=4.0))
+    assert {name: body.mass for name, body in told.before.items()} == expected
+    path, kept = tmp_path / 'payload.yaml', [Body('ee_link', mass, np.zeros(3), np.zeros((3, 3))) for mass in masses]
+    write_payload(path, KeptPayload(kept[0], 0, 4.0, tuple(kept)))
+    found = service_of(StandIn(), path).load.payload
+    assert {name: body.mass for name, body in found.before.items()} == expected
+
+
 def test_a_server_that_restarts_goes_on_with_the_ramp_that_its_file_holds(tmp_path):
     node, path = StandIn(), tmp_path / 'payload.yaml'
     service = service_of(node, path)
@@ -234,6 +249,10 @@ def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the
     heavy = SetPayload.Request(mass=10.0, frame='ee_link')
     service = service_of(StandIn())
     service.set_gravity(gravity_request(0.0, 0.0, 0.0), None)  # nothing weighs anything for a while
+    with pytest.raises(ArgumentError, match='would need'):
+        service.set_payload(heavy, None)
+    service = service_of(StandIn(ROBOT.with_gravity((0.0, 0.0, -1.62))))
+    service.set_gravity(gravity_request(0.0, 0.0, -9.81), None)  # more than that of the parameter
     with pytest.raises(ArgumentError, match='would need'):
         service.set_payload(heavy, None)
     service = service_of(StandIn(ROBOT.with_gravity((0.0, 0.0, -1.62))))

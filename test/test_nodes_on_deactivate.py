@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import graph as ros
@@ -113,7 +114,9 @@ def test_at_deactivation_and_at_the_end_of_the_process(graph, sent, value, numbe
     graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
     sent.settle()
     check_end(sent.commands, value, 'deactivated')
-    check_end(sent.named, value, 'deactivated', 'gravity_torque')
+    assert sent.named == [], (
+        f'gravity_torque: expected none, got {len(sent.named)}: it would be added to another torque'
+    )
     graph.client.change_state(GRAVITY, Transition.TRANSITION_ACTIVATE)
     sent.answered()
     sent.clear()
@@ -144,6 +147,33 @@ def test_the_way_to_zero_passes_the_rate_limit_and_nothing_is_sent_where_nothing
     graph.client.change_state(GRAVITY, Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE)
     sent.settle()
     assert (sent.named, sent.commands) == ([], []), f'expected no torque: none was sent since the activation, {told}'
+
+
+@pytest.mark.parametrize('how', ['deactivated', 'SIGTERM'])
+def test_the_rate_limit_follows_a_simulated_clock_to_the_end(graph, sent, how):
+    began, start = time.monotonic(), 1000 * ros.SECOND
+
+    def now():
+        return start + round((time.monotonic() - began) * ros.SECOND)
+
+    limits = ('-p', 'use_sim_time:=true', '-p', 'age_limit:=1.0', '-p', 'rate_limit:=[100.0]')
+    graph.start(GRAVITY, arguments=(*limits, '-p', 'on_deactivate:=zero'))
+    with graph.repeating(lambda: graph.tick(now()), 0.005):
+
+        def state():
+            graph.send('joint_states', ros.joint_state(NAMES, now(), A, REST))
+
+        def reached():
+            return sent.commands and np.abs(sent.commands[-1] - BARE).max() < 1e-9
+
+        graph.repeat_until(state, reached, 'the torque of a state', 0.02)
+        if how == 'deactivated':
+            graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
+        else:
+            graph.end(GRAVITY, signal.SIGTERM)
+        sent.settle()
+    reason = f'on_deactivate: zero, {how}: the simulated clock goes on, 100 N m/s need half a second'
+    assert_command(sent.commands[-1], REST, reason, 'gravity_torque/commands')
 
 
 def test_torque_controller_at_deactivation(graph):

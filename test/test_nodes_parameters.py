@@ -2,7 +2,6 @@
 
 import ast
 import math
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -130,15 +129,21 @@ def test_every_line_of_a_parameter_in_the_file_has_a_comment():
     assert [line for line in lines if '#' not in line] == []
 
 
+WHEN = {
+    **dict.fromkeys(('gravity_limit', 'payload_limit', 'load_ramp_time'), 'now'),
+    **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth'), 'at the next activation'),
+    **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),
+}
+"""All others act at the next configure."""
+
+
 @pytest.mark.parametrize('name', NODES)
 def test_the_result_of_setting_a_parameter_says_when_it_acts(nodes, name):
     node = nodes[name]
     for parameter, value in declared(node).items():
         result = node.set_parameters_atomically([value])
         assert result.successful, (parameter, result.reason)
-        assert re.fullmatch(
-            f'{parameter} acts (now|at the next (activation|configure|start of the process))', result.reason
-        )
+        assert result.reason == f'{parameter} acts {WHEN.get(parameter, "at the next configure")}'
     both = node.set_parameters_atomically([Parameter('gravity_limit', value=12.0), Parameter('model', value='aubo_i5')])
     assert both.reason == 'gravity_limit acts now; model acts at the next configure'
     refused = node.set_parameters_atomically([Parameter('model', value=3)])
@@ -193,6 +198,23 @@ def test_an_override_of_a_wrong_type_or_out_of_range_ends_the_process_with_a_lin
     assert 'Traceback' not in ended.stderr
     (line,) = [line for line in ended.stderr.splitlines() if line.startswith('not started: ')]
     assert 'age_limit' in line and value in line
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'reason'),
+    [
+        ('control_law', 'nonsense', 'control_law: expected one of'),
+        ('stiffness', [1.0, 2.0], 'stiffness: expected 6 numbers'),
+        ('damping', [-1.0] * 6, 'damping: expected 6 numbers'),
+    ],
+)
+def test_a_law_or_gain_that_the_controller_could_not_use_is_refused(name, value, reason):
+    node = NODES['torque_controller'](namespace=NAMESPACE)
+    node.start()
+    (result,) = node.set_parameters([Parameter(name, value=value)])
+    assert not result.successful and result.reason.startswith(reason)
+    node.fall_silent()
+    node.destroy_node()
 
 
 def test_gravity_above_its_limit_is_refused_when_it_is_set_and_when_the_node_is_configured():

@@ -84,9 +84,11 @@ def test_lost_states_at_100_hz_do_not_take_the_torque_to_zero(graph):
 
 
 def test_activation_does_not_take_the_torque_to_zero(graph):
-    last = risen(graph)
-    graph.reactivate(NODE)
-    found = Answer(graph, at(last, 1.0)).effort
+    # the way up from zero would take 2.4 s
+    with graph.parameters(NODE, rate_limit=[20.0]):
+        last = risen(graph)
+        graph.reactivate(NODE)
+        found = Answer(graph, at(last, 1.0)).effort
     reason = 'deactivated and activated: a controller holds the last torque sent, the next one goes on from there'
     assert_command(found, BARE, reason, 'gravity_torque')
 

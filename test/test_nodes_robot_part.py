@@ -10,7 +10,6 @@ import rclpy.logging
 from example_robots import example_urdfs
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetInverseDynamics, GetMassMatrix, SetPayload
 from robot_dynamics_ros import Payload, Robot
@@ -255,13 +254,22 @@ def test_requests_may_name_the_fingers(panda):
     np.testing.assert_allclose(
         np.reshape(response.mass_matrix, (7, 7)), whole.mass_matrix(q_whole)[:7, :7], rtol=1e-9, atol=1e-9
     )
-    message = ros.trajectory(names, 0)
-    for time, position in ((0, [0.0, 0.0, *q]), (4, [0.0, 0.0, *(q + 0.1)])):
-        message.points.append(JointTrajectoryPoint(positions=[float(value) for value in position]))
-        message.points[-1].time_from_start.sec = time
+    rates = [9.0, 9.0, *np.linspace(0.01, 0.07, 7)], [9.0, 9.0, *np.linspace(-0.2, 0.2, 7)]
+    points = ((time, [0.0, 0.0, *(q + 0.025 * time)], *rates) for time in (0, 4))
+    message = ros.trajectory(names, ros.SECOND, *points)
     response = ask(CheckTrajectory, 'check_trajectory', trajectory=message, resample=True)
     assert list(response.joint_names) == list(response.resampled.joint_names) == part['joints']
-    assert len(response.peak_effort) == len(response.resampled.points[0].positions) == 7
+    assert response.resampled.header == message.header
+    first, *_, last = response.resampled.points
+    assert len(response.peak_effort) == len(first.positions) == 7
+    assert last.time_from_start.sec == 4
+    for point, position in ((first, q), (last, q + 0.1)):
+        found = point.positions, point.velocities, point.accelerations
+        np.testing.assert_allclose(found, [position, *(rate[2:] for rate in rates)], rtol=0, atol=1e-9)
+    message.points[1].velocities.append(0.0)
+    request = CheckTrajectory.Request(trajectory=message)
+    refused = panda.client.call(CheckTrajectory, 'dynamics_server/check_trajectory', request)
+    assert not refused.success and 'trajectory point 1: expected 7 velocities, got 10' in refused.message
     refused = panda.client.call(
         SetPayload, 'dynamics_server/set_payload', SetPayload.Request(mass=50.0, frame='panda_hand_tcp')
     )

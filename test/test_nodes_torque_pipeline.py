@@ -16,6 +16,18 @@ SECOND = ros.SECOND
 NAMES = ('shoulder', 'elbow')
 
 
+class Ramp(RampToZero):
+    """The fallback, which writes down when it is asked."""
+
+    def __init__(self, calls):
+        super().__init__(2, 1.0)
+        self.calls = calls
+
+    def torque(self, now, overdue, out):
+        self.calls.append(('fallback', now))
+        return super().torque(now, overdue, out)
+
+
 class Parts:
     """A pipeline whose law, clock and publisher write down what they are asked."""
 
@@ -30,8 +42,8 @@ class Parts:
             gate=StateGate(0.01),
             law=self,
             limiter=limiter,
-            fallback=RampToZero(2, 1.0),
-            publish=lambda stamp, torque: self.calls.append(('publish', stamp)),
+            fallback=Ramp(self.calls),
+            output=self,
             load=self,
             look_at_clock=lambda: self.calls.append('look at the clock'),
             crashed=pytest.fail,
@@ -55,6 +67,12 @@ class Parts:
         self.calls.append(('law', state.stamp))
         out[:] = 1.0
         return TORQUE
+
+    def publish(self, stamp, torque):
+        self.calls.append(('publish', stamp))
+
+    def publish_command(self, stamp, torque):
+        self.calls.append(('command', torque.tolist()))
 
     def state(self, time):
         """Have a state come at a time, s; return what was asked."""
@@ -82,4 +100,5 @@ def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
     parts.calls.clear()
     while not parts.calls:
         parts.pipeline.on_pause()
-    assert parts.calls == ['look at the clock', ('publish', 500 * SECOND)]
+    stamp = 500 * SECOND
+    assert parts.calls == ['look at the clock', ('fallback', stamp), ('publish', stamp)]

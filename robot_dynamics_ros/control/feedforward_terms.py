@@ -15,7 +15,7 @@ class TorqueTerms(NamedTuple):
     gravity: tuple[float, ...]
     """(3,) m/s^2 in the base link, after its ramp."""
     payload: tuple
-    """Mass and first moments of what is carried after its ramp, by frame."""
+    """Frame, mass, centre and inertia of each body that is carried after its ramp."""
 
 
 def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:

@@ -20,16 +20,18 @@ ACCEPTED = Verdict.ACCEPTED
 class StateGate:
     """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
 
-    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s. ``now``
-    is the time of the last look at the clock, ns. The caller writes the stamps (ns) of the last state that was
-    ``used``, because it was complete, and of the last one that was ``answered`` by a torque: states before that are out
-    of order.
+    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s; it is 1 s
+    until ``LEARNT`` periods were measured. ``now`` is the time of the last look at the clock, ns. The caller writes the
+    stamps (ns) of the last state that was ``used``, because it was complete, and of the last one that was ``answered``
+    by a torque: states before that are out of order.
     """
 
     PERIODS = 3
     SMOOTHING = 0.1
+    LEARNT = 5
+    """The first period is the second longest of so many: neither a burst nor a pause says anything of those to come."""
     LONGEST = 1_000_000_000
-    """Age limit until two states have made a period, and the longest that is learnt, ns."""
+    """Age limit until a period is learnt, and the longest that is, ns."""
     SHORTEST = 5_000_000
     """The shortest that is learnt, ns: two states of a burst are no period, and an operating system delays more."""
 
@@ -46,6 +48,7 @@ class StateGate:
         self.used: int | None = None
         self.answered: int | None = None
         self._period: float | None = None
+        self._gaps: list[int] = []  # until the period is learnt
         self._jitter = 0.0
 
     @property
@@ -90,7 +93,10 @@ class StateGate:
     def _learn(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""
         if self._period is None:
-            self._period = gap
+            self._gaps.append(gap)
+            if len(self._gaps) < self.LEARNT:
+                return
+            self._period = sorted(self._gaps)[-2]
         else:
             # a pause is no period: it counts as the longest gap that is still in time
             error = min(gap, self.PERIODS * self._period) - self._period

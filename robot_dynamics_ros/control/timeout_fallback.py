@@ -51,7 +51,7 @@ class GravityFallback:
 
 
 class RampToZero:
-    """The last torque, reduced linearly to zero.
+    """The last torque, reduced linearly to zero from the first call on.
 
     ``armed`` as in ``GravityFallback``.
     """
@@ -63,6 +63,7 @@ class RampToZero:
         """Take ``ramp_time`` s."""
         self._ramp_time = ramp_time
         self._from = np.zeros(joints)
+        self._began: float | None = None  # how long states were overdue then, s
         self._is_zero = False
 
     def warm_up(self) -> None:
@@ -71,7 +72,7 @@ class RampToZero:
     def record(self, q, torque) -> None:
         """Record the torque (n, N m) that was sent for a state; its positions do not matter."""
         self._from[:] = torque
-        self.armed, self._is_zero = True, False
+        self.armed, self._is_zero, self._began = True, False, None
 
     def see(self, q) -> None:
         """Ignore the positions of an incomplete state."""
@@ -88,8 +89,12 @@ class RampToZero:
         """
         if self._is_zero and not out.any():
             return False
-        np.multiply(self._from, max(0.0, 1.0 - overdue / self._ramp_time), out=out)
-        self._is_zero = overdue >= self._ramp_time
+        # a process that was held up begins late, not with a torque of zero
+        if self._began is None:
+            self._began = overdue
+        elapsed = overdue - self._began
+        np.multiply(self._from, max(0.0, 1.0 - elapsed / self._ramp_time), out=out)
+        self._is_zero = elapsed >= self._ramp_time
         return True
 
 

@@ -70,6 +70,7 @@ class DynamicsNode(GuardedNode):
         self.model_digest = ''
         self._identity: dict[str, str] = {}
         self._published_description = ''
+        self._checks['use_sim_time'] = self._check_clock
         self.add_on_set_parameters_callback(self._on_parameters)
         self._crash_signal = self.create_guard_condition(self.guarded(self._on_crash))
         self.clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
@@ -232,6 +233,13 @@ class DynamicsNode(GuardedNode):
             # nobody on the graph names files that this process reads
             raise ModelError(f'topic {topic!r}: expected the text of a URDF, got {self._published_description!r:.80}')
         return self._published_description or self.value('robot_description') or self.value('model')
+
+    def _check_clock(self, robot: Robot, simulated) -> None:
+        """Refuse another clock for a configured node."""
+        if simulated != self.get_clock().ros_time_is_active:
+            raise ArgumentError(
+                'use_sim_time: the node is configured and its ramps are of its clock; clean it up first'
+            )
 
     def _on_description(self, message: String) -> None:
         """Take the robot's description; where another was in use, go down and up again with the new one."""

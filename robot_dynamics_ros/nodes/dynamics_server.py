@@ -1,6 +1,7 @@
 """Answers questions about the robot's dynamics, each for many states; takes its payload and its mounting."""
 
 import array
+from collections import deque
 from contextlib import suppress
 from functools import partial
 
@@ -62,6 +63,8 @@ class DynamicsServer(DynamicsNode):
             high=LONGEST,
             acts=NOW,
         )
+        self._set_backs: deque[tuple[int, int]] = deque()  # whatever thread notices appends, the executor takes
+        self._set_back_signal = self.create_guard_condition(self.guarded(self._follow_clock))
         self._served: list = []
         self._load: LoadService | None = None
         self._load_publishers = {topic: LoadPublisher(self, topic) for topic in KINDS}
@@ -120,20 +123,22 @@ class DynamicsServer(DynamicsNode):
             self.destroy_timer(self._republish)
 
     def clock_set_back(self, before: int, after: int) -> None:
-        """Keep the progress of ramps; publish them once every node has seen the clock go back, for late joiners."""
-        if self._load is not None:
-            self._load.clock_set_back(before, after)
-            self._republish.reset()
+        """Have the executor keep the progress of ramps, before it does anything else with the load."""
+        self._set_backs.append((before, after))
+        self._set_back_signal.trigger()
 
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
+        self.clock_watch.look()
+        self._follow_clock()
         self.silence = ''
         self._load.begin()
         return result
 
     def report(self) -> dict[str, str]:
         """Return counts of requests, payload and gravity."""
+        self._follow_clock()
         if self.active:
             self._load.compare_clocks()
         return {
@@ -141,6 +146,14 @@ class DynamicsServer(DynamicsNode):
             'requests refused': str(self._refused),
             **load_report(self._load.load.payload.mass, self._load.load.gravity.after),
         }
+
+    def _follow_clock(self) -> None:
+        """Keep the progress of ramps; publish them once every node has seen the clock go back, for late joiners."""
+        while self._set_backs:
+            before, after = self._set_backs.popleft()
+            if self._load is not None:
+                self._load.clock_set_back(before, after)
+                self._republish.reset()
 
     def _on_republish(self) -> None:
         self._republish.cancel()
@@ -155,6 +168,7 @@ class DynamicsServer(DynamicsNode):
                 if not self.active:
                     raise ArgumentError(f'{self.get_name()} is not active')
                 self.clock_watch.look()  # the load is that of now, on a clock that may just have been set
+                self._follow_clock()
                 answer(request, response)
                 response.success = True
                 self._answered += 1

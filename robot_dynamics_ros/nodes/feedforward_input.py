@@ -1,5 +1,7 @@
 """The feedforward torque of another node, and whether it may be added."""
 
+import time
+
 import numpy as np
 
 from robot_dynamics_interfaces.msg import TorqueInfo
@@ -13,6 +15,8 @@ from robot_dynamics_ros.nodes.state_input import JointStateInput
 from robot_dynamics_ros.nodes.wire import stamp_of
 
 TOPIC = 'feedforward_torque'
+SPREAD = 1.0
+"""s that a change of payload or gravity may take to reach both nodes, and the producer's info this one."""
 NO_INFO = Result(Outcome.INCOMPLETE, f'feedforward torque not added: nothing came on {TOPIC}/info')
 
 
@@ -20,7 +24,7 @@ class FeedforwardInput:
     """The newest torque on ``feedforward_torque`` and the newest terms on ``feedforward_torque``/info.
 
     The torque counts only where the terms fit: no term that the robot adds itself, the same joints, gravity owner and
-    model, and the same payload and gravity. Those two may differ from one look to the next, while a change spreads.
+    model, and the same payload and gravity. Where those two have fitted, they may differ for ``SPREAD`` at most.
 
     The hot path calls ``on_torque`` and ``fault``, the executor the other methods.
     """
@@ -34,7 +38,8 @@ class FeedforwardInput:
         self._stamp: int | None = None
         self._info: TorqueTerms | None = None
         self._fault: Result | None = NO_INFO
-        self._load_differed = False
+        self._load_fits = False
+        self._late: tuple[float, Result] | None = None  # from which time (steady, s) the load is a fault
         self._subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', self._on_info, LATCHED)
 
     def destroy(self) -> None:
@@ -49,6 +54,9 @@ class FeedforwardInput:
         """Return why there is no torque for the state of ``stamp`` (ns); None where there is one."""
         if self._fault is not None:
             return self._fault
+        late = self._late
+        if late is not None and time.monotonic() >= late[0]:
+            return late[1]
         newest = self._stamp
         return None if newest is not None and abs(stamp - newest) <= self.age_limit else NO_FEEDFORWARD
 
@@ -65,28 +73,29 @@ class FeedforwardInput:
         except Exception as error:  # no exception leaves a callback
             self._node.refuse(f'feedforward torque refused: internal error: {error!r}')
 
-    def look(self) -> None:
-        """Compare the terms with this node's, once a second: payload and gravity must fit at one of two looks."""
-        differs = self._info is not None and bool(load_mismatch(self._info, self._needed()))
-        self._judge(differs and self._load_differed)
-        self._load_differed = differs
+    def compare(self) -> None:
+        """Compare the torque's terms with this node's, of which one has changed."""
+        if self._info is None:
+            return
+        needed = self._needed()
+        fault = _refusal(mismatch(self._info, needed))
+        if fault is not None and fault != self._fault:
+            self._node.get_logger().warning(fault.reason)
+        self._fault = fault
+        late = _refusal(load_mismatch(self._info, needed))
+        if late is None:
+            self._late = None
+        elif self._load_fits:
+            self._late = time.monotonic() + SPREAD, late
+        else:
+            since = 0.0 if self._late is None else self._late[0]
+            self._late = since, late
+        self._load_fits = late is None
 
     def _on_info(self, message: TorqueInfo) -> None:
         """Keep what the torque holds, and compare it."""
         self._info = _terms_of(message, message.terms, message.payloads)
-        self._load_differed = False
-        self._judge(load_differs=False)
-
-    def _judge(self, load_differs: bool) -> None:
-        """Set the fault that the terms have."""
-        if self._info is None:
-            return
-        needed = self._needed()
-        why = mismatch(self._info, needed) or (load_mismatch(self._info, needed) if load_differs else '')
-        fault = Result(Outcome.INCOMPLETE, f'feedforward torque not added: {why}') if why else None
-        if fault is not None and fault != self._fault:
-            self._node.get_logger().warning(fault.reason)
-        self._fault = fault
+        self.compare()
 
     def _needed(self) -> TorqueTerms:
         """Return what a torque must be that this node may add."""
@@ -99,6 +108,11 @@ class FeedforwardInput:
             gravity=tuple(map(float, load.gravity.after)),
             payload=_payload_of(payload_messages(load.payload.after)),
         )
+
+
+def _refusal(why: str) -> Result | None:
+    """Return the result for a torque that may not be added; None where nothing is against it."""
+    return Result(Outcome.INCOMPLETE, f'feedforward torque not added: {why}') if why else None
 
 
 def _terms_of(message: TorqueInfo, terms, payloads) -> TorqueTerms:
@@ -114,6 +128,11 @@ def _terms_of(message: TorqueInfo, terms, payloads) -> TorqueTerms:
 
 
 def _payload_of(messages) -> tuple:
-    """Return frame, mass and centre of each body that weighs something, in the order of the frames."""
-    bodies = [(body.frame, body.mass, tuple(np.asarray(body.com).tolist())) for body in messages if body.mass]
-    return tuple(sorted(bodies))
+    """Return frame, mass, centre and inertia of each body that weighs something, in the order of the frames."""
+    return tuple(
+        sorted(
+            (body.frame, body.mass, *(tuple(np.asarray(field).tolist()) for field in (body.com, body.inertia)))
+            for body in messages
+            if body.mass
+        )
+    )

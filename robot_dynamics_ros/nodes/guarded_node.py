@@ -4,10 +4,20 @@ from functools import wraps
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode
+from rclpy.serialization import deserialize_message
+from rclpy.time_source import CLOCK_TOPIC
+from rosgraph_msgs.msg import Clock as ClockMessage
+
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor, RawExecutor
 
 
 class GuardedNode(LifecycleNode):
-    """Every callback of a timer, subscription or service is guarded: an exception is passed to ``crashed``."""
+    """Every callback of a timer, subscription or service is guarded: an exception is passed to ``crashed``.
+
+    A simulated clock goes on whatever the executor does: a thread of its own takes the messages on ``/clock``.
+    """
+
+    _clock_executor: RawExecutor | None = None
 
     def __init__(self, name: str, **options):
         """Create the node."""
@@ -38,7 +48,29 @@ class GuardedNode(LifecycleNode):
 
     def create_subscription(self, kind, topic, callback, *arguments, **options):
         """Create a subscription out of which no exception comes."""
+        if topic == CLOCK_TOPIC:  # rclpy's own
+            return self._create_clock_subscription(callback, *arguments)
         return super().create_subscription(kind, topic, self.guarded(callback), *arguments, **options)
+
+    def destroy_subscription(self, subscription) -> bool:
+        """Destroy a subscription."""
+        if subscription.topic_name == CLOCK_TOPIC:
+            self._clock_executor.destroy()
+        return super().destroy_subscription(subscription)
+
+    def _create_clock_subscription(self, callback, qos):
+        """Create the subscription of the simulated clock and start its thread."""
+
+        def receive(data: bytes) -> None:
+            callback(deserialize_message(data, ClockMessage))
+
+        group = NoExecutor()
+        subscription = super().create_subscription(
+            ClockMessage, CLOCK_TOPIC, self.guarded(receive), qos, callback_group=group, raw=True
+        )
+        self._clock_executor = RawExecutor(self, group, [subscription])
+        self._clock_executor.start('clock')
+        return subscription
 
     def create_service(self, kind, name, callback, *arguments, **options):
         """Create a service out of which no exception comes: rclpy's own, for parameters, raise at a type unknown."""

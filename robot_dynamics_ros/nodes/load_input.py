@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from robot_dynamics_ros.control.load import Load
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.control.ramp import Ramp
+from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, load_report, payload_ramp_of
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
@@ -15,6 +16,8 @@ DISCOVERY = 0.5
 """s from the subscriptions' creation in which a publisher on the graph may not be known yet."""
 PATIENCE = 5.0
 """s from activation after which a server that publishes nothing is the operator's concern."""
+AHEAD = 1_000_000_000
+"""ns by which a ramp may begin later than now: its message may be faster than the simulated clock's."""
 LOOK_PERIOD = 0.02
 """s between two looks while something is missing."""
 
@@ -26,7 +29,8 @@ class LoadInput:
 
     ``missing`` is '' once the load is known, else why torques may not begin.
 
-    A wrong message is refused and changes nothing. Without a publisher there is no payload and gravity is the node's.
+    A wrong message is refused and changes nothing; one whose ramp begins later than now is refused until then. Without
+    a publisher there is no payload and gravity is the node's.
     """
 
     def __init__(self, node: DynamicsNode, changed: Callable[[], object], awaited: bool = False):
@@ -42,6 +46,7 @@ class LoadInput:
         self._changing = threading.Lock()
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
+        self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
         self._began = time.monotonic()
         self.missing = 'not activated'
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
@@ -61,15 +66,20 @@ class LoadInput:
         """Look anew for what is missing: the node is being activated."""
         self._began = time.monotonic()
         self.missing = self._reason()
-        if self.missing:
-            self._timer.reset()
+        self.look()
 
     def look(self) -> None:
-        """Look again, until nothing is missing: what appears on the graph later only changes the load."""
+        """Look again, until nothing is missing or early: what appears on the graph later only changes the load."""
+        now = self._node.get_clock().now().nanoseconds
+        for topic, (start, message) in list(self._early.items()):
+            if start - now <= AHEAD:
+                self._take(topic, message)
         if self.missing:
             self.missing = self._reason()
-        if not self.missing:
+        if not (self.missing or self._early):
             self._timer.cancel()
+        elif self._timer.is_canceled():
+            self._timer.reset()
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
@@ -84,27 +94,46 @@ class LoadInput:
 
     def _on_message(self, topic: str, message) -> None:
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
+        self._take(topic, message)
+        self.look()
+
+    def _take(self, topic: str, message) -> None:
+        """Apply a message and tell of the change."""
         with self._changing:
             if self._apply(topic, message):
                 self._changed()
-        self.look()
 
     def _apply(self, topic: str, message) -> bool:
         """Return whether ``message`` changed the load; one that is wrong is refused by name."""
         if message == self._applied.get(topic):
             return False
+        self._early.pop(topic, None)
         try:
             if topic == 'payload_state':
-                self.load = replace(self.load, payload=payload_ramp_of(self._node.robot, message))
+                ramp = payload_ramp_of(self._node.robot, message)
+                load = replace(self.load, payload=ramp)
             else:
-                self.load = replace(self.load, gravity=gravity_ramp_of(self._node.robot, message))
+                ramp = gravity_ramp_of(self._node.robot, message)
+                load = replace(self.load, gravity=ramp)
+            self._check_start(topic, message, ramp)
         except DynamicsError as error:
             self.refused = self._refusals[topic] = f'{topic}: {error}'
             self._node.get_logger().warning(f'refused: {self.refused}')
             return False
+        self.load = load
         self._applied[topic] = message
         self._refusals.pop(topic, None)
         return True
+
+    def _check_start(self, topic: str, message, ramp: Ramp) -> None:
+        """Refuse a ramp that begins later than now, and look at it again: nobody knows how far it is."""
+        ahead = ramp.start - self._node.get_clock().now().nanoseconds
+        if ramp.duration and ahead > AHEAD:
+            self._early[topic] = ramp.start, message
+            raise ArgumentError(
+                f'its ramp begins {ahead * 1e-9:.1f} s later than now: it is of another clock, or of this one before '
+                'it was set back; activate dynamics_server on the same clock'
+            )
 
     def _reason(self) -> str:
         """Return what is missing now, '' for nothing."""

@@ -3,7 +3,8 @@
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
-from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl
+from robot_dynamics_ros import arguments
+from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
@@ -31,12 +32,14 @@ class TorqueController(TorqueNode):
             'control_law',
             'pd_feedforward',
             f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
+            check=lambda robot, law: arguments.choice('control_law', law, LAWS),
             acts=AT_ACTIVATION,
         )
-        self.declare(
-            'stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad', acts=AT_ACTIVATION
-        )
-        self.declare('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad', acts=AT_ACTIVATION)
+        for name, default, description in (
+            ('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad'),
+            ('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad'),
+        ):
+            self.declare(name, default, description, check=_check_gains(name), acts=AT_ACTIVATION)
         self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=AT_ACTIVATION)
         self.declare(
             'feedforward_age_limit',
@@ -87,10 +90,19 @@ class TorqueController(TorqueNode):
         self._feedforward.reset()  # what came before counts no more
         return super().on_activate(state)
 
+    def load_changed(self) -> None:
+        """Compare the feedforward torque's payload and gravity with the new ones, too."""
+        super().load_changed()
+        self._feedforward.compare()
+
     def report(self) -> dict[str, str]:
-        """Add the law, after a look at the feedforward torque's info."""
-        self._feedforward.look()
+        """Add the law."""
         return {**super().report(), 'control law': self._law_name}
+
+
+def _check_gains(name: str):
+    """Return the check of a parameter that holds gains."""
+    return lambda robot, values: gains(name, values, robot.nv)
 
 
 def main():

@@ -16,9 +16,10 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE, timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter, effort_limits, rate_limits
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
-from robot_dynamics_ros.nodes.hot_path import HotPath, NoExecutor
+from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.load_topics import LoadTopics
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.state_input import StateInput
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
@@ -94,6 +95,7 @@ class TorqueNode(DynamicsNode):
         self._outputs: list = []
         self._parts: list = []
         self._blenders: list[PayloadBlender] = []
+        self._ending: float | None = None  # over how many s the command goes to zero, None where it is left alone
         self._refusal = ''
 
     def inputs(self) -> dict:
@@ -130,7 +132,11 @@ class TorqueNode(DynamicsNode):
         self.effort_limit = effort_limits(self.value('effort_limit'), robot.limits.effort, names)
         self.rate_limit = rate_limits(self.value('rate_limit'), names)
         self._refusal = ''
-        self.load = LoadInput(self, self._on_load, self.value('await_load'))
+        ramp_time = self.value('ramp_time')
+        self._ending = {'silent': None, 'zero': 0.0, 'ramp_to_zero': ramp_time}[self.value('on_deactivate')]
+        cores = tuple(core for core in self.value('cores') if core >= 0)
+        self._schedule = Schedule(self.value('realtime_priority'), cores, self.value('lock_memory'))
+        self.load = LoadInput(self, self.load_changed, self.value('await_load'))
         self.gravity = self.blended(GravityTorque)
         inputs = self.inputs()
         gravity = self.gravity if 'gravity' in self.ownership.terms else None
@@ -142,8 +148,8 @@ class TorqueNode(DynamicsNode):
             self._gate,
             self.make_law(),
             TorqueLimiter(self.effort_limit, self.rate_limit, enforced=self.ownership.takes_commands),
-            timeout_fallback(self.value('on_stale'), gravity, robot.nv, self.value('ramp_time')),
-            self._output.publish,
+            timeout_fallback(self.value('on_stale'), gravity, robot.nv, ramp_time),
+            self._output,
             self.load,
             self.clock_watch.look,
             self.crashed,
@@ -218,10 +224,11 @@ class TorqueNode(DynamicsNode):
         A system clock may be noticed late; what is followed then is the pipeline's concern.
         """
         super().clock_set_back(before, after)
-        if self.load is not None:
-            self.load.clock_set_back(before, after)
-        if self.trajectory is not None and self.get_clock().ros_time_is_active:
-            self.trajectory.drop()
+        load, trajectory = self.load, self.trajectory  # the executor may be about to clean the node up
+        if load is not None:
+            load.clock_set_back(before, after)
+        if trajectory is not None and self.get_clock().ros_time_is_active:
+            trajectory.drop()
 
     def on_activate(self, state):
         """Begin to publish torques, as soon as payload and gravity in force are known."""
@@ -231,8 +238,7 @@ class TorqueNode(DynamicsNode):
         self.pipeline.begin()
         self.activated = time.monotonic_ns()
         self._output.publish_info()
-        cores = tuple(core for core in self.value('cores') if core >= 0)
-        self._hot_path.start(Schedule(self.value('realtime_priority'), cores, self.value('lock_memory')))
+        self._hot_path.start(self._schedule)
         return result
 
     def output(self, message_type, topic: str):
@@ -286,14 +292,16 @@ class TorqueNode(DynamicsNode):
         }
 
     def _on_stop(self) -> None:
-        """Send what ``on_deactivate`` says, on the hot path's thread."""
-        if self.value('on_deactivate') != 'silent':
-            self.pipeline.finish(self.value('ramp_time') if self.value('on_deactivate') == 'ramp_to_zero' else 0.0)
+        """Send the command that ``on_deactivate`` says, on the hot path's thread."""
+        if self._ending is not None and self.ownership.takes_commands:
+            why = self.pipeline.finish(self._ending)
+            if why:
+                self.get_logger().warning(why)
             # a process that ends takes with it what is still on its way
             for output in self._outputs:
                 output.wait_for_all_acked(ACKNOWLEDGED)
 
-    def _on_load(self) -> None:
+    def load_changed(self) -> None:
         """Follow a change of payload or gravity."""
         for blender in self._blenders:
             blender.take(self.load.load)

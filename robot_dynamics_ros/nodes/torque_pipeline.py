@@ -52,6 +52,16 @@ class Awaited(Protocol):
     """What it lacks; '' once it is known."""
 
 
+class Output(Protocol):
+    """What publishes torques (n, N m)."""
+
+    def publish(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish the torque for the state of ``stamp`` (ns)."""
+
+    def publish_command(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish the torque for an actuator alone: it is not that of a state, so nobody may add it to another."""
+
+
 class Counts:
     """What became of joint states; the hot path writes, ``rejected_reasons`` gives others a copy."""
 
@@ -89,7 +99,7 @@ class TorquePipeline:
         law: Law,
         limiter: TorqueLimiter,
         fallback: GravityFallback | RampToZero | None,
-        publish: Callable[[int, np.ndarray], object],
+        output: Output,
         load: Awaited,
         look_at_clock: Callable[[], object],
         crashed: Callable[[Exception], object],
@@ -97,12 +107,13 @@ class TorquePipeline:
     ):
         """Connect the parts.
 
-        ``publish(stamp, torque)`` publishes; ``load.missing`` is what must come first, '' if nothing;
+        ``load.missing`` is what must come first, '' if nothing;
         ``look_at_clock()`` has payload and gravity follow a clock that was set back; ``crashed(error)`` and
         ``refuse(reason)`` are told of exceptions and of input that is refused.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
-        self.limiter, self.fallback, self._publish = limiter, fallback, publish
+        self.limiter, self.fallback = limiter, fallback
+        self._publish, self._publish_command = output.publish, output.publish_command
         self._load, self._look_at_clock = load, look_at_clock
         self._crashed, self._refuse = crashed, refuse
         self._torque = np.zeros(len(limiter.last))
@@ -159,7 +170,7 @@ class TorquePipeline:
             self.silence, self._falls_back = self.fallback.reason, True
             self._look_at_clock()
             now = self._clock.now()
-            if not (self.fallback.torque(now, overdue, self._torque) and self._send(steady, now)):
+            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, steady, now)):
                 self.fallback.reset()
         except DynamicsError as error:
             self.fallback.reset()
@@ -167,13 +178,13 @@ class TorquePipeline:
         except Exception as error:  # no exception leaves a callback
             self._crashed(error)
 
-    def finish(self, ramp_time: float) -> None:
-        """Reduce the last torque to zero over ``ramp_time`` s (0: at once), within the rate limit, as at deactivation.
+    def finish(self, ramp_time: float) -> str:
+        """Reduce the command to zero over ``ramp_time`` s (0: at once), within the rate limit, as at deactivation.
 
-        Nothing is sent where no torque was sent since activation.
+        Nothing is sent where no torque was sent since activation. Returns why the command did not come to zero, if so.
         """
         if not self._sends:
-            return
+            return ''
         try:
             began, first = time.monotonic(), self.limiter.last.copy()
             longest = ramp_time + self.limiter.time_to_zero() + PATIENCE
@@ -181,15 +192,14 @@ class TorquePipeline:
                 steady = time.monotonic()
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
-                self._send(steady, self._clock.now())
+                self._send(self._publish_command, steady, self._clock.now())
                 if share == 0.0 and not self._torque.any():
-                    return
+                    return ''
                 if steady - began > longest:
-                    self._refuse('ramp to zero at deactivation given up: the clock of the arm stands still')
-                    return
+                    return 'ramp to zero at deactivation given up: the clock of the arm stands still'
                 time.sleep(STEP)
         except Exception as error:  # no exception leaves a callback
-            self._refuse(f'ramp to zero at deactivation stopped: {error!r}')
+            return f'ramp to zero at deactivation stopped: {error!r}'
 
     def status(self) -> str:
         """Return why no torque is published, '' where one was within the age limit, at least 1 s."""
@@ -217,7 +227,7 @@ class TorquePipeline:
         if result is not TORQUE:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
-        if not self._send(steady, now):
+        if not self._send(self._publish, steady, now):
             return self._without_torque(NOT_FINITE)
         gate.answered, self._answered = stamp, steady
         self.counts.published += 1
@@ -236,14 +246,14 @@ class TorquePipeline:
             self.fallback.reset()
         return result.reason
 
-    def _send(self, steady: float, now: int) -> bool:
-        """Limit and publish the torque with the stamp of the last state; return False where it is not finite."""
+    def _send(self, publish, steady: float, now: int) -> bool:
+        """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite."""
         # the clock of the arm
         passing = now * 1e-9 if self._clock.simulated else steady
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
         if not self.limiter.apply(self._torque, elapsed):
             return False
-        self._publish(self._stamp, self._torque)
+        publish(self._stamp, self._torque)
         self._sent, self._sends = passing, True
         return True
 

@@ -27,6 +27,8 @@ class CommandArray:
         self._gather(torque, self._order, self._buffer.data)
         self._send(bytes(self._buffer))
 
+    publish_command = publish
+
     def publish_info(self) -> None:
         """Publish nothing: a command is not added to another torque."""
 
@@ -62,6 +64,11 @@ class TorqueTopics:
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
         self._named.publish(stamp, torque)
+        if self._commands:
+            self._commands.publish(stamp, torque)
+
+    def publish_command(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish ``torque`` (n, N m) for an actuator alone: it is not that of a state."""
         if self._commands:
             self._commands.publish(stamp, torque)
 
