@@ -8,7 +8,8 @@ from rclpy.serialization import deserialize_message
 from rclpy.time_source import CLOCK_TOPIC
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from robot_dynamics_ros.nodes.raw_executor import NoExecutor, RawExecutor
+from robot_dynamics_ros.nodes.clock_reader import ClockReader
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 
 
 class GuardedNode(LifecycleNode):
@@ -17,7 +18,7 @@ class GuardedNode(LifecycleNode):
     A simulated clock goes on whatever the executor does: a thread of its own takes the messages on ``/clock``.
     """
 
-    _clock_executor: RawExecutor | None = None
+    clock_reader: ClockReader | None = None
 
     def __init__(self, name: str, **options):
         """Create the node."""
@@ -55,7 +56,8 @@ class GuardedNode(LifecycleNode):
     def destroy_subscription(self, subscription) -> bool:
         """Destroy a subscription."""
         if subscription.topic_name == CLOCK_TOPIC:
-            self._clock_executor.destroy()
+            self.clock_reader.destroy()
+            self.clock_reader = None
         return super().destroy_subscription(subscription)
 
     def _create_clock_subscription(self, callback, qos):
@@ -68,8 +70,8 @@ class GuardedNode(LifecycleNode):
         subscription = super().create_subscription(
             ClockMessage, CLOCK_TOPIC, self.guarded(receive), qos, callback_group=group, raw=True
         )
-        self._clock_executor = RawExecutor(self, group, [subscription])
-        self._clock_executor.start('clock')
+        self.clock_reader = ClockReader(self, group, subscription)
+        self.clock_reader.start('clock')
         return subscription
 
     def create_service(self, kind, name, callback, *arguments, **options):

@@ -84,9 +84,20 @@ class RawExecutor:
         self.stop()
         self._node.destroy_guard_condition(self._wake)
 
+    def _pairs(self) -> list:
+        """Return handle and callback of each subscription."""
+        return [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
+
+    def _take(self, pairs: list) -> None:
+        """Take a message of each subscription that has one, and handle it."""
+        for subscription, callback in pairs:
+            taken = subscription.take_message(None, True)
+            if taken is not None and not self._stopping:
+                callback(taken[0])
+
     def _run(self) -> None:
         """Wait, take, handle, until asked to stop."""
-        pairs = [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
+        pairs = self._pairs()
         wake = self._wake.handle
         on_pause, due = self._on_pause, time.monotonic_ns() + PAUSE
         longest = FOREVER
@@ -101,10 +112,7 @@ class RawExecutor:
                 if on_pause is not None:
                     longest = max(0, due - time.monotonic_ns())
                 wait_set.wait(longest)
-                for subscription, callback in pairs:
-                    taken = subscription.take_message(None, True)
-                    if taken is not None and not self._stopping:
-                        callback(taken[0])
+                self._take(pairs)
                 if on_pause is not None and time.monotonic_ns() >= due and not self._stopping:
                     on_pause()
                     due = time.monotonic_ns() + PAUSE

@@ -143,7 +143,7 @@ class TorqueNode(DynamicsNode):
         self._output = self.make_output()
         self._gate = StateGate(self.value('age_limit'))
         self.pipeline = TorquePipeline(
-            PipelineClock(self.get_clock()),
+            PipelineClock(self),
             StateInput(names),
             self._gate,
             self.make_law(),

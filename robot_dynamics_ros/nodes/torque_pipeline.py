@@ -30,9 +30,9 @@ NOT_FINITE = 'the torque is not finite'
 class PipelineClock:
     """The ROS time of a node: ``now()`` in ns, and whether it is ``simulated``."""
 
-    def __init__(self, ros_clock):
-        """Read ``ros_clock``, an rclpy Clock."""
-        self._ros_clock = ros_clock
+    def __init__(self, node):
+        """Read the clock of ``node``, and its ``clock_reader`` where time is simulated."""
+        self._node, self._ros_clock = node, node.get_clock()
         self.look()
 
     def look(self) -> None:
@@ -42,6 +42,7 @@ class PipelineClock:
         self.now: Callable[[], int] = self._simulated_time if self.simulated else time.time_ns
 
     def _simulated_time(self) -> int:
+        self._node.clock_reader.read()  # a state is often the next message after its time
         return self._ros_clock.now().nanoseconds
 
 

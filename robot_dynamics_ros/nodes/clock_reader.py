@@ -1,0 +1,23 @@
+"""Reads a simulated clock, whatever the executor does."""
+
+import threading
+
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor, RawExecutor
+
+
+class ClockReader(RawExecutor):
+    """Takes the messages on ``/clock`` on a thread of its own; another thread may read what has come just now."""
+
+    def __init__(self, node, group: NoExecutor, subscription):
+        """Serve the ``subscription`` of ``node``; its callback sets the clock."""
+        super().__init__(node, group, [subscription])
+        self._one = threading.Lock()  # times are set in the order in which they came
+        self._subscription = self._pairs()
+
+    def read(self) -> None:
+        """Set the clock to what has come, before its thread does; any thread."""
+        self._take(self._subscription)
+
+    def _take(self, pairs: list) -> None:
+        with self._one:
+            super()._take(pairs)
