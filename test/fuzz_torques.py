@@ -86,6 +86,7 @@ class Torques:
             self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))
         self._answered: Answered | None = None
         self._due = self._acting = False  # something to go on with; whether the last torque went on
+        self._began: float | None = None  # how long states were overdue then, s
         self._seen: list[np.ndarray] = []  # where the arm may have been seen last, positions
 
     @property
@@ -162,12 +163,13 @@ class Torques:
         overdue = (now - last.time - LIMIT) / SECOND
         self._check(STALE, overdue > -1e-6, f'{sent} was sent {-overdue} s too early')
         self._check(STAMPS, sent.stamp in (None, last.stamp), f'{sent.stamp}, not of the last state {last.stamp}')
+        if self._began is None:
+            self._began = overdue
         if node.on_stale == 'gravity_only':
-            time = last.stamp + now - last.time
-            self.load.reach(time)
-            right = self._carrying(time)
+            self.load.reach(now)
+            right = self._carrying(now)
         else:
-            right = [last.torque * max(0.0, 1.0 - overdue / RAMP)]
+            right = [last.torque * max(0.0, 1.0 - (overdue - self._began) / RAMP)]
         room = RATE * self._passed(now) / SECOND if node.rate_limited else np.inf
         right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
         self._check(
@@ -192,7 +194,7 @@ class Torques:
             return None
         self._look_at(read, sent, now)
         self._answered, self._seen = Answered(read.stamp, now, sent.torque), [read.q]
-        self._sent, self._due, self._acting = (now, sent.torque), True, False
+        self._sent, self._due, self._acting, self._began = (now, sent.torque), True, False, None
         self._newest = max(self._newest, read.stamp)
         return sent
 

@@ -123,8 +123,10 @@ def payload_states(graph):
 
 
 @pytest.mark.parametrize(('elapsed', 'share'), [(1.0, 0.25), (3.0, 0.75), (5.0, 1.0)])
-def test_what_the_arm_carries_counts(graph, start, message_type, payload_states, elapsed, share):
+def test_what_the_arm_carries_counts(graph, message_type, payload_states, elapsed, share):
     """A payload of one place and no extent: what of it is carried is one of less mass."""
+    graph.reactivate(NODE)  # other tests are ahead of time, and a ramp begins now
+    start = graph.now()
     mass, com, ramp_time = 3.0, (0.1, 0.0, 0.2), 4.0
     state = PayloadState(mass=mass, com=com, frame='ee_link', ramp_time=ramp_time)
     state.stamp.sec, state.stamp.nanosec = divmod(start, ros.SECOND)
