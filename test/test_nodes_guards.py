@@ -14,7 +14,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.nodes import clock_watch
+from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock
 
 SECOND = 1_000_000_000
 
@@ -150,6 +152,21 @@ def test_a_simulated_clock_goes_on_while_the_executor_is_busy(node):
             publisher.publish(Clock(clock=Time(sec=seconds)))
             time.sleep(0.01)  # nobody spins the node
     assert node.set_backs == [(11 * SECOND, 3 * SECOND)]
+
+
+def test_the_hot_path_reads_a_simulated_clock_before_its_thread_does(monkeypatch):
+    monkeypatch.setattr(ClockReader, 'start', lambda *_: None)
+    rclpy.init()
+    node = Watched(namespace='/guards', **SIMULATED)
+    clock, publisher = PipelineClock(node), node.create_publisher(Clock, '/clock', 10)
+    deadline = time.monotonic() + 20.0
+    while clock.now() != 10 * SECOND:
+        assert time.monotonic() < deadline, f'{clock.now()} ns'
+        publisher.publish(Clock(clock=Time(sec=10)))
+        time.sleep(0.01)
+    assert clock.simulated
+    node.destroy_node()
+    rclpy.try_shutdown()
 
 
 @pytest.mark.parametrize('node', [SIMULATED], indirect=True)
