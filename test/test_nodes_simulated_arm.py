@@ -1,5 +1,6 @@
 """simulated_arm as a process: brakes, gravity, commands that count and commands that don't."""
 
+import itertools
 import time
 
 import graph as ros
@@ -20,6 +21,7 @@ from robot_dynamics_ros.tools.processes import ProcessError
 NODE = 'simulated_arm'
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
+_NUMBERS = itertools.count(1)
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.5, -0.1])
 
 
@@ -33,7 +35,10 @@ def graph(tmp_path_factory):
 
 @pytest.fixture
 def states(graph):
-    """The states since the arm was put back to its start."""
+    """The states since the arm was put back to its start, with no command of an earlier test still under way."""
+    # commands keep their order, and the log tells of a wrong one
+    wrong = [float(next(_NUMBERS))]
+    command_until(graph, wrong, lambda: f'got {wrong}' in graph.log(NODE), f'{wrong} in the log')
     assert graph.client.call(Trigger, f'{NODE}/reset', Trigger.Request()).success
     messages = graph.listen(JointState, 'joint_states')
     graph.until(lambda: messages and list(messages[-1].position) == list(START), 'the start position')
