@@ -27,6 +27,8 @@ MOST_REPAIRS = 25
 """Of one node in an episode."""
 RELAYS = ('before', 'before', 'before', 'after', 'lost')
 """When the controller gets the feedforward torque of a state: before that state, after it, or never."""
+UNDER_WAY = 0.1
+"""s that a message takes from one process to another."""
 
 
 class NotUpError(Exception):
@@ -48,7 +50,9 @@ class Episode:
         self.models = {
             FEEDFORWARD: forward,
             GRAVITY_NODE: GravityModel(settings, settings.nodes[GRAVITY_NODE], fills_before),
-            CONTROLLER: ControllerModel(settings, controller, fills_before, producer=forward),
+            CONTROLLER: ControllerModel(
+                settings, controller, fills_before, producer=forward, room=UNDER_WAY if nodes.real_time else 0.0
+            ),
         }
         self.server = ServerModel(settings, fills_before)
         self.watch = ServerWatch(self.server, nodes, found, self.messages, lambda: self.repair(SERVER))

@@ -8,8 +8,6 @@ from graph_fuzz_settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
 SPREAD = 1.0
 """s: a disagreement on payload or gravity of two nodes that agreed before is allowed for as long, no other (R13)."""
-ROOM = 0.1
-"""s of both: messages are under way."""
 
 
 class FollowingModel(TorqueModel):
@@ -87,14 +85,18 @@ class ControllerModel(FollowingModel):
 
     needs_velocity = True
 
-    def __init__(self, *arguments, producer: FeedforwardModel):
-        """Model the node."""
+    def __init__(self, *arguments, producer: FeedforwardModel, room: float):
+        """Model the node; ``room`` is how long messages may be under way, s."""
         super().__init__(*arguments)
-        self.producer = producer
+        self.producer, self._room = producer, room
+        self.steady = 0.0
+
+    def configure(self, steady: float) -> None:
+        """Know of no agreement."""
         self._disagreed: float | None = None  # since when
         self._differed: float | None = None  # when last
         self._agreed = False  # before
-        self.steady = 0.0
+        super().configure(steady)
 
     def activate(self) -> None:
         """Hold nothing yet (R1)."""
@@ -115,9 +117,11 @@ class ControllerModel(FollowingModel):
     def look_at_loads(self, steady: float) -> None:
         """Remember since when producer and controller disagree on payload or gravity."""
         self.steady = steady
-        if not self.configured or not self.producer.configured or self.load.end == self.producer.load.end:
+        if not self.configured:
+            return
+        if not self.producer.configured or self.load.end == self.producer.load.end:
             self._disagreed = None
-            self._agreed = self.configured and self.producer.configured
+            self._agreed = self.producer.configured
         elif self._disagreed is None:
             self._disagreed = steady
         if self._disagreed is not None:
@@ -216,11 +220,11 @@ class ControllerModel(FollowingModel):
         if twice or producer.gravity_owner != self.settings.gravity_owner:
             return False
         if self._disagreed is None:
-            return True if self._differed is None or self.steady - self._differed > ROOM else None
+            return True if self._differed is None or self.steady - self._differed >= self._room else None
         lasts = self.steady - self._disagreed
-        if lasts > SPREAD + ROOM:
+        if lasts >= SPREAD + self._room or not (self._agreed or self._room):
             return False
-        return True if self._agreed and lasts < SPREAD - ROOM else None
+        return True if self._agreed and lasts < SPREAD - self._room else None
 
     def _forget_feedforward(self) -> None:
         self._feedforward: tuple[int, np.ndarray] | None = None
