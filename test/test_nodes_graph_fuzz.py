@@ -75,13 +75,14 @@ def _clamped(model, low, high, *_):
     return np.clip(low, -model.arm.effort, model.arm.effort), np.clip(high, -model.arm.effort, model.arm.effort)
 
 
+STATE = TorqueModel.state
 WRONG = {
     'R1, a trajectory survives activation': (FollowingModel, 'activate', _keeps_trajectory),
     'R2, no silence ends anything': (Clock, 'ends_silence', lambda *_: False),
     'R3, a trajectory survives a clock that goes back': (FollowingModel, 'set_back', TorqueModel.set_back),
     'R3, ramps do not notice a clock that goes back': (Ramp, 'set_back', lambda *_: None),
     'R4, no torque is recent': (TorqueModel, 'answers', lambda *_: False),
-    'R6, nothing is waited for': (TorqueModel, 'subscribed', lambda model, _: setattr(model, 'ready', True)),
+    'R6, nothing is waited for': (TorqueModel, 'state', lambda *arguments: STATE(*arguments[:5], False)),
     'R7, a payload is there at once': (Load, 'carry', lambda load, message, _=True: None),
     'R8, any payload is taken': (ServerModel, 'set_payload', lambda *_: True),
     'R10, a trajectory may begin anywhere': (Follower, '_room', 1e9),
