@@ -8,8 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.dynamics.bodies import central_parameters, moved, ten_parameters
-from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.importers.audit import ROUNDING
 from robot_dynamics_ros.importers.urdf import inertials_from_urdf
 

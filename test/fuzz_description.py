@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.importers.library import named_urdf
 
 TOPIC = 'robot_description'

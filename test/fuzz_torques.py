@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)

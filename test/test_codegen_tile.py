@@ -12,7 +12,7 @@ from robot_dynamics_ros.codegen.tile import (
     turn_past_caches,
     write_past_caches,
 )
-from robot_dynamics_ros.dynamics.jit import inlined
+from robot_dynamics_ros.jit.decorators import inlined
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: tiles are turned by compiled code alone')
 

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.compensation import (
     add_friction,
     frictionless,
 )
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.0, 0.05, 0.1))).with_gravity((1.0, -3.0, -9.0))
 CHOICES = [choice for count in range(1, 5) for choice in combinations(TERMS, count)]

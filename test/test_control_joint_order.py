@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.joint_order import duplicates, gather, permutation, places_of
-from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 NAMES = ('shoulder', 'elbow', 'wrist')
 

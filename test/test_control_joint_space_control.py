@@ -8,7 +8,7 @@ from small_robots import mixed
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.importers.library import named_urdf
 
 ROBOT = Robot.named('aubo_i5')

@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.ownership import PRESETS, Ownership
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 WITHOUT_GRAVITY = ('coriolis', 'inertia', 'friction')
 RIGID_WITHOUT_GRAVITY = ('coriolis', 'inertia')

@@ -6,7 +6,7 @@ from facade_robots import assert_close, robot_of, same_bits, states
 
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.payload_ramp import LARGEST, PayloadRamp, carrier, carrying, check_size
-from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 OLD = {'wrist3_Link': Payload.box(3.0, (0.1, 0.2, 0.3), (0.0, 0.1, 0.2))}
 NEW = {'wrist3_Link': Payload.cylinder(1.0, 0.1, 0.4, (0.1, 0.0, 0.0))}

@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.queries import Query
-from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = ROBOT.joint_names

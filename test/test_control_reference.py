@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.reference import Reference
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 NAMES = ('base', 'elbow', 'wrist')
 START = 1_800_000_000_000_000_000  # ns

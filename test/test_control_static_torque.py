@@ -6,7 +6,7 @@ from example_robots import example_urdfs
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.static_torque import check_static_torque, largest_static_torque, low_discrepancy
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 AUBO = Robot.named('aubo_i5')
 G = 9.81

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.timeout_fallback import (
     RampToZero,
     timeout_fallback,
 )
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5')
 BARE = Load.of(ROBOT)

@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.torque_limiter import REASONS, Limited, TorqueLimiter, effort_limits, rate_limits
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 FREE = [0.0, 0.0, 0.0]
 NAMES = ('shoulder', 'elbow', 'wrist')

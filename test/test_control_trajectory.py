@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline, interp1d
 
 from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.1, 2.5])
 ROUGH, SMOOTH, SMOOTHEST = range(3)  # what a point states: position; and velocity; and acceleration

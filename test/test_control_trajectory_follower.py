@@ -12,7 +12,7 @@ from robot_dynamics_ros.control import trajectory_follower
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import CLOCK_SET_BACK, NO_TRAJECTORY, NOT_BEGUN, TrajectoryFollower
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = mixed()  # a continuous joint of at most 2 rad/s, a limited one of 0.5, a slide without a known speed
 SECOND, MS = 1_000_000_000, 1_000_000

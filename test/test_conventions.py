@@ -16,8 +16,8 @@ from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.kinds import KINDS
+from robot_dynamics_ros.errors import ArgumentError
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(robot_dynamics_ros.__file__).parent

@@ -9,10 +9,10 @@ from facade_robots import ACTUATORS, TREE
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.dynamics.batch import friction_torque_batch
-from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.friction import friction_torque
-from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import kernel
 
 VISCOUS = np.array([0.5, 9.0, 0.0])
 COULOMB = np.array([3.0, 0.0, 12.0])

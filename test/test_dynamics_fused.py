@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.dynamics.fused import _Fusion, fma, fused
-from robot_dynamics_ros.dynamics.jit import entry, kernel
+from robot_dynamics_ros.jit.decorators import entry, kernel
+from robot_dynamics_ros.jit.fused import _Fusion, fma, fused
 
 
 @kernel

@@ -6,7 +6,6 @@ import random_trees as trees
 from matrices import matrix
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.errors import ArgumentError
 from robot_dynamics_ros.dynamics.pseudo_inertia import (
     log_cholesky,
     parameters_of_log_cholesky,
@@ -14,6 +13,7 @@ from robot_dynamics_ros.dynamics.pseudo_inertia import (
     pseudo_inertia,
     violation,
 )
+from robot_dynamics_ros.errors import ArgumentError
 
 SEEDS = pytest.mark.parametrize('seed', matrix(range(50), range(10)))
 

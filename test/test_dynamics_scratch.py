@@ -16,7 +16,6 @@ from robot_dynamics_ros.dynamics import (
     energy_regressors,
     forward_derivatives,
     friction,
-    jit,
     kinematics,
     mass_matrix_inverse,
     regressor,
@@ -24,6 +23,7 @@ from robot_dynamics_ros.dynamics import (
     rnea_derivatives,
 )
 from robot_dynamics_ros.dynamics.model import Friction, Workspace
+from robot_dynamics_ros.jit.decorators import kernel
 
 POINT = np.array([0.1, -0.2, 0.3])
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -195,7 +195,7 @@ def test_docstring_says_which_rows_of_the_workspace_are_written(name):
     assert all(same_bits(was, now) for was, now in zip(before, (*model, *case()[1:]), strict=True))
 
 
-@jit.kernel
+@kernel
 def exact(x, y):
     """Return (x + y) - x and x / 0."""
     return (x + y) - x, x / 0.0

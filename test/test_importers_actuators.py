@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unhurried import examples
 
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.reading import MAX_BYTES
 

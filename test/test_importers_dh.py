@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unhurried import examples
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.importers.dh import DHRow, model_from_dh
 from robot_dynamics_ros.importers.library import named_model
 

@@ -13,7 +13,7 @@ from example_robots import example_urdfs
 from pinocchio_peer import Peer, pin
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 
 PATHS = example_urdfs()

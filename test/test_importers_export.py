@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 from unhurried import examples
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.library import named_model
 from robot_dynamics_ros.importers.model_yaml import model_from_yaml, yaml_of

@@ -11,8 +11,8 @@ from functools import reduce
 
 import pytest
 
-from robot_dynamics_ros.dynamics.errors import InputError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.model import MOST_MOVING_LINKS
+from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
 from robot_dynamics_ros.importers.library import named_model

@@ -2,7 +2,7 @@
 
 import pytest
 
-from robot_dynamics_ros.dynamics.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.importers.library import model_names, named_model, share_folder
 
 

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
 
 INERTIA = np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]])

@@ -10,9 +10,9 @@ from matrices import matrix
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 

@@ -11,8 +11,8 @@ from unhurried import examples
 
 from robot_dynamics_ros.dynamics.batch import link_poses_batch, rnea_batch
 from robot_dynamics_ros.dynamics.bodies import central_parameters
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import Workspace
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.reading import MAX_BYTES, MAX_DEPTH
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 

@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import State
 
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 
 NAMES = ['base', 'elbow', 'wrist']

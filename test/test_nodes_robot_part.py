@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetInverseDynamics, GetMassMatrix, SetPayload
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.robot_loader import load_robot
 

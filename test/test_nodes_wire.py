@@ -9,7 +9,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput, nanoseconds, set_nanoseconds
 from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 

@@ -25,9 +25,9 @@ OF_MODULES = {
 ALLOWED = {  # (file, what): why
     ('codegen/specialise.py', 'exec'): 'text that this package generated, its digest looked at when it comes from disk',
     ('codegen/specialise.py', 'compile'): 'the same text',
-    ('dynamics/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
-    ('dynamics/fused.py', 'compile'): 'the same kernel',
-    ('dynamics/jit.py', 'pickle'): "loads what _Store has saved: in the user's own folder, after its digest",
+    ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
+    ('jit/fused.py', 'compile'): 'the same kernel',
+    ('jit/cache.py', 'pickle'): "loads what CompiledFiles has saved: in the user's own folder, after its digest",
     ('codegen/boundary.py', 'ctypes'): 'sizes and fields of NumPy arrays; no library is loaded',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
@@ -124,7 +124,7 @@ def test_yaml_is_loaded_by_a_safe_loader():
 
 
 def test_only_digested_bytes_are_unpickled():
-    tree = ast.parse((PACKAGE / 'dynamics' / 'jit.py').read_text(encoding='utf-8'))
+    tree = ast.parse((PACKAGE / 'jit' / 'cache.py').read_text(encoding='utf-8'))
     used = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name) and node.value.id == 'pickle']  # fmt: skip
     assert used == ['loads']

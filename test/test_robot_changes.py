@@ -24,7 +24,7 @@ from facade_robots import (
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.arguments import FRAMES
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 
 # Wrenches
 

@@ -25,7 +25,7 @@ from facade_robots import (
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros import arguments as gate
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 OPERATIONAL = (  # not of every robot: test_robot_operational_space.py
     'consistent_inverse',

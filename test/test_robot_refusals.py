@@ -6,7 +6,7 @@ from facade_robots import METHOD, METHODS, call, robot_of, states
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.arguments import FRAMES
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 
 # What is refused, and by which name
 

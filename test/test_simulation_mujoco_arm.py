@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 

@@ -23,7 +23,7 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics import jit
+from robot_dynamics_ros.jit.cache import CompiledFiles
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 
 ROBOT = Robot.named('aubo_i5')
@@ -39,8 +39,8 @@ PAYLOADS = (
 
 def main():
     loaded = []
-    load = jit._Store.load
-    jit._Store.load = lambda store, key: loaded.append(str(store._path)) or load(store, key)
+    load = CompiledFiles.load
+    CompiledFiles.load = lambda store, key: loaded.append(str(store._path)) or load(store, key)
     with ros.Graph(Path(sys.argv[1])) as graph:
         server = DynamicsServer(namespace='/here')
         graph.client._executor.add_node(server)

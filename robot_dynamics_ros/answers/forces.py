@@ -5,7 +5,7 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import Answering, filled, written
 from robot_dynamics_ros.dynamics import batch
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 
 
 class Forces(Answering):

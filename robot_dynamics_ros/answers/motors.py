@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering, written
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.errors import ModelError
 
 
 class Motors(Answering):

@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
-from robot_dynamics_ros.dynamics.jit import entry
+from robot_dynamics_ros.jit.decorators import entry
 
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
 """Offsets of the fields in bytes: ob_type, data, nd, dimensions, descr, flags."""

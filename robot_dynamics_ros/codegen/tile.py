@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from robot_dynamics_ros.dynamics.jit import inlined
+from robot_dynamics_ros.jit.decorators import inlined
 
 TILE = 8
 """Most rows and columns of a tile: eight float64 are the widest vector that processors have, and a cache line."""

@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.jit.decorators import bound, entry
 
 MOST_LISTED = 20
 """Names in an error."""

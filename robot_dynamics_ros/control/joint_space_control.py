@@ -5,8 +5,8 @@ import numpy as np
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.compensation import TERMS
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 OWNERS = ('node', 'robot')
 

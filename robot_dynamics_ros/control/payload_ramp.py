@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_dynamics_ros.control.ramp import Ramp
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.joint_order import permutation
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 

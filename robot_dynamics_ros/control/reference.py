@@ -22,8 +22,8 @@ from math import isfinite, pi
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import bound, entry
 
 FIELDS = ('position', 'velocity', 'acceleration')
 TAKEN = -1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 SAMPLES = 1024

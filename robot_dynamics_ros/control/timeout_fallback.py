@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
 ON_DEACTIVATE = ('silent', 'ramp_to_zero', 'zero')

@@ -4,8 +4,8 @@ from enum import IntFlag
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import bound, entry
 
 
 class Limited(IntFlag):

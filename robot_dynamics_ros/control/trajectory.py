@@ -7,8 +7,8 @@ there.
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import bound, entry
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 PERIOD = 0.01  # s, between two samples unless another is asked for

@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 NO_TRAJECTORY = Result(Outcome.IDLE, 'no trajectory')

@@ -6,7 +6,6 @@ from robot_dynamics_ros.dynamics.inertia import (
     body_force,
     rigid_to_articulated,
 )
-from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.motion import link_angular_velocity
 from robot_dynamics_ros.dynamics.rotors import rotor_gyration, rotor_momentum
@@ -18,6 +17,7 @@ from robot_dynamics_ros.dynamics.spatial import (
     point_acceleration,
     rotate,
 )
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

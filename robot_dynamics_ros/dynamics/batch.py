@@ -11,7 +11,6 @@ from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.dynamics.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.dynamics.friction import friction_torque
-from robot_dynamics_ros.dynamics.jit import entry
 from robot_dynamics_ros.dynamics.kinematics import (
     frame_acceleration,
     frame_pose,
@@ -23,6 +22,7 @@ from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.dynamics.regressor import torque_regressor
 from robot_dynamics_ros.dynamics.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.jit.decorators import entry
 
 
 @entry

@@ -2,9 +2,9 @@
 
 from robot_dynamics_ros.dynamics.centroidal import single_inertias
 from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
-from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.rotors import rotor_momentum
 from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Factorisation of the mass matrix that keeps the zeros of a branched tree."""
 
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

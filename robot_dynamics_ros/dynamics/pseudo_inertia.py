@@ -8,7 +8,7 @@ body that extends in all directions (Wensing, Kim & Slotine 2018).
 import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import central_parameters, parameters_of_moments, second_moments
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 
 
 def pseudo_inertia(row) -> np.ndarray:

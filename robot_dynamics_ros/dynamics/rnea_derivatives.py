@@ -1,7 +1,6 @@
 """Derivatives of inverse dynamics, the mass matrix among them."""
 
 from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
-from robot_dynamics_ros.dynamics.jit import kernel
 from robot_dynamics_ros.dynamics.joints import joint_transform
 from robot_dynamics_ros.dynamics.momentum import (
     momentum_back_times,
@@ -18,6 +17,7 @@ from robot_dynamics_ros.dynamics.spatial import (
     motion_from_parent,
     rotate_back,
 )
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

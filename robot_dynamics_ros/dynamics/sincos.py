@@ -10,7 +10,7 @@ Cody & Waite 1980, chapter 8, for the reduction; the polynomials are those of th
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

@@ -14,7 +14,7 @@ w x v, RBDA eq. 2.51). X_i, I_i and S_i act on both alike; with the classical on
 RNEA of the AUBO-i5 takes 325 multiplications instead of 463 (counted 2026-11-20 with constants folded).
 """
 
-from robot_dynamics_ros.dynamics.jit import kernel
+from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

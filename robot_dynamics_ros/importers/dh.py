@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.rotations import about, exact

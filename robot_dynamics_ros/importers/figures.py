@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.model import JointLimits
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.reading import LARGEST_NUMBER, MAX_NAME, is_name
 from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact
 

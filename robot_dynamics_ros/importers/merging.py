@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import moved
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.rotations import exact
 
 

@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Finding, Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged

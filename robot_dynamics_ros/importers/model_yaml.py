@@ -32,9 +32,9 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric, ten_parameters
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Actuators, Finding, Frame, Friction, JointLimits, Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text

@@ -16,10 +16,10 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.dynamics.bodies import symmetric
-from robot_dynamics_ros.dynamics.errors import ModelError
-from robot_dynamics_ros.dynamics.jit import write_at_once
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.jit.cache import write_at_once
 
 _KEYS = ('frame', 'mass', 'com', 'inertia')
 _RAMP = ('start', 'ramp_time', 'before')

@@ -12,7 +12,7 @@ import yaml
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, XMLParser
 
-from robot_dynamics_ros.dynamics.errors import ModelError
+from robot_dynamics_ros.errors import ModelError
 
 MAX_BYTES = 4 * 1024 * 1024  # meshes are files of their own; a humanoid's URDF has 0.2 MiB
 MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB

@@ -11,9 +11,9 @@ import numpy as np
 
 from robot_dynamics_ros.dynamics.batch import link_poses_batch
 from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Finding, Model, Workspace
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged

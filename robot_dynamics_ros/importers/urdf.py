@@ -14,9 +14,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import symmetric, ten_parameters
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
 from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact, from_rpy

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from robot_dynamics_ros.dynamics.bodies import central_parameters
-from robot_dynamics_ros.dynamics.errors import ModelError
 from robot_dynamics_ros.dynamics.kinds import Joint
 from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.rotations import to_rpy
 
 TYPES = {'revolute': 'revolute', 'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}

@@ -6,7 +6,7 @@ from functools import partial
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.ownership import Ownership
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode

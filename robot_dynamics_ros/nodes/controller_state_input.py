@@ -9,7 +9,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.reference import Reference
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 
 RATES = ('velocities', 'accelerations')

@@ -22,7 +22,7 @@ from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import NOW, DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import load_report
 from robot_dynamics_ros.nodes.load_service import LoadService

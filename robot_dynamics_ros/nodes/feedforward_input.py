@@ -8,7 +8,7 @@ from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, load_mismatch, mismatch
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD
 from robot_dynamics_ros.control.law import Outcome, Result
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED
 from robot_dynamics_ros.nodes.load_messages import payload_messages
 from robot_dynamics_ros.nodes.state_input import JointStateInput

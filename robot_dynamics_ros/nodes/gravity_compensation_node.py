@@ -1,7 +1,7 @@
 """Publishes the torques that hold the arm where it is against gravity."""
 
 from robot_dynamics_ros.control.gravity_law import GravityLaw
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_node import TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from functools import cache
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.importers.library import share_folder
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 

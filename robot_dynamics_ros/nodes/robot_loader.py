@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.robot import Robot
 
 

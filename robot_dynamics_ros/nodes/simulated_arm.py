@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.importers.library import named_urdf
 from robot_dynamics_ros.importers.reading import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode

@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
-from robot_dynamics_ros.dynamics.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.wire import OTHER_LAYOUT, JointStateBuffer, stamp_of
 
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}

@@ -7,7 +7,7 @@ from robot_dynamics_ros import arguments
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.dynamics_node import AT_ACTIVATION
 from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
 from robot_dynamics_ros.nodes.process import run

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.law import TORQUE, Law, Outcome, Result
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.state_input import StateInput
 
 MOST_REASONS = 20

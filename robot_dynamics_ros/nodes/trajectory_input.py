@@ -8,7 +8,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.dynamics.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.state_input import nanoseconds
 
 

@@ -12,8 +12,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError
-from robot_dynamics_ros.dynamics.jit import bound, entry
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import bound, entry
 
 SECOND = 1_000_000_000
 ENCODING = 4

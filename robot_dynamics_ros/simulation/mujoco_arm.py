@@ -5,7 +5,7 @@ from xml.etree.ElementTree import tostring
 import mujoco
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.importers.reading import parsed
 from robot_dynamics_ros.robot import Robot
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.importers.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report

@@ -13,7 +13,7 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.signal import savgol_filter
 
 from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.dynamics.errors import DynamicsError, ModelError
+from robot_dynamics_ros.errors import DynamicsError, ModelError
 
 TOPIC = '/joint_states'
 JOINT_STATE = 'sensor_msgs/msg/JointState'

@@ -13,7 +13,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.dynamics.errors import DynamicsError
+from robot_dynamics_ros.errors import DynamicsError
 
 START_TIMEOUT = 180.0
 """Time in which a node is active, s: one that has never run here compiles everything, and others may run beside it."""

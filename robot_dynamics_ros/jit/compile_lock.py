@@ -1,4 +1,4 @@
-"""Which process compiles what, where several need the same."""
+"""One process at a time compiles what several processes need."""
 
 import fcntl
 import hashlib
@@ -8,26 +8,26 @@ from contextlib import suppress
 from pathlib import Path
 
 
-class Turns:
-    """One process at a time compiles a version; others that need it wait, and find it kept.
+class CompileLock:
+    """A lock for each compiled version, shared by all processes; who waits for it finds the version in the cache.
 
-    Ten nodes that start at once would compile the same kernels ten times. A lock on a byte of one file is a turn; the
-    operating system gives back those of a process that ends.
+    Ten nodes that start at once would compile the same kernels ten times. Each lock is on one byte of a file; the
+    operating system releases the locks of a process that ends.
     """
 
-    PATIENCE = 60.0
-    """s after which a process compiles itself what another one has not kept."""
-    LOOK = 0.02
-    """s between two looks."""
+    TIMEOUT = 60.0
+    """s after which a process compiles a version itself."""
+    PERIOD = 0.02
+    """s between two attempts to acquire a lock."""
 
     def __init__(self, path: Path):
         """Keep the locks in the file ``path``."""
         self._path = path
         self._file: int | None = None
 
-    def take(self, name: str) -> None:
-        """Return when this process may compile the version of ``name``: at once where no locks can be had."""
-        deadline = time.monotonic() + self.PATIENCE
+    def acquire(self, name: str) -> None:
+        """Wait until this process may compile the version of ``name``; do not wait where files can't be locked."""
+        deadline = time.monotonic() + self.TIMEOUT
         with suppress(OSError):
             if self._file is None:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -36,10 +36,10 @@ class Turns:
                     fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(name))
                     return
                 except BlockingIOError:
-                    time.sleep(self.LOOK)
+                    time.sleep(self.PERIOD)
 
-    def give_back(self, name: str) -> None:
-        """Let others go on with the version of ``name``."""
+    def release(self, name: str) -> None:
+        """Let other processes load or compile the version of ``name``."""
         if self._file is not None:
             with suppress(OSError):
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _place(name))

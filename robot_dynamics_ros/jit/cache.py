@@ -1,4 +1,4 @@
-"""The decorators of kernels, and where compiled kernels are kept.
+"""Where compiled code is kept: a folder of the user alone, files that appear whole and are checked before use.
 
 Numba's own cache does not notice an edit in a helper of another file. The cache folder is therefore named after a
 digest of all sources: an edit anywhere means a new folder. Cached code is executed, so the folder belongs to
@@ -14,15 +14,12 @@ import stat
 import tempfile
 import warnings
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numba
 from numba.core.serialize import dumps
 
-from robot_dynamics_ros.dynamics.fused import fused
-from robot_dynamics_ros.dynamics.turns import Turns
+from robot_dynamics_ros.jit.compile_lock import CompileLock
 
 
 def source_digest() -> str:
@@ -102,78 +99,14 @@ FOLDER = private_folder(private_folder(cache_root()) / source_digest())
 """Where this process keeps compiled code."""
 
 
-OPTIONS: dict[str, Any] = {'error_model': 'numpy', '_nrt': False}
-"""Of all that is compiled. No fast-math, so that every binding of a kernel gives the same bits; x / 0 is inf and raises
-nothing, as in NumPy. No counting of references: kernels make no arrays and those that they are lent outlive the call,
-while counting, an atomic operation for each array of each kernel that is called, takes most of the time: inverse
-dynamics of 6 joints by the generic kernels needs 2.6 us with it and 0.34 without (2026-11-20)."""
-
-
-def numba_is_disabled() -> bool:
-    """Return whether NUMBA_DISABLE_JIT leaves kernels plain Python."""
-    return bool(vars(numba.config)['DISABLE_JIT'])
-
-
-def kernel(function):
-    """Compile ``function``, its sums of products fused, into whatever calls it."""
-    return inlined(fused(function))
-
-
-def inlined(function):
-    """Compile ``function`` as it stands into whatever calls it, for the types it is called with.
-
-    It is not kept on disk: code that comes from there can't be inlined into a caller that is compiled anew.
-    """
-    return numba.njit(forceinline=True, **OPTIONS)(function)
-
-
-def entry(function, nogil=True):
-    """Compile ``function``, a kernel that Python calls, and keep the result on disk.
-
-    It gives the GIL back while it runs, so that a long batch does not stall another thread, unless told not to.
-    """
-    # Numba chooses the folder when the function is decorated; other users of Numba in this process keep theirs.
-    settings = vars(numba.config)
-    before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
-    try:
-        compiled = numba.njit(cache=_has_file(function), nogil=nogil, **OPTIONS)(function)
-    finally:
-        settings['CACHE_DIR'] = before
-    kept = vars(compiled).get('_cache')  # none where NUMBA_DISABLE_JIT leaves plain Python
-    numbas_own = getattr(kept, '_cache_file', None)
-    if kept is not None and numbas_own is not None:
-        kept._cache_file = _Store(Path(numbas_own._index_path).with_suffix(''), numbas_own._source_stamp)
-    return compiled
-
-
-def bound(compiled, *arguments, then=()):
-    """Return an ``entry`` with its first ``arguments`` fixed, called without another look at their types.
-
-    The others have to be of the types of the examples ``then``: nothing looks at them, so this is for callers that make
-    them themselves. That look is half of what a small call costs. The compiler, which one thread has at a time, is
-    asked only for a version that is not there yet.
-    """
-    if numba_is_disabled():
-        return partial(compiled, *arguments)
-    types = tuple(map(numba.typeof, (*arguments, *then)))
-    if types not in compiled.overloads:
-        compiled.compile(types)
-    return partial(compiled.overloads[types].entry_point, *arguments)
-
-
-def _has_file(function) -> bool:
-    """Return whether the source of ``function`` is a file; without one Numba keeps nothing."""
-    return os.path.exists(function.__code__.co_filename)
-
-
-class _Store:
+class CompiledFiles:
     """Compiled versions of one function, a file each, in the place of Numba's own files.
 
     Numba runs whatever it finds. Here a file opens with the digest of its rest; one that is torn or not ours is no
     file, and the function is compiled anew. Files appear whole or not at all, however many processes write them.
     """
 
-    turns = Turns(FOLDER / 'compiling')
+    lock = CompileLock(FOLDER / 'compiling')
 
     def __init__(self, path: Path, source_stamp):
         """Keep files beside ``path``; they hold for sources with this stamp."""
@@ -184,10 +117,10 @@ class _Store:
         path = self._file(key)
         found = self._read(path)
         if found is None:
-            self.turns.take(path.name)
+            self.lock.acquire(path.name)
             found = self._read(path)
             if found is not None:
-                self.turns.give_back(path.name)
+                self.lock.release(path.name)
         return found
 
     def _read(self, path: Path):
@@ -204,7 +137,7 @@ class _Store:
         path = self._file(key)
         with suppress(OSError):
             write_at_once(path, hashlib.sha256(data).digest() + data)
-        self.turns.give_back(path.name)
+        self.lock.release(path.name)
 
     def _file(self, key) -> Path:
         """Return the file of a compiled version: types, processor and source are in its name."""
