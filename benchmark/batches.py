@@ -22,8 +22,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count
 from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
 from robot_dynamics_ros.dynamics.regrouping import regrouped
-from robot_dynamics_ros.dynamics.sincos import sincos
 from robot_dynamics_ros.jit.fused import fma
+from robot_dynamics_ros.kernels.sincos import sincos
 
 FIGURES = {
     'inverse_dynamics': 0.03,

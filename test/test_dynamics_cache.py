@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.jit import cache
 from robot_dynamics_ros.jit.compile_lock import CompileLock
+from robot_dynamics_ros.kernels import batch
 
 PACKAGE = Path(cache.__file__).parents[1]
 SOURCES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob('*/*.py'))

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics import (
+from robot_dynamics_ros.dynamics.model import Friction, Workspace
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels import (
     aba,
     batch,
     centroidal,
@@ -22,8 +24,6 @@ from robot_dynamics_ros.dynamics import (
     rnea,
     rnea_derivatives,
 )
-from robot_dynamics_ros.dynamics.model import Friction, Workspace
-from robot_dynamics_ros.jit.decorators import kernel
 
 POINT = np.array([0.1, -0.2, 0.3])
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

@@ -5,8 +5,8 @@ import numba
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.dynamics.sincos import sincos
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.sincos import sincos
 
 LARGEST_ERROR = 1.0  # ulp
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.answers.answering import Answering, filled, written
-from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.kernels import batch
 
 
 class Forces(Answering):

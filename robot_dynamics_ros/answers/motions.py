@@ -13,7 +13,7 @@ the frame's origin, the two others are spatial accelerations (RBDA section 2.11)
 import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering, written
-from robot_dynamics_ros.dynamics import batch
+from robot_dynamics_ros.kernels import batch
 
 
 class Motions(Answering):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering
-from robot_dynamics_ros.dynamics import batch
 from robot_dynamics_ros.dynamics.base_parameters import TOLERANCE, BaseParameters, base_parameters
+from robot_dynamics_ros.kernels import batch
 
 
 class Parameters(Answering):

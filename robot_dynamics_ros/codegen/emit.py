@@ -110,7 +110,7 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             'from robot_dynamics_ros.codegen.tile import fence, transpose, turn_past_caches, write_past_caches',
             'from robot_dynamics_ros.jit.fused import fma',
             'from robot_dynamics_ros.jit.decorators import entry, inlined',
-            'from robot_dynamics_ros.dynamics.sincos import sincos',
+            'from robot_dynamics_ros.kernels.sincos import sincos',
             '',
             *blocks.turns(),
         ],

@@ -11,7 +11,7 @@ from types import CellType, FunctionType
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.sincos import sincos
+from robot_dynamics_ros.kernels.sincos import sincos
 
 EXACT_FACTORS = (0.0, 1.0, -1.0)
 """With these nothing of a product is rounded: fused or not, a sum with it has the same bits."""

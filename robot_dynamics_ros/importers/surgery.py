@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.batch import link_poses_batch
 from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
 from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
 from robot_dynamics_ros.dynamics.model import Finding, Model, Workspace
@@ -17,6 +16,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameErro
 from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.audit import audit_model
 from robot_dynamics_ros.importers.merging import fixed, merged
+from robot_dynamics_ros.kernels.batch import link_poses_batch
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:

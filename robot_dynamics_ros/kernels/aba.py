@@ -1,15 +1,16 @@
 """Articulated-body algorithm: forward dynamics."""
 
-from robot_dynamics_ros.dynamics.inertia import (
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.inertia import (
     articulated_times,
     articulated_to_parent,
     body_force,
     rigid_to_articulated,
 )
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.motion import link_angular_velocity
-from robot_dynamics_ros.dynamics.rotors import rotor_gyration, rotor_momentum
-from robot_dynamics_ros.dynamics.spatial import (
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.motion import link_angular_velocity
+from robot_dynamics_ros.kernels.rotors import rotor_gyration, rotor_momentum
+from robot_dynamics_ros.kernels.spatial import (
     cross,
     dot,
     force_to_parent,
@@ -17,7 +18,6 @@ from robot_dynamics_ros.dynamics.spatial import (
     point_acceleration,
     rotate,
 )
-from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

@@ -11,10 +11,10 @@ Accelerations are the time derivatives of these velocities: 1 has the classical 
 section 2.11).
 """
 
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, link_velocity
-from robot_dynamics_ros.dynamics.spatial import cross, rotate, rotate_back
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.motion import base_motion, link_motion, link_velocity
+from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 
 @kernel

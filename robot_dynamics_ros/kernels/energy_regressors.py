@@ -1,9 +1,9 @@
 """Energy regressors: kinetic and potential energy as products with the links' inertial parameters."""
 
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.motion import link_velocity
-from robot_dynamics_ros.dynamics.spatial import cross, rotate
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.motion import link_velocity
+from robot_dynamics_ros.kernels.spatial import cross, rotate
 
 
 @kernel

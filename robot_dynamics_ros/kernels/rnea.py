@@ -1,10 +1,10 @@
 """Recursive Newton-Euler algorithm: inverse dynamics."""
 
-from robot_dynamics_ros.dynamics.inertia import body_force
-from robot_dynamics_ros.dynamics.motion import base_motion, link_motion, moving_base_motion
-from robot_dynamics_ros.dynamics.rotors import rotor_torque
-from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.inertia import body_force
+from robot_dynamics_ros.kernels.motion import base_motion, link_motion, moving_base_motion
+from robot_dynamics_ros.kernels.rotors import rotor_torque
+from robot_dynamics_ros.kernels.spatial import dot, force_to_parent
 
 
 @kernel

@@ -1,10 +1,10 @@
 """Composite-rigid-body algorithm: joint-space mass matrix."""
 
-from robot_dynamics_ros.dynamics.centroidal import single_inertias
-from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
-from robot_dynamics_ros.dynamics.rotors import rotor_momentum
-from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.centroidal import single_inertias
+from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.kernels.rotors import rotor_momentum
+from robot_dynamics_ros.kernels.spatial import dot, force_to_parent
 
 
 @kernel

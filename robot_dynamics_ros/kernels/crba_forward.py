@@ -1,9 +1,9 @@
 """Forward dynamics by mass matrix: the faster way for an arm of few joints."""
 
-from robot_dynamics_ros.dynamics.crba import crba
-from robot_dynamics_ros.dynamics.ltdl import ltdl, ltdl_solve
-from robot_dynamics_ros.dynamics.rnea import rnea
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.ltdl import ltdl, ltdl_solve
+from robot_dynamics_ros.kernels.rnea import rnea
 
 
 @kernel

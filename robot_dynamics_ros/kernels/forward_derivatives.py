@@ -1,9 +1,9 @@
 """Derivatives of forward dynamics, the inverse of the mass matrix among them."""
 
-from robot_dynamics_ros.dynamics.crba_forward import crba_forward
-from robot_dynamics_ros.dynamics.ltdl import ltdl_solve
-from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.ltdl import ltdl_solve
+from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 
 
 @kernel

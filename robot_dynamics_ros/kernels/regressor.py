@@ -1,8 +1,8 @@
 """Torque regressor: joint torques as a product with the links' inertial parameters."""
 
-from robot_dynamics_ros.dynamics.motion import base_motion, link_motion
-from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.motion import base_motion, link_motion
+from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent
 
 
 @kernel

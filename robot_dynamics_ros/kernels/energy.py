@@ -1,12 +1,12 @@
 """Kinetic and potential energy of the whole arm."""
 
-from robot_dynamics_ros.dynamics.centroidal import composite_inertias
-from robot_dynamics_ros.dynamics.inertia import inertia_times
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.motion import link_velocity
-from robot_dynamics_ros.dynamics.rotors import rotor_energy
-from robot_dynamics_ros.dynamics.spatial import dot
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.centroidal import composite_inertias
+from robot_dynamics_ros.kernels.inertia import inertia_times
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.motion import link_velocity
+from robot_dynamics_ros.kernels.rotors import rotor_energy
+from robot_dynamics_ros.kernels.spatial import dot
 
 
 @kernel

@@ -1,10 +1,10 @@
 """Inverse of the joint-space mass matrix, by articulated bodies."""
 
-from robot_dynamics_ros.dynamics.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.rotors import rotor_momentum
-from robot_dynamics_ros.dynamics.spatial import dot, force_to_parent
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.rotors import rotor_momentum
+from robot_dynamics_ros.kernels.spatial import dot, force_to_parent
 
 
 @kernel

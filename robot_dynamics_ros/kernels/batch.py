@@ -3,26 +3,26 @@
 The loops reuse one workspace. ``f_ext`` has one row for all states or one for each.
 """
 
-from robot_dynamics_ros.dynamics.aba import aba
-from robot_dynamics_ros.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
-from robot_dynamics_ros.dynamics.crba import crba
-from robot_dynamics_ros.dynamics.crba_forward import crba_forward
-from robot_dynamics_ros.dynamics.energy import kinetic_energy, potential_energy
-from robot_dynamics_ros.dynamics.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
-from robot_dynamics_ros.dynamics.forward_derivatives import forward_derivatives
-from robot_dynamics_ros.dynamics.friction import friction_torque
-from robot_dynamics_ros.dynamics.kinematics import (
+from robot_dynamics_ros.jit.decorators import entry
+from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
+from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
+from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.kernels.kinematics import (
     frame_acceleration,
     frame_pose,
     frame_velocity,
     jacobian,
     link_poses,
 )
-from robot_dynamics_ros.dynamics.mass_matrix_inverse import mass_matrix_inverse
-from robot_dynamics_ros.dynamics.regressor import torque_regressor
-from robot_dynamics_ros.dynamics.rnea import rnea, rnea_on_moving_base
-from robot_dynamics_ros.dynamics.rnea_derivatives import rnea_derivatives
-from robot_dynamics_ros.jit.decorators import entry
+from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.kernels.regressor import torque_regressor
+from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
+from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 
 
 @entry

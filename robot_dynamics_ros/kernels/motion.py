@@ -1,8 +1,8 @@
 """Velocities and accelerations from link to link, from the base outwards."""
 
-from robot_dynamics_ros.dynamics.joints import across_joint, joint_transform
-from robot_dynamics_ros.dynamics.spatial import cross, motion_from_parent, point_acceleration, rotate
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import across_joint, joint_transform
+from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent, point_acceleration, rotate
 
 
 @kernel

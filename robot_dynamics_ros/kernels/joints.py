@@ -1,7 +1,7 @@
 """Joints: where they put their links, and the velocities that they allow."""
 
-from robot_dynamics_ros.dynamics.sincos import sincos
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.sincos import sincos
 
 
 @kernel

@@ -14,8 +14,8 @@ one). Summed over a body, B m = (G m_w, m_w x b) with
 Bodies that are joined add theirs up, and v x* I v = B v / 2.
 """
 
-from robot_dynamics_ros.dynamics.spatial import cross, rotate_back, rotate_matrix_back
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.spatial import cross, rotate_back, rotate_matrix_back
 
 
 @kernel

@@ -7,8 +7,8 @@ spin_i qd_i z on link p, spin_i = N I_m (I_m: kg m^2 about the rotor's own axis)
 has geared_i = 0.
 """
 
-from robot_dynamics_ros.dynamics.spatial import cross, rotate_back
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.spatial import cross, rotate_back
 
 
 @kernel

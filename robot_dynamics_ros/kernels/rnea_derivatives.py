@@ -1,15 +1,16 @@
 """Derivatives of inverse dynamics, the mass matrix among them."""
 
-from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.momentum import (
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.momentum import (
     momentum_back_times,
     momentum_matrix,
     momentum_matrix_to_parent,
     momentum_times,
 )
-from robot_dynamics_ros.dynamics.rotors import rotor_changes, rotor_on_parent
-from robot_dynamics_ros.dynamics.spatial import (
+from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_on_parent
+from robot_dynamics_ros.kernels.spatial import (
     dot,
     force_to_parent,
     motion_cross,
@@ -17,7 +18,6 @@ from robot_dynamics_ros.dynamics.spatial import (
     motion_from_parent,
     rotate_back,
 )
-from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel

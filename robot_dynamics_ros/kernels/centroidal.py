@@ -1,10 +1,10 @@
 """Centre of mass and momentum of the whole robot."""
 
-from robot_dynamics_ros.dynamics.inertia import inertia_times, inertia_to_parent
-from robot_dynamics_ros.dynamics.joints import joint_transform
-from robot_dynamics_ros.dynamics.rotors import rotor_momentum
-from robot_dynamics_ros.dynamics.spatial import cross, force_to_parent
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.rotors import rotor_momentum
+from robot_dynamics_ros.kernels.spatial import cross, force_to_parent
 
 
 @kernel

@@ -6,8 +6,8 @@ A rigid body's inertia ``I_i`` is the row of its ten parameters, linear in each,
 An articulated body's inertia ``I_A_i`` is the upper triangle of a symmetric 6 x 6 matrix [J H; H' M].
 """
 
-from robot_dynamics_ros.dynamics.spatial import cross, rotate_back, rotate_matrix_back
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.spatial import cross, rotate_back, rotate_matrix_back
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Compiled code only: one algorithm a file, beside its paper."""
