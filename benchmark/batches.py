@@ -21,9 +21,9 @@ from peers import ARGUMENTS, pinocchio_calls
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count
 from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
-from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.jit.fused import fma
 from robot_dynamics_ros.kernels.sincos import sincos
+from robot_dynamics_ros.model.regrouping import regrouped
 
 FIGURES = {
     'inverse_dynamics': 0.03,

@@ -8,9 +8,9 @@ from measure import heading, interleaved, verdict
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
 
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 BATCH = 50

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.model.configuration import is_no_quaternion
+from robot_dynamics_ros.model.model import Model
 
 FRAMES = ('world', 'local_world_aligned', 'local')  # what 6-vectors may be seen from; see ``answers.motions``
 ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.dynamics.bodies import central_parameters, moved, ten_parameters
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.importers.audit import ROUNDING
 from robot_dynamics_ros.importers.urdf import inertials_from_urdf
+from robot_dynamics_ros.model.audit import ROUNDING
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
+from robot_dynamics_ros.model.model import Model
 
 UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

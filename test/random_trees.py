@@ -10,10 +10,10 @@ import numpy as np
 from naive import SIZES, places, rotors, tangents
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model, Workspace
 from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model, Workspace
 
 BASE = 'base'
 GENERAL = ('helical', 'cylindrical', 'planar', 'spherical', 'free')

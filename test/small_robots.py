@@ -3,9 +3,9 @@
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
 
 AUBO = Robot.named('aubo_i5')
 

@@ -21,9 +21,9 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import boundary, specialise
 from robot_dynamics_ros.codegen.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
 from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, ROBOTS, SMALLEST_PART, Specialised, code_of, robot_digest
-from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.cache import FOLDER
+from robot_dynamics_ros.model.regrouping import regrouped
 
 TREE = trees.random_joints(11, count=5, chain=0.4)
 

@@ -7,10 +7,10 @@ from small_robots import general, joint, link, robot
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import FASTEST, MOST_SAMPLES, SLOWEST, check, sampled
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.13, 2.5])
 REST = np.zeros(2)

@@ -15,9 +15,9 @@ from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.compensation import Compensation
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.torque_limiter import effort_limits
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import KINDS
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import KINDS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(robot_dynamics_ros.__file__).parent

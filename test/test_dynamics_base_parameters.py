@@ -7,9 +7,9 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.base_parameters import base_parameters, base_parameters_of_regressors
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.regrouping import regrouped
+from robot_dynamics_ros.model.base_parameters import base_parameters, base_parameters_of_regressors
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.regrouping import regrouped
 
 TOLERANCE = 1e-9
 STATES = 60  # more equations than the largest robot here has parameters

@@ -9,8 +9,8 @@ import random_trees as trees
 from matrices import matrix
 from scipy.linalg import expm
 
-from robot_dynamics_ros.dynamics import configuration
-from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.model import configuration
+from robot_dynamics_ros.model.model import Model
 
 SEED = pytest.mark.parametrize('seed', matrix(range(40), range(10)))
 

@@ -13,7 +13,7 @@ import pytest
 import random_trees as trees
 from matrices import matrix
 
-from robot_dynamics_ros.dynamics.configuration import integrate
+from robot_dynamics_ros.model.configuration import integrate
 
 TOLERANCE = 1e-10
 SEED = pytest.mark.parametrize('seed', matrix(range(1000, 1040), range(1000, 1012)))

@@ -9,12 +9,12 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.ltdl import ltdl, ltdl_solve
+from robot_dynamics_ros.model.model import Model
 
 SEEDS = range(12)
 

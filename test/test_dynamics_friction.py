@@ -8,11 +8,11 @@ import random_trees as trees
 from facade_robots import ACTUATORS, TREE
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.batch import friction_torque_batch
 from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.model.model import Model
 
 VISCOUS = np.array([0.5, 9.0, 0.0])
 COULOMB = np.array([3.0, 0.0, 12.0])

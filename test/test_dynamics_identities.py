@@ -13,8 +13,8 @@ import pytest
 import random_trees as trees
 from matrices import matrix
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
 
 TOLERANCE = 1e-9
 STEP = 1e-30

@@ -9,7 +9,7 @@ import pytest
 import random_trees as trees
 from matrices import matrix
 
-from robot_dynamics_ros.dynamics import configuration
+from robot_dynamics_ros.model import configuration
 
 SEED = pytest.mark.parametrize('seed', matrix(range(2000, 2100), range(2000, 2020)))
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity

@@ -10,10 +10,10 @@ import random_trees as trees
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count
 from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
-from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.ltdl import ltdl
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.model.regrouping import regrouped
 
 SEEDS = range(3000, 3020)
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import yaml
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model, Workspace
 from robot_dynamics_ros.kernels.batch import rnea_batch
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model, Workspace
 
 FACTS = yaml.safe_load((Path(__file__).parent / 'data' / 'aubo_i5_facts.yaml').read_text(encoding='utf-8'))
 MASS = [1.576, 4.041, 2.271, 0.500, 0.500, 0.158]  # kg

@@ -13,7 +13,7 @@ import pytest
 import random_trees as trees
 from matrices import EXHAUSTIVE, matrix
 
-from robot_dynamics_ros.dynamics.kinds import KINDS
+from robot_dynamics_ros.model.joint_types import KINDS
 
 pin = pytest.importorskip(
     'pinocchio',

@@ -5,15 +5,15 @@ import pytest
 import random_trees as trees
 from matrices import matrix
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.pseudo_inertia import (
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.pseudo_inertia import (
     log_cholesky,
     parameters_of_log_cholesky,
     parameters_of_pseudo_inertia,
     pseudo_inertia,
     violation,
 )
-from robot_dynamics_ros.errors import ArgumentError
 
 SEEDS = pytest.mark.parametrize('seed', matrix(range(50), range(10)))
 

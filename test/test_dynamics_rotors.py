@@ -18,12 +18,12 @@ from matrices import EXHAUSTIVE, matrix
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.emit import count, source
 from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
-from robot_dynamics_ros.dynamics.bodies import moved, ten_parameters
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Model
-from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.kernels.batch import crba_forward_batch
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.regrouping import regrouped
 
 TOLERANCE = 1e-11  # of the largest magnitude in the quantity; 2e-13 was the worst found
 SEEDS = range(24)

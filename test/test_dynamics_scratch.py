@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import random_trees as trees
 
-from robot_dynamics_ros.dynamics.model import Friction, Workspace
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels import (
     aba,
@@ -24,6 +23,7 @@ from robot_dynamics_ros.kernels import (
     rnea,
     rnea_derivatives,
 )
+from robot_dynamics_ros.model.model import Friction, Workspace
 
 POINT = np.array([0.1, -0.2, 0.3])
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unhurried import examples
 
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.reading import MAX_BYTES
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.model import Model
 
 FIGURES = {
     'gear_ratio': {'a': 100, 'b': 50},

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.bodies import central_parameters, ten_parameters
-from robot_dynamics_ros.dynamics.model import Model, Workspace
 from robot_dynamics_ros.importers.library import named_model, share_folder
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.batch import crba_batch, link_poses_batch, rnea_batch
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
+from robot_dynamics_ros.model.model import Model, Workspace
 
 DATA = Path(__file__).parent / 'data'
 FACTS = yaml.safe_load((DATA / 'aubo_i5_facts.yaml').read_text(encoding='utf-8'))

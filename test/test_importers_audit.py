@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Finding, Model
 from robot_dynamics_ros.importers.actuators import with_actuators
-from robot_dynamics_ros.importers.audit import (
+from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.model.audit import (
     ROUNDING,
     audit_bodies,
     audit_inertial,
@@ -15,7 +13,9 @@ from robot_dynamics_ros.importers.audit import (
     audit_model,
     audit_rotors,
 )
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Finding, Model
 
 
 def joint(name='elbow', link='arm', parent='base', **fields):

@@ -11,7 +11,6 @@ from functools import reduce
 
 import pytest
 
-from robot_dynamics_ros.dynamics.model import MOST_MOVING_LINKS
 from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh
@@ -22,12 +21,13 @@ from robot_dynamics_ros.importers.reading import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
-    MAX_NAME,
     MAX_SCALAR,
     MAX_VALUES,
     MAX_YAML_BYTES,
 )
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.model.checked import MAX_NAME
+from robot_dynamics_ros.model.model import MOST_MOVING_LINKS
 
 CPU_TIME = 10.0
 """s; the slowest takes a tenth of it."""

@@ -10,11 +10,11 @@ from matrices import matrix
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.importers.surgery import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.model import Model
 
 TOLERANCE = 1e-11  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(3000, 3020), range(3000, 3008)))

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unhurried import examples
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters
-from robot_dynamics_ros.dynamics.model import Workspace
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.importers.reading import MAX_BYTES, MAX_DEPTH
 from robot_dynamics_ros.importers.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.batch import link_poses_batch, rnea_batch
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.model import Workspace
 
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>'

@@ -12,9 +12,9 @@ from matrices import matrix
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.arguments import FRAMES
-from robot_dynamics_ros.dynamics.kinds import KINDS
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.model.joint_types import KINDS
+from robot_dynamics_ros.model.model import Model
 
 STEP = 1e-6  # s
 

@@ -11,9 +11,9 @@ import random_trees as trees
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
 
 SEEDS = range(4001, 4016)
 CASES = pytest.mark.parametrize('seed', SEEDS)

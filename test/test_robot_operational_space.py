@@ -7,8 +7,8 @@ from facade_robots import assert_close, of_a_link, robot_of, twin
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.arguments import FRAMES
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ModelError, SingularError
+from robot_dynamics_ros.model.model import Model
 
 LINK = 'ee_link'
 STEP = 1e-30

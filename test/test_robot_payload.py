@@ -9,9 +9,9 @@ from facade_robots import MERGED, ROBOT, TREE, assert_close, robot_of, same_bits
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.pseudo_inertia import violation
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.pseudo_inertia import violation
 
 TURN = Rotation.from_euler('xyz', [0.4, -0.7, 1.1]).as_matrix()
 CENTER = (0.1, -0.2, 0.3)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Frame, Model
 
 CURVES = json.loads((Path(__file__).parent / 'data' / 'payload_curves.json').read_text(encoding='utf-8'))
 READABLE = 1e-3  # N m

@@ -9,7 +9,7 @@ from pinocchio_peer import Peer, pin
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.model import Frame, Model
+from robot_dynamics_ros.model.model import Frame, Model
 
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 

@@ -6,7 +6,7 @@ import random_trees as trees
 from logs import COLUMNS, DATA, NAMES, table, torque_of_current, written
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.dynamics.model import Model
+from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.tools.log_file import LogError, read_log
 
 

@@ -8,10 +8,10 @@ from robot_dynamics_ros import arguments
 from robot_dynamics_ros.codegen.programs import OF_A_FRAME, PROGRAMS, program_of_frame
 from robot_dynamics_ros.codegen.specialise import Specialised
 from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
-from robot_dynamics_ros.dynamics.model import Model
-from robot_dynamics_ros.dynamics.regrouping import regrouped
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.regrouping import regrouped
 from robot_dynamics_ros.payload import Payload, loaded
 
 POSITIONS = ('q', 'start', 'end')  # arguments that are positions

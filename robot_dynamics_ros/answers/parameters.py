@@ -3,8 +3,8 @@
 import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering
-from robot_dynamics_ros.dynamics.base_parameters import TOLERANCE, BaseParameters, base_parameters
 from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.model.base_parameters import TOLERANCE, BaseParameters, base_parameters
 
 
 class Parameters(Answering):

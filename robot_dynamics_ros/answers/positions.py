@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.answers.answering import Answering, written
-from robot_dynamics_ros.dynamics import configuration
+from robot_dynamics_ros.model import configuration
 
 
 class Positions(Answering):

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from robot_dynamics_ros.codegen.programs import Program
 from robot_dynamics_ros.codegen.tile import TILE
-from robot_dynamics_ros.dynamics.model import ModelArrays
+from robot_dynamics_ros.model.model import ModelArrays
 
 LANES = 16
 """States that a block holds; one vector of 8 has to wait for its own results, two have each other's to work on.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from robot_dynamics_ros.codegen.blocks import LANES, Blocks, indented
 from robot_dynamics_ros.codegen.programs import Program, trace
 from robot_dynamics_ros.codegen.trace import Symbol
-from robot_dynamics_ros.dynamics.model import ModelArrays
+from robot_dynamics_ros.model.model import ModelArrays
 
 WRITTEN = {
     '+': '{} + {}',

@@ -14,7 +14,6 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
-from robot_dynamics_ros.dynamics.model import Frame, ModelArrays, Workspace
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
@@ -22,6 +21,7 @@ from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
 
 LOAD_SIZE = 19
 MOST_VELOCITIES_OF_DERIVATIVES = 7

@@ -18,9 +18,9 @@ from robot_dynamics_ros.codegen.blocks import LANES, Blocks
 from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, Program
 from robot_dynamics_ros.codegen.tile import lined_up
 from robot_dynamics_ros.dynamics.generic import refuse
-from robot_dynamics_ros.dynamics.model import ModelArrays
 from robot_dynamics_ros.jit.cache import FOLDER, own_content, private_folder, write_at_once
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
+from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_JOINTS = 12
 """Robots of more joints keep the generic kernels: compiling the programs of 12 joints takes about half a minute.

@@ -3,10 +3,10 @@
 import numpy as np
 
 from robot_dynamics_ros.codegen.boundary import call
-from robot_dynamics_ros.dynamics.model import Friction
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.kernels.friction import friction_of
+from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')

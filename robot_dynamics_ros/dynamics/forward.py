@@ -3,9 +3,9 @@
 Both are held against the slow method 1 of Walker & Orin 1982, nv + 1 inverse dynamics, which the tests keep.
 """
 
-from robot_dynamics_ros.dynamics.model import ModelArrays
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_VELOCITIES_OF_CRBA_FORWARD = 12
 """Up to here forward dynamics by mass matrix takes no more operations than the articulated-body algorithm.

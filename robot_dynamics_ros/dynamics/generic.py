@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from robot_dynamics_ros.dynamics.forward import forward_algorithm
-from robot_dynamics_ros.dynamics.model import ModelArrays, Workspace
 from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
 OF_A_FRAME = {
     'link_pose': batch.frame_pose_batch,

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.model import Actuators, Friction, Model, ModelArrays, with_spin
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.audit import audit_rotors
-from robot_dynamics_ros.importers.figures import shown
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.model.audit import audit_rotors
+from robot_dynamics_ros.model.checked import shown
+from robot_dynamics_ros.model.model import Actuators, Friction, Model, ModelArrays, with_spin
 
 Source = str | Path | Mapping[str, Mapping[str, float]]
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.importers import figures
-from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
-from robot_dynamics_ros.importers.rotations import about, exact
+from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Finding, Frame, Model
+from robot_dynamics_ros.model.rotations import about, exact
 
 CONVENTIONS = ('standard', 'modified')
 KINDS = ('revolute', 'prismatic')
@@ -74,11 +74,11 @@ def model_from_dh(
     Raises ModelError naming row and field, and ArgumentError for another convention.
     """
     if convention not in CONVENTIONS:
-        raise ArgumentError(f'convention: expected one of {", ".join(CONVENTIONS)}, got {figures.shown(convention)}')
+        raise ArgumentError(f'convention: expected one of {", ".join(CONVENTIONS)}, got {checked.shown(convention)}')
     if not isinstance(rows, list | tuple):
-        raise ModelError(f'rows: expected a list of rows, got {figures.shown(rows)}')
-    parent = figures.name('base_link', base_link)
-    dh_frame = np.eye(4) if base is None else figures.pose('base', base)  # in the link before the next joint
+        raise ModelError(f'rows: expected a list of rows, got {checked.shown(rows)}')
+    parent = checked.name('base_link', base_link)
+    dh_frame = np.eye(4) if base is None else checked.pose('base', base)  # in the link before the next joint
     frames = {'dh_0': _frame(0, dh_frame)}
     joints: list[Joint] = []
     findings: list[Finding] = []
@@ -116,32 +116,32 @@ def model_from_dh(
         joints.append(joint)
         parent = link
     if tool is not None:
-        frames['tool'] = _frame(len(joints), dh_frame @ figures.pose('tool', tool))
-    model = Model.of(figures.name('name', name), base_link, joints, frames)
+        frames['tool'] = _frame(len(joints), dh_frame @ checked.pose('tool', tool))
+    model = Model.of(checked.name('name', name), base_link, joints, frames)
     return replace(model, findings=(*findings, *audit_model(model)))
 
 
 def _checked(where: str, given: DHRow | Mapping) -> DHRow:
     """Return a row with every field checked and made an array or number; ModelError naming the field."""
-    written = vars(given) if isinstance(given, DHRow) else figures.table(where, given, _KEYS)
+    written = vars(given) if isinstance(given, DHRow) else checked.table(where, given, _KEYS)
     row = DHRow(**written)
     frame = row.inertial_frame
-    if figures.number(f'{where}: sign', row.sign) not in (1.0, -1.0):
-        raise ModelError(f'{where}: sign: expected 1 or -1, got {figures.shown(row.sign)}')
-    inertia = figures.array(f'{where}: inertia', row.inertia, (3, 3))
+    if checked.number(f'{where}: sign', row.sign) not in (1.0, -1.0):
+        raise ModelError(f'{where}: sign: expected 1 or -1, got {checked.shown(row.sign)}')
+    inertia = checked.array(f'{where}: inertia', row.inertia, (3, 3))
     if (inertia != inertia.T).any():
-        raise ModelError(f'{where}: inertia: expected a symmetric matrix, got {figures.shown(row.inertia)}')
+        raise ModelError(f'{where}: inertia: expected a symmetric matrix, got {checked.shown(row.inertia)}')
     return DHRow(
-        **{field: figures.number(f'{where}: {field}', written.get(field, 0.0)) for field in _NUMBERS},
-        **figures.limits(where, written),
-        kind=figures.choice(f'{where}: kind', row.kind, KINDS),
+        **{field: checked.number(f'{where}: {field}', written.get(field, 0.0)) for field in _NUMBERS},
+        **checked.limits(where, written),
+        kind=checked.choice(f'{where}: kind', row.kind, KINDS),
         sign=row.sign,
-        joint=None if row.joint is None else figures.name(f'{where}: joint', row.joint),
-        link=None if row.link is None else figures.name(f'{where}: link', row.link),
-        rotor=figures.number(f'{where}: rotor', row.rotor, least=0.0),
-        com=figures.array(f'{where}: com', row.com, (3,)),
+        joint=None if row.joint is None else checked.name(f'{where}: joint', row.joint),
+        link=None if row.link is None else checked.name(f'{where}: link', row.link),
+        rotor=checked.number(f'{where}: rotor', row.rotor, least=0.0),
+        com=checked.array(f'{where}: com', row.com, (3,)),
         inertia=inertia,
-        inertial_frame=None if frame is None else figures.pose(f'{where}: inertial_frame', frame),
+        inertial_frame=None if frame is None else checked.pose(f'{where}: inertial_frame', frame),
     )
 
 

@@ -15,15 +15,15 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Finding, Model
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers import figures
-from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
-from robot_dynamics_ros.importers.merging import fixed, merged
 from robot_dynamics_ros.importers.reading import MAX_ELEMENTS, parsed, read_text
-from robot_dynamics_ros.importers.rotations import about, exact
+from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.fixed_joints import fixed, merged
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.rotations import about, exact
 
 _KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
 # Fields of MjModel that have to be zero, for a model has no place for them: kind of element, what it is.
@@ -116,7 +116,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
         findings += audit_inertial(name, mass, about_com)
         findings += _limits_left_out(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
-    robot = figures.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
+    robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     model = merged(robot, _name('body', plant.body(0)), parts)
     off = plant.opt.disableflags & int(_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
     return replace(model, findings=(*findings, *audit_model(model))), np.zeros(3) if off else plant.opt.gravity.copy()
@@ -223,7 +223,7 @@ def _effort(plant, joint: int) -> float:
 
 def _name(element: str, view) -> str:
     """Return the name of a body or joint, or what stands for one: its kind and number."""
-    return figures.name(element, view.name or f'{element}_{view.id}')
+    return checked.name(element, view.name or f'{element}_{view.id}')
 
 
 def _called(element: str, view) -> str:

@@ -31,13 +31,13 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric, ten_parameters
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Actuators, Finding, Frame, Friction, JointLimits, Model
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers import figures
-from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.model import Actuators, Finding, Frame, Friction, JointLimits, Model
 
 GRAVITY = (0.0, 0.0, -9.81)
 _PLACE = ('rotation', 'origin')
@@ -79,21 +79,21 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
 def _model(content) -> tuple[Model, np.ndarray]:
     """Return model and gravity of what the YAML holds."""
     known = ('robot', 'gravity', 'base', 'joints', 'frames')
-    content = figures.table('the file', content, known, needed=('robot', 'base', 'joints'))
-    name = figures.name('robot', content['robot'])
-    gravity = figures.array('gravity', content.get('gravity', GRAVITY), (3,))
-    base = figures.table('base', content['base'], ('link', 'inertial'), needed=('link',))
-    base_link = figures.name('base: link', base['link'])
+    content = checked.table('the file', content, known, needed=('robot', 'base', 'joints'))
+    name = checked.name('robot', content['robot'])
+    gravity = checked.array('gravity', content.get('gravity', GRAVITY), (3,))
+    base = checked.table('base', content['base'], ('link', 'inertial'), needed=('link',))
+    base_link = checked.name('base: link', base['link'])
     findings: list[Finding] = []
     base_inertia = _inertia(f'link {base_link!r}', base, base_link, findings)
     if not isinstance(content['joints'], list):
-        raise ModelError(f'joints: expected a list, got {figures.shown(content["joints"])}')
+        raise ModelError(f'joints: expected a list, got {checked.shown(content["joints"])}')
     joints = [_joint(f'joint number {i}', row, findings) for i, row in enumerate(content['joints'], start=1)]
     number = {link: i for i, link in enumerate([base_link, *(joint.link for joint in joints)])}
     frames = {}
-    for frame, row in figures.table('frames', content.get('frames', {})).items():
-        where = f'frame {figures.name("frames", frame)!r}'
-        link = figures.name(f'{where}: link', figures.table(where, row, ('link', *_PLACE), ('link',))['link'])
+    for frame, row in checked.table('frames', content.get('frames', {})).items():
+        where = f'frame {checked.name("frames", frame)!r}'
+        link = checked.name(f'{where}: link', checked.table(where, row, ('link', *_PLACE), ('link',))['link'])
         if link not in number:
             raise ModelError(f'{where}: no link {link!r}')
         frames[frame] = Frame(number[link], *_place(where, row))
@@ -103,15 +103,15 @@ def _model(content) -> tuple[Model, np.ndarray]:
 
 def _joint(where: str, row, findings: list[Finding]) -> Joint:
     """Return the joint of one row; what is wrong with its inertial goes to ``findings``."""
-    figures.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
-    name = figures.name(f'{where}: name', row['name'])
+    checked.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
+    name = checked.name(f'{where}: name', row['name'])
     where = f'joint {name!r}'
-    link = figures.name(f'{where}: link', row['link'])
+    link = checked.name(f'{where}: link', row['link'])
     rotation, origin = _place(where, row)
-    friction = figures.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
-    friction = {field: figures.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
-    actuators = figures.table(f'{where}: actuators', row.get('actuators', {}), Actuators._fields)
-    actuators = {field: figures.number(f'{where}: actuators: {field}', value) for field, value in actuators.items()}
+    friction = checked.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
+    friction = {field: checked.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
+    actuators = checked.table(f'{where}: actuators', row.get('actuators', {}), Actuators._fields)
+    actuators = {field: checked.number(f'{where}: actuators: {field}', value) for field, value in actuators.items()}
     for what, given, positive in (
         ('friction', friction, ('transition', 'stribeck_velocity')),
         ('actuators', actuators, Actuators._fields),
@@ -119,21 +119,21 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         for field in positive:
             if given.get(field, 1.0) <= 0.0:
                 raise ModelError(f'{where}: {what}: {field}: expected a number > 0, got {given[field]:g}')
-    limits = figures.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
+    limits = checked.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
     return Joint(
         name=name,
         link=link,
-        parent=figures.name(f'{where}: parent', row['parent']),
-        kind=figures.choice(f'{where}: kind', row['kind'], tuple(KINDS)),
-        axis=figures.direction(f'{where}: axis', row['axis']),
-        pitch=figures.number(f'{where}: pitch', row.get('pitch', 0.0)),
+        parent=checked.name(f'{where}: parent', row['parent']),
+        kind=checked.choice(f'{where}: kind', row['kind'], tuple(KINDS)),
+        axis=checked.direction(f'{where}: axis', row['axis']),
+        pitch=checked.number(f'{where}: pitch', row.get('pitch', 0.0)),
         rotation=rotation,
         origin=origin,
         inertia=_inertia(where, row, link, findings),
-        rotor=figures.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
-        spin=figures.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
+        rotor=checked.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
+        spin=checked.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
         **actuators,
-        **figures.limits(f'{where}: limits', limits),
+        **checked.limits(f'{where}: limits', limits),
         **friction,
     )
 
@@ -144,18 +144,18 @@ def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np
     keys = ('mass', 'com', 'inertia')
     if 'inertial' not in row:
         return np.zeros(10)
-    inertial = figures.table(where, row['inertial'], keys, keys)
-    mass = figures.number(f'{where}: mass', inertial['mass'])
-    com = figures.array(f'{where}: com', inertial['com'], (3,))
-    about_com = symmetric(figures.array(f'{where}: inertia', inertial['inertia'], (6,)))
+    inertial = checked.table(where, row['inertial'], keys, keys)
+    mass = checked.number(f'{where}: mass', inertial['mass'])
+    com = checked.array(f'{where}: com', inertial['com'], (3,))
+    about_com = symmetric(checked.array(f'{where}: inertia', inertial['inertia'], (6,)))
     findings += audit_inertial(link, mass, about_com)
     return ten_parameters(mass, com, about_com)
 
 
 def _place(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (3, 3) and origin (3, m) of a row; the identity where it has none."""
-    rotation = figures.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
-    return rotation, figures.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
+    rotation = checked.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
+    return rotation, checked.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
 
 
 def _joint_written(joint: Joint) -> dict:

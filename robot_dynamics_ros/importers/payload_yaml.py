@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.dynamics.bodies import symmetric
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers import figures
 from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
 from robot_dynamics_ros.jit.cache import write_at_once
+from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.inertial_parameters import symmetric
 
 _KEYS = ('frame', 'mass', 'com', 'inertia')
 _RAMP = ('start', 'ramp_time', 'before')
@@ -56,19 +56,19 @@ def read_payload(path: str | Path) -> KeptPayload | None:
         if isinstance(error.__cause__, FileNotFoundError):
             return None
         raise
-    content = figures.table('payload', parsed_yaml(text), (*_KEYS, *_RAMP), _KEYS)
+    content = checked.table('payload', parsed_yaml(text), (*_KEYS, *_RAMP), _KEYS)
     before = content.get('before', [])
     if not isinstance(before, list) or len(before) > MOST_BODIES:
-        raise ModelError(f'before: expected a list of at most {MOST_BODIES} bodies, got {figures.shown(before)}')
+        raise ModelError(f'before: expected a list of at most {MOST_BODIES} bodies, got {checked.shown(before)}')
     start = content.get('start', 0)
     if not isinstance(start, int) or isinstance(start, bool) or not 0 <= start < LATEST:
-        raise ModelError(f'start: expected a time in ns, got {figures.shown(start)}')
+        raise ModelError(f'start: expected a time in ns, got {checked.shown(start)}')
     return KeptPayload(
         _body(content),
         start,
-        figures.number('ramp_time', content.get('ramp_time', 0.0), 0.0),
+        checked.number('ramp_time', content.get('ramp_time', 0.0), 0.0),
         tuple(
-            _body(figures.table(f'before[{k}]', body, _KEYS, _KEYS), f'before[{k}]: ') for k, body in enumerate(before)
+            _body(checked.table(f'before[{k}]', body, _KEYS, _KEYS), f'before[{k}]: ') for k, body in enumerate(before)
         ),
     )
 
@@ -92,14 +92,14 @@ def write_payload(path: str | Path, kept: KeptPayload) -> None:
 
 
 def _body(content, where: str = '') -> Body:
-    inertia = figures.table(f'{where}inertia', content['inertia'], _INERTIA, _INERTIA)
+    inertia = checked.table(f'{where}inertia', content['inertia'], _INERTIA, _INERTIA)
     upper = [
-        figures.number(f'{where}inertia: {key}', inertia[key]) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        checked.number(f'{where}inertia: {key}', inertia[key]) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     ]
     return Body(
-        figures.name(f'{where}frame', content['frame']),
-        figures.number(f'{where}mass', content['mass']),
-        figures.array(f'{where}com', content['com'], (3,)),
+        checked.name(f'{where}frame', content['frame']),
+        checked.number(f'{where}mass', content['mass']),
+        checked.array(f'{where}com', content['com'], (3,)),
         symmetric(upper),
     )
 

@@ -13,6 +13,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, XMLParser
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.checked import LARGEST_NUMBER, MAX_NAME, is_name
 
 MAX_BYTES = 4 * 1024 * 1024  # meshes are files of their own; a humanoid's URDF has 0.2 MiB
 MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB
@@ -20,8 +21,6 @@ MAX_DEPTH = 64  # URDF itself needs six levels, simulators' extensions some more
 MAX_ELEMENTS = 50_000  # of XML; a humanoid with shapes and hands has some thousands
 MAX_VALUES = 50_000  # of YAML, keys counted; a joint has a hundred
 MAX_SCALAR = 10_000  # characters: some numbers of more take PyYAML hours
-MAX_NAME = 256  # characters
-LARGEST_NUMBER = 1e30  # m, kg, rad, ...: products and sums of such figures are still finite
 # Python's float would also take 'nan', '1_000' and digits of every script.
 _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
@@ -143,11 +142,6 @@ def parsed_yaml(text: str):
     # ValueError: a date that is none; OverflowError: a number to the base of 60 beyond every float
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise ModelError(f'not YAML: {error}') from error
-
-
-def is_name(text: str) -> bool:
-    """Return whether a text may name something: log lines, paths and tables of other programs will show it."""
-    return 0 < len(text) <= MAX_NAME and text.isprintable() and not text.isspace()
 
 
 def only_child(owner: str, element: Element, tag: str) -> Element | None:

@@ -13,13 +13,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import symmetric, ten_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Finding, Frame, Model
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.audit import audit_inertial, audit_model
 from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
-from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact, from_rpy
+from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Finding, Frame, Model
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, exact, from_rpy
 
 KINDS = {
     'revolute': 'revolute',

@@ -7,11 +7,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Model
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.rotations import to_rpy
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.rotations import to_rpy
 
 TYPES = {'revolute': 'revolute', 'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}
 # XML 1.0, section 2.2: all other characters have no place in a document, not even escaped.

@@ -6,7 +6,7 @@ joint is planar, spherical or free. For all other joints the step is the differe
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.model import JointLimits, ModelArrays
+from robot_dynamics_ros.model.model import JointLimits, ModelArrays
 
 SMALL = 1e-3
 """rad, below which quotients of an angle's sine and cosine are taken from their series: its next term is 1e-19."""

@@ -7,8 +7,8 @@ stay; the force on the base, energies and centres of mass of single links do not
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import parameters_of_moments, second_moments
-from robot_dynamics_ros.dynamics.model import ModelArrays
+from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments
+from robot_dynamics_ros.model.model import ModelArrays
 
 
 def regrouped(arrays: ModelArrays) -> ModelArrays:

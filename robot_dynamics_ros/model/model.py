@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, axis_and_pitch, directions_of
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 
 MOST_MOVING_LINKS = 1000
 """A humanoid with hands has a hundred; of a thousand the mass matrix has 8 MB."""

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import moved
-from robot_dynamics_ros.dynamics.kinds import Joint
-from robot_dynamics_ros.dynamics.model import Frame, Model
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.rotations import exact
+from robot_dynamics_ros.model.inertial_parameters import moved
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Frame, Model
+from robot_dynamics_ros.model.rotations import exact
 
 
 def fixed(link: str, parent: str, rotation, origin, inertia=None) -> Joint:

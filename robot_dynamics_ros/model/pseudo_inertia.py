@@ -7,8 +7,8 @@ body that extends in all directions (Wensing, Kim & Slotine 2018).
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters, parameters_of_moments, second_moments
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, parameters_of_moments, second_moments
 
 
 def pseudo_inertia(row) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import moved
-from robot_dynamics_ros.dynamics.model import ModelArrays
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.inertial_parameters import moved
+from robot_dynamics_ros.model.model import ModelArrays
 
 TOLERANCE = 1e-9
 """What is left of a vector less its part along others, relative to the largest: below, it depends on them.

@@ -1,4 +1,4 @@
-"""Names and figures of unknown origin (the cells of a table, what YAML holds), checked; errors name the place."""
+"""Validation of untrusted values, such as the cells of a table or of a YAML file; errors name the place."""
 
 import math
 import reprlib
@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.model import JointLimits
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import LARGEST_NUMBER, MAX_NAME, is_name
-from robot_dynamics_ros.importers.rotations import SHORTEST_AXIS, exact
+from robot_dynamics_ros.model.model import JointLimits
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, exact
 
+MAX_NAME = 256  # characters
+LARGEST_NUMBER = 1e30  # m, kg, rad, ...: products and sums of such numbers are still finite
 ROTATION_TOLERANCE = 1e-6  # six printed decimals; what is further off is no rotation
 
 
@@ -33,6 +34,11 @@ def table(where: str, value, known: Collection[str] | None = None, needed: Colle
         if key not in value:
             raise ModelError(f'{where}: {key}: is missing')
     return value
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text may name something: log lines, paths and tables of other programs will show it."""
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and not text.isspace()
 
 
 def name(where: str, value) -> str:

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.configuration import is_no_quaternion
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint
-from robot_dynamics_ros.dynamics.model import Finding, Model, Workspace
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.importers import figures
-from robot_dynamics_ros.importers.audit import audit_model
-from robot_dynamics_ros.importers.merging import fixed, merged
 from robot_dynamics_ros.kernels.batch import link_poses_batch
+from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.audit import audit_model
+from robot_dynamics_ros.model.configuration import is_no_quaternion
+from robot_dynamics_ros.model.fixed_joints import fixed, merged
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.model import Finding, Model, Workspace
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
@@ -56,7 +56,7 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
     motion, and the motor's mass is in the links. Raises UnknownNameError, and ArgumentError for what is no position.
     """
     if not isinstance(positions, Mapping):
-        raise ArgumentError(f'positions: expected a mapping joint: position, got {figures.shown(positions)}')
+        raise ArgumentError(f'positions: expected a mapping joint: position, got {checked.shown(positions)}')
     for joint in positions:
         if joint not in model.joint_names:
             raise UnknownNameError(f'no joint {joint!r}; there are {", ".join(model.joint_names)}')
@@ -76,9 +76,9 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     """
     model.frame(link)
     if not isinstance(prefix, str):
-        raise ArgumentError(f'prefix: expected text, got {figures.shown(prefix)}')
+        raise ArgumentError(f'prefix: expected text, got {checked.shown(prefix)}')
     try:
-        place = np.eye(4) if pose is None else figures.pose('pose', pose)
+        place = np.eye(4) if pose is None else checked.pose('pose', pose)
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     for what, names, others in (
@@ -113,7 +113,7 @@ def _held(joint: Joint, position) -> Joint:
     """Return the fixed joint that a joint is at a position; ArgumentError unless that is finite numbers that fit."""
     where, count = f'positions: {joint.name}', KINDS[joint.kind].coordinates
     try:
-        q = np.array([[figures.number(where, position)]] if count == 1 else [figures.array(where, position, (count,))])
+        q = np.array([[checked.number(where, position)]] if count == 1 else [checked.array(where, position, (count,))])
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     turn = KINDS[joint.kind].quaternion

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.bodies import central_parameters, symmetric
-from robot_dynamics_ros.dynamics.kinds import KINDS, Joint, directions_of
-from robot_dynamics_ros.dynamics.model import Finding, Model
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric
+from robot_dynamics_ros.model.joint_types import KINDS, Joint, directions_of
+from robot_dynamics_ros.model.model import Finding, Model
 
 # Vendor files print six decimals. That moves each entry of a 3 x 3 inertia by at most 5e-7 kg m^2, and its
 # principal moments by at most three times as much (Weyl's inequality); a smaller violation may be that.
