@@ -19,8 +19,8 @@ from measure import heading, interleaved, verdict
 from peers import ARGUMENTS, pinocchio_calls
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.emit import count
-from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 from robot_dynamics_ros.jit.fused import fma
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped

@@ -7,7 +7,7 @@ import numpy as np
 from measure import heading, interleaved, verdict
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
+from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model

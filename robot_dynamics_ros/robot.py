@@ -14,7 +14,7 @@ from robot_dynamics_ros.answers.motors import Motors
 from robot_dynamics_ros.answers.operational_space import OperationalSpace
 from robot_dynamics_ros.answers.parameters import Parameters
 from robot_dynamics_ros.answers.positions import Positions
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, code_of, is_possible, robot_digest
+from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS, code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.importers.actuators import with_actuators
 from robot_dynamics_ros.importers.dh import model_from_dh

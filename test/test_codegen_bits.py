@@ -6,9 +6,9 @@ import random_trees as trees
 from matrices import matrix
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.codegen import specialise
-from robot_dynamics_ros.codegen.blocks import LANES
-from robot_dynamics_ros.codegen.programs import PROGRAMS
+from robot_dynamics_ros.compiler import compiled_robot
+from robot_dynamics_ros.compiler.batch_layout import LANES
+from robot_dynamics_ros.compiler.programs import PROGRAMS
 
 LOADS = 4
 STATES = 5000 + 7  # under each load; the last block is not full
@@ -108,7 +108,7 @@ def test_batches_of_any_length(count):
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
 def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
     robot = ROBOTS['aubo_i5']
-    monkeypatch.setattr(specialise, 'STREAMED', 0 if past_caches else 1 << 40)
+    monkeypatch.setattr(compiled_robot, 'STREAMED', 0 if past_caches else 1 << 40)
     rows = np.random.default_rng(6).normal(size=(len(PROGRAMS[name].inputs), 3 * LANES, robot.nv))
     expected = getattr(robot.with_binding('generic'), name)(*rows)
     numbers = np.zeros(expected.size + 8)

@@ -18,9 +18,16 @@ from matrices import matrix
 from numba.core.event import install_recorder
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.codegen import boundary, specialise
-from robot_dynamics_ros.codegen.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS, ROBOTS, SMALLEST_PART, Specialised, code_of, robot_digest
+from robot_dynamics_ros.compiler import compiled_robot, numpy_abi
+from robot_dynamics_ros.compiler.compiled_robot import (
+    MOST_JOINTS,
+    ROBOTS,
+    SMALLEST_PART,
+    Specialised,
+    code_of,
+    robot_digest,
+)
+from robot_dynamics_ros.compiler.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -179,7 +186,7 @@ def test_threads_that_ask_at_once_get_the_same_code():
         both.wait(10.0)
         return object()
 
-    made = specialise._OnDemand({'program': None}, make)
+    made = compiled_robot._OnDemand({'program': None}, make)
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(lambda _: made.program, range(2))
     assert one is other is made.program
@@ -187,7 +194,7 @@ def test_threads_that_ask_at_once_get_the_same_code():
 
 def test_the_code_of_many_robots_is_forgotten_oldest_first():
     arrays = regrouped(models()['tree'].arrays)
-    made = [code_of(arrays, threads) for threads in range(1, specialise.MOST_KEPT + 1)]
+    made = [code_of(arrays, threads) for threads in range(1, compiled_robot.MOST_KEPT + 1)]
     assert code_of(arrays, 1) is made[0]  # which makes the second one the oldest
     assert code_of(arrays, len(made) + 1) not in made
     assert code_of(arrays, 1) is made[0]
@@ -201,7 +208,7 @@ def generated(name='gravity_torque') -> Path:
 
 
 def gravity_torque():
-    specialise._kept.clear()  # as in a process that has not made it yet
+    compiled_robot._kept.clear()  # as in a process that has not made it yet
     robot = pair(models()['tree'])[1]
     return robot.gravity_torque(np.ones(robot.nv))
 
@@ -328,7 +335,7 @@ def test_without_numba_the_generic_kernels_answer():
 
 
 def test_numpy_arrays_look_as_compiled_code_expects_them():
-    assert boundary.layout_is_known()
+    assert numpy_abi.layout_is_known()
 
 
 @pytest.mark.parametrize(
@@ -393,7 +400,7 @@ def test_an_argument_count_that_is_wrong_is_refused(count):
 
 
 def test_the_number_of_lanes_divides_a_part():
-    assert SMALLEST_PART % specialise.LANES == 0
+    assert SMALLEST_PART % compiled_robot.LANES == 0
 
 
 FULL_DISK = """

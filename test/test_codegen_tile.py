@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.specialise import is_possible
-from robot_dynamics_ros.codegen.tile import (
+from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.compiler.simd_transpose import (
     TILE,
     fence,
     lined_up,

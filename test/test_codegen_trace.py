@@ -7,10 +7,10 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.emit import count, needed, source, unseen
-from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, trace
-from robot_dynamics_ros.codegen.trace import Symbol, Tape
-from robot_dynamics_ros.dynamics.forward import forward_algorithm
+from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
+from robot_dynamics_ros.compiler.forward_algorithm import forward_algorithm
+from robot_dynamics_ros.compiler.programs import LOAD_SIZE, PROGRAMS, trace
+from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.model.regrouping import regrouped

@@ -8,8 +8,8 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.emit import count
-from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.ltdl import ltdl
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse

@@ -12,8 +12,8 @@ import random_trees as trees
 from matrices import matrix
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.codegen.emit import count
-from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 
 TOLERANCE = 1e-10
 STEP = 1e-30

@@ -5,8 +5,8 @@ import pytest
 import random_trees as trees
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.emit import count
-from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments, ten_parameters
 from robot_dynamics_ros.model.regrouping import regrouped
 

@@ -16,8 +16,8 @@ import random_trees as trees
 from matrices import EXHAUSTIVE, matrix
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.emit import count, source
-from robot_dynamics_ros.codegen.programs import PROGRAMS, trace
+from robot_dynamics_ros.compiler.emit import count, source
+from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 from robot_dynamics_ros.kernels.batch import crba_forward_batch
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters

@@ -23,12 +23,12 @@ OF_MODULES = {
 }  # fmt: skip
 
 ALLOWED = {  # (file, what): why
-    ('codegen/specialise.py', 'exec'): 'text that this package generated, its digest looked at when it comes from disk',
-    ('codegen/specialise.py', 'compile'): 'the same text',
+    ('compiler/compiled_robot.py', 'exec'): 'text that this package generated; read from disk, its digest is checked',
+    ('compiler/compiled_robot.py', 'compile'): 'the same text',
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
     ('jit/cache.py', 'pickle'): "loads what CompiledFiles has saved: in the user's own folder, after its digest",
-    ('codegen/boundary.py', 'ctypes'): 'sizes and fields of NumPy arrays; no library is loaded',
+    ('compiler/numpy_abi.py', 'ctypes'): 'sizes and fields of NumPy arrays; no library is loaded',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
     ('importers/reading.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',

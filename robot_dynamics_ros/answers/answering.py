@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.codegen.programs import OF_A_FRAME, PROGRAMS, program_of_frame
-from robot_dynamics_ros.codegen.specialise import Specialised
-from robot_dynamics_ros.dynamics.generic import Generic, NoSingle
+from robot_dynamics_ros.compiler.compiled_robot import Specialised
+from robot_dynamics_ros.compiler.generic_robot import Generic, NoSingle
+from robot_dynamics_ros.compiler.programs import OF_A_FRAME, PROGRAMS, program_of_frame
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.model.model import Model

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.boundary import call
+from robot_dynamics_ros.compiler.numpy_abi import call
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.kernels.friction import friction_of

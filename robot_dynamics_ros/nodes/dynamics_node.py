@@ -10,7 +10,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from robot_dynamics_ros import arguments
-from robot_dynamics_ros.codegen.specialise import MOST_JOINTS
+from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.guarded_node import GuardedNode

@@ -16,7 +16,7 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
-from robot_dynamics_ros.codegen.blocks import LANES
+from robot_dynamics_ros.compiler.batch_layout import LANES
 from robot_dynamics_ros.control.payload_ramp import LONGEST
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.static_torque import largest_static_torque

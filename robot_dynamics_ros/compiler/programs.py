@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.trace import Tape
-from robot_dynamics_ros.dynamics.forward import forward_algorithm
+from robot_dynamics_ros.compiler.forward_algorithm import forward_algorithm
+from robot_dynamics_ros.compiler.trace import Tape
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from robot_dynamics_ros.codegen.blocks import LANES, Blocks, indented
-from robot_dynamics_ros.codegen.programs import Program, trace
-from robot_dynamics_ros.codegen.trace import Symbol
+from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks, indented
+from robot_dynamics_ros.compiler.programs import Program, trace
+from robot_dynamics_ros.compiler.trace import Symbol
 from robot_dynamics_ros.model.model import ModelArrays
 
 WRITTEN = {
@@ -107,9 +107,10 @@ def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> st
             f'{count(results)}.',
             '"""',
             '',
-            'from robot_dynamics_ros.codegen.tile import fence, transpose, turn_past_caches, write_past_caches',
-            'from robot_dynamics_ros.jit.fused import fma',
+            'from robot_dynamics_ros.compiler.simd_transpose import fence, transpose',
+            'from robot_dynamics_ros.compiler.simd_transpose import turn_past_caches, write_past_caches',
             'from robot_dynamics_ros.jit.decorators import entry, inlined',
+            'from robot_dynamics_ros.jit.fused import fma',
             'from robot_dynamics_ros.kernels.sincos import sincos',
             '',
             *blocks.turns(),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from robot_dynamics_ros.dynamics.forward import forward_algorithm
+from robot_dynamics_ros.compiler.forward_algorithm import forward_algorithm
 from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.model.model import ModelArrays, Workspace

@@ -6,8 +6,8 @@ A block holds LANES states. Entry k of state b stands at LANES k + b: one instru
 import math
 from itertools import accumulate
 
-from robot_dynamics_ros.codegen.programs import Program
-from robot_dynamics_ros.codegen.tile import TILE
+from robot_dynamics_ros.compiler.programs import Program
+from robot_dynamics_ros.compiler.simd_transpose import TILE
 from robot_dynamics_ros.model.model import ModelArrays
 
 LANES = 16

@@ -13,11 +13,11 @@ from types import ModuleType
 
 import numpy as np
 
-from robot_dynamics_ros.codegen import boundary, emit
-from robot_dynamics_ros.codegen.blocks import LANES, Blocks
-from robot_dynamics_ros.codegen.programs import LOAD_SIZE, PROGRAMS, Program
-from robot_dynamics_ros.codegen.tile import lined_up
-from robot_dynamics_ros.dynamics.generic import refuse
+from robot_dynamics_ros.compiler import emit, numpy_abi
+from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks
+from robot_dynamics_ros.compiler.generic_robot import refuse
+from robot_dynamics_ros.compiler.programs import LOAD_SIZE, PROGRAMS, Program
+from robot_dynamics_ros.compiler.simd_transpose import lined_up
 from robot_dynamics_ros.jit.cache import FOLDER, own_content, private_folder, write_at_once
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
 from robot_dynamics_ros.model.model import ModelArrays
@@ -52,7 +52,7 @@ def robot_digest(arrays: ModelArrays) -> str:
 
 def is_possible() -> bool:
     """Return whether specialised code can run here: Numba compiles, and arrays look as compiled code expects them."""
-    return not numba_is_disabled() and boundary.layout_is_known()
+    return not numba_is_disabled() and numpy_abi.layout_is_known()
 
 
 MOST_KEPT = 32
@@ -87,7 +87,7 @@ class Specialised:
         self._programs = dict(PROGRAMS)
         self._compiled = _OnDemand(self._programs, self._compile)
         self.single = _OnDemand(self._programs, self._single)
-        self.address = _OnDemand(self._programs, lambda name: boundary.address(getattr(self._compiled, name)))
+        self.address = _OnDemand(self._programs, lambda name: numpy_abi.address(getattr(self._compiled, name)))
         self.batch = _OnDemand(self._programs, self._batch)
         self.inline = _OnDemand(self._programs, self._inline)
 
@@ -110,11 +110,11 @@ class Specialised:
     def _compile(self, name: str):
         """Return the compiled program for one state."""
         program = self._programs[name]
-        vectors = [boundary.Array((size,), writable=False) for size in program.sizes(self.arrays)]
-        load = boundary.Array((LOAD_SIZE,), writable=False)
-        result = boundary.Array(program.shape(self.arrays), writable=True)
+        vectors = [numpy_abi.Array((size,), writable=False) for size in program.sizes(self.arrays)]
+        load = numpy_abi.Array((LOAD_SIZE,), writable=False)
+        result = numpy_abi.Array(program.shape(self.arrays), writable=True)
         arguments = (*vectors, load, result)
-        return boundary.compiled(getattr(self._module(name), name), arguments)
+        return numpy_abi.compiled(getattr(self._module(name), name), arguments)
 
     def _inline(self, name: str):
         """Return a program for one state, to be called by compiled code."""
