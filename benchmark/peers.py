@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 STATE = np.random.default_rng(0).normal(size=(3, 6))
 """Position, velocity, and acceleration or torque."""

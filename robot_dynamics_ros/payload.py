@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros import arguments
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.importers.urdf import inertials_from_urdf
+from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
 from robot_dynamics_ros.model.model import Model

@@ -31,7 +31,7 @@ import yaml  # noqa: F401
 from mutants import Mutant, changed, mutants
 
 PACKAGE = 'robot_dynamics_ros'
-FOLDERS = ('control', 'importers', 'model')
+FOLDERS = ('control', 'formats', 'model')
 LEAST = 0.85
 """Share of mistakes that has to be noticed."""
 PATIENCE = 30

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 # Two branches, a prismatic joint, links on fixed joints, and names in no order that a parser would make of them.
 TREE = """

@@ -15,7 +15,7 @@ from std_msgs.msg import String
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 TOPIC = 'robot_description'
 ODD_TEXTS = (

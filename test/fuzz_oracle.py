@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.nodes.wire import LITTLE_ENDIAN
 
 ROBOT = Robot.named('aubo_i5')

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 GRAVITY = (0.0, 0.0, -9.81)
 TURN = 2.0 * np.pi

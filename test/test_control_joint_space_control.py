@@ -9,7 +9,7 @@ from small_robots import mixed
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 ROBOT = Robot.named('aubo_i5')
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 50.0, 40.0])

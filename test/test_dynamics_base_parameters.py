@@ -156,7 +156,7 @@ def test_a_robot_without_joints_has_none():
 @pytest.mark.parametrize(('gravity', 'expected'), [(DOWN, 36), (ASIDE, 38), (NONE, 34)])
 def test_regressors_of_pinocchio_have_that_rank(gravity, expected):
     pin = pytest.importorskip('pinocchio', minversion='3.4', reason='Pinocchio (package pin) is not installed')
-    from robot_dynamics_ros.importers.library import named_urdf  # noqa: PLC0415
+    from robot_dynamics_ros.formats.library import named_urdf  # noqa: PLC0415
 
     model = pin.buildModelFromUrdf(str(named_urdf('aubo_i5')))
     model.gravity.linear = np.array(gravity)

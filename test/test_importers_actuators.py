@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from unhurried import examples
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.actuators import with_actuators
-from robot_dynamics_ros.importers.reading import MAX_BYTES
+from robot_dynamics_ros.formats.actuators import with_actuators
+from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_model, share_folder
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.library import named_model, share_folder
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.batch import crba_batch, link_poses_batch, rnea_batch
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Model, Workspace

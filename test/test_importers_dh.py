@@ -11,8 +11,8 @@ from unhurried import examples
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.importers.dh import DHRow, model_from_dh
-from robot_dynamics_ros.importers.library import named_model
+from robot_dynamics_ros.formats.dh import DHRow, model_from_dh
+from robot_dynamics_ros.formats.library import named_model
 
 FACTS = yaml.safe_load((Path(__file__).parent / 'data' / 'aubo_i5_facts.yaml').read_text(encoding='utf-8'))
 GEOMETRY = FACTS['geometry']

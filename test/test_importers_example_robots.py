@@ -14,7 +14,7 @@ from pinocchio_peer import Peer, pin
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 
 PATHS = example_urdfs()
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity

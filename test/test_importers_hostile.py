@@ -12,12 +12,12 @@ from functools import reduce
 import pytest
 
 from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
-from robot_dynamics_ros.importers.actuators import with_actuators
-from robot_dynamics_ros.importers.dh import model_from_dh
-from robot_dynamics_ros.importers.library import named_model
-from robot_dynamics_ros.importers.mjcf import CELLS_OF_AN_ELEMENT, model_from_mjcf
-from robot_dynamics_ros.importers.model_yaml import model_from_yaml
-from robot_dynamics_ros.importers.reading import (
+from robot_dynamics_ros.formats.actuators import with_actuators
+from robot_dynamics_ros.formats.dh import model_from_dh
+from robot_dynamics_ros.formats.library import named_model
+from robot_dynamics_ros.formats.mjcf import CELLS_OF_AN_ELEMENT, model_from_mjcf
+from robot_dynamics_ros.formats.model_yaml import model_from_yaml
+from robot_dynamics_ros.formats.untrusted_text import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
@@ -25,7 +25,7 @@ from robot_dynamics_ros.importers.reading import (
     MAX_VALUES,
     MAX_YAML_BYTES,
 )
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.checked import MAX_NAME
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS
 

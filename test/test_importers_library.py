@@ -3,7 +3,7 @@
 import pytest
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
-from robot_dynamics_ros.importers.library import model_names, named_model, share_folder
+from robot_dynamics_ros.formats.library import model_names, named_model, share_folder
 
 
 def test_the_names_are_the_files_of_the_urdf_folder():
@@ -26,7 +26,7 @@ def test_an_unknown_name_gets_those_that_exist(name):
     ],
 )
 def test_installed_the_folder_is_in_share_of_the_prefix(tmp_path, package):
-    file = tmp_path / package / 'importers' / 'library.py'
+    file = tmp_path / package / 'formats' / 'library.py'
     share = tmp_path / 'prefix' / 'share' / 'robot_dynamics_ros'
     (share / 'urdf').mkdir(parents=True)
     (share / 'urdf' / 'aubo_i5.urdf').touch()
@@ -38,9 +38,9 @@ def test_installed_the_folder_is_in_share_of_the_prefix(tmp_path, package):
 def test_in_a_source_tree_the_folder_is_its_root(tmp_path):
     (tmp_path / 'urdf').mkdir()
     (tmp_path / 'urdf' / 'aubo_i5.urdf').touch()
-    assert share_folder(tmp_path / 'robot_dynamics_ros' / 'importers' / 'library.py') == tmp_path
+    assert share_folder(tmp_path / 'robot_dynamics_ros' / 'formats' / 'library.py') == tmp_path
 
 
 def test_without_any_the_error_says_so(tmp_path):
     with pytest.raises(ModelError, match='no share folder of robot_dynamics_ros beside'):
-        share_folder(tmp_path / 'robot_dynamics_ros' / 'importers' / 'library.py')
+        share_folder(tmp_path / 'robot_dynamics_ros' / 'formats' / 'library.py')

@@ -14,7 +14,7 @@ from unhurried import examples
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
+from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
 
 INERTIA = np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]])
 BODY = ('ee_link', 2.5, (0.1, -0.2, 1.0 / 3.0), INERTIA)

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from unhurried import examples
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import MAX_BYTES, MAX_DEPTH
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES, MAX_DEPTH
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.batch import link_poses_batch, rnea_batch
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Workspace

@@ -10,7 +10,7 @@ from robot_dynamics_interfaces.srv import CheckTrajectory
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 NODE = 'dynamics_server'
 ROBOT = Robot.named('aubo_i5')

@@ -20,7 +20,7 @@ from std_msgs.msg import String
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 
 SERVER, GRAVITY = 'dynamics_server', 'gravity_compensation_node'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -14,7 +14,7 @@ from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, write_payload
+from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, payload_ramp_of
 from robot_dynamics_ros.nodes.load_service import LoadService

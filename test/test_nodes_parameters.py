@@ -13,7 +13,7 @@ import yaml
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.importers.library import share_folder
+from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.parameter_names import check_names, package_names
 

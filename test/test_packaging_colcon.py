@@ -112,9 +112,7 @@ def test_nodes_load_from_the_install_folder(workspace):
 
 
 def test_the_robot_comes_with_its_urdf(workspace):
-    printed = in_workspace(
-        f'from {PACKAGE}.importers.library import named_urdf; print(named_urdf("aubo_i5"))', workspace
-    )
+    printed = in_workspace(f'from {PACKAGE}.formats.library import named_urdf; print(named_urdf("aubo_i5"))', workspace)
     assert printed.strip() == str(workspace / 'install' / PACKAGE / 'share' / PACKAGE / 'urdf' / 'aubo_i5.urdf')
 
 

@@ -13,8 +13,8 @@ import random_trees as trees
 from example_robots import example_urdfs
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.importers.library import named_urdf
-from robot_dynamics_ros.importers.urdf import model_from_urdf
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.urdf import model_from_urdf
 
 TOLERANCE = 1e-8  # of the largest magnitude in the quantity
 # The end of the URDF's path, and a link at the end of the arm: fixed to the last one, or a finger.

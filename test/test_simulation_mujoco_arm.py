@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.importers.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
 URDF = named_urdf('aubo_i5').read_text(encoding='utf-8')

@@ -6,7 +6,7 @@ from robot_dynamics_ros.control.load import GravityRamp, Load, vector_of
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
-from robot_dynamics_ros.importers.payload_yaml import Body, KeptPayload, read_payload, write_payload
+from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_messages import (
     body_of,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.importers.library import share_folder
-from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.formats.library import share_folder
+from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
 
 OF_RCLPY = ('qos_overrides.', 'use_sim_time', 'start_type_description_service')
 """Beginnings of names that rclpy declares, some of them only when they are needed."""

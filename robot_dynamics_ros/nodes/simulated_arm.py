@@ -10,8 +10,8 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.importers.library import named_urdf
-from robot_dynamics_ros.importers.reading import read_text
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.state_input import set_nanoseconds

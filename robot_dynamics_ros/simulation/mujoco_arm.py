@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.importers.reading import parsed
+from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
 
 

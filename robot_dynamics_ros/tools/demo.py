@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.importers.library import share_folder
+from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report
 from robot_dynamics_ros.tools.log_file import Log, read_log

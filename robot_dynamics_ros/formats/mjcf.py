@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import MAX_ELEMENTS, parsed, read_text
+from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, parsed, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.fixed_joints import fixed, merged

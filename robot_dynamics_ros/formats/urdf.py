@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import number, numbers, only_child, parsed, read_text, word
+from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_text, word
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint

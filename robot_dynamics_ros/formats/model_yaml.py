@@ -32,7 +32,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters

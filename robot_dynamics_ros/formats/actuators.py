@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.importers.reading import parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
 from robot_dynamics_ros.model.audit import audit_rotors
 from robot_dynamics_ros.model.checked import shown
 from robot_dynamics_ros.model.model import Actuators, Friction, Model, ModelArrays, with_spin

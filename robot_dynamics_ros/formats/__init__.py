@@ -1,0 +1,1 @@
+"""Robot descriptions in and out: URDF, MJCF, Denavit-Hartenberg tables, YAML; the bundled robots."""
