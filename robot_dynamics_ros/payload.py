@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
@@ -31,9 +31,9 @@ class Payload:
 
     def __post_init__(self):
         """Refuse what no body can be, and keep what was checked."""
-        mass = float(arguments.not_negative('mass', self.mass, (), 'kg'))
-        com = arguments.finite('com', self.com, (3,))
-        inertia = arguments.finite('inertia', self.inertia, (3, 3))
+        mass = float(validation.not_negative('mass', self.mass, (), 'kg'))
+        com = validation.finite('com', self.com, (3,))
+        inertia = validation.finite('inertia', self.inertia, (3, 3))
         if np.abs(inertia - inertia.T).max() > 1e-12 * np.abs(inertia).max():  # R J R' is symmetric up to rounding only
             raise ArgumentError('inertia: expected a symmetric matrix (3, 3)')
         inertia = 0.5 * (inertia + inertia.T)
@@ -73,19 +73,19 @@ class Payload:
 
         ``center`` (3, m) and ``rotation`` (3, 3; box to link) place it in the link's frame.
         """
-        return cls._solid(mass, arguments.not_negative('size', size, (3,), 'm') ** 2 / 12.0, center, rotation)
+        return cls._solid(mass, validation.not_negative('size', size, (3,), 'm') ** 2 / 12.0, center, rotation)
 
     @classmethod
     def cylinder(cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=UNTURNED):
         """Return a solid cylinder of ``radius`` and ``length`` (m) about its own z, placed as ``box`` is."""
-        across = float(arguments.not_negative('radius', radius, (), 'm')) ** 2 / 4.0
-        along = float(arguments.not_negative('length', length, (), 'm')) ** 2 / 12.0
+        across = float(validation.not_negative('radius', radius, (), 'm')) ** 2 / 4.0
+        along = float(validation.not_negative('length', length, (), 'm')) ** 2 / 12.0
         return cls._solid(mass, np.array([across, across, along]), center, rotation)
 
     @classmethod
     def sphere(cls, mass: float, radius: float, center=(0.0, 0.0, 0.0)) -> 'Payload':
         """Return a solid sphere of ``radius`` (m) about ``center`` (3, m) in the link's frame."""
-        squared = float(arguments.not_negative('radius', radius, (), 'm')) ** 2
+        squared = float(validation.not_negative('radius', radius, (), 'm')) ** 2
         return cls._solid(mass, np.full(3, squared / 5.0), center, UNTURNED)
 
     @classmethod
@@ -108,9 +108,9 @@ class Payload:
     @classmethod
     def _solid(cls, mass, squares: np.ndarray, center, rotation) -> 'Payload':
         """Return a body whose mass has the mean ``squares`` (3, m^2) of distance along its own axes."""
-        mass = float(arguments.not_negative('mass', mass, (), 'kg'))
-        center = arguments.finite('center', center, (3,))
-        R = arguments.rotation('rotation', rotation)
+        mass = float(validation.not_negative('mass', mass, (), 'kg'))
+        center = validation.finite('center', center, (3,))
+        R = validation.rotation('rotation', rotation)
         return cls(mass, center, R @ np.diag(mass * (squares.sum() - squares)) @ R.T)
 
 

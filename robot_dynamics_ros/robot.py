@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
-from robot_dynamics_ros.answers.answering import GRAVITY
-from robot_dynamics_ros.answers.derivatives import Derivatives
-from robot_dynamics_ros.answers.motors import Motors
-from robot_dynamics_ros.answers.operational_space import OperationalSpace
-from robot_dynamics_ros.answers.parameters import Parameters
-from robot_dynamics_ros.answers.positions import Positions
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS, code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.evaluation.configurations import Positions
+from robot_dynamics_ros.evaluation.derivatives import Derivatives
+from robot_dynamics_ros.evaluation.evaluator import GRAVITY
+from robot_dynamics_ros.evaluation.motors import Motors
+from robot_dynamics_ros.evaluation.operational_space import OperationalSpace
+from robot_dynamics_ros.evaluation.regressors import Parameters
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
@@ -116,7 +116,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
         That is ``with_gravity`` R' (0, 0, -9.81). ArgumentError where R'R is not the identity to 1e-6, or R reflects.
         """
-        return self.with_gravity(arguments.rotation('rotation', rotation).T @ GRAVITY)
+        return self.with_gravity(validation.rotation('rotation', rotation).T @ GRAVITY)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to what ``link`` carries, in whose frame the payload's figures are.
@@ -159,7 +159,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         minutes; ``binding`` tells. Payloads on other links become part of the code; it serves as long as they stay.
         ``threads`` is how many cores a large batch may take (None: all).
         """
-        arguments.choice('binding', binding, BINDINGS)
+        validation.choice('binding', binding, BINDINGS)
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
         code = code_of(self._arrays, threads) if wanted else None
@@ -175,7 +175,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
         ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
         ``'mass_matrix_inverse'``, ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
-        ``'forward_dynamics_derivatives'``; with a ``link``, seen from ``frame`` as in ``answers.motions``, among
+        ``'forward_dynamics_derivatives'``; with a ``link``, seen from ``frame`` as in ``evaluation.kinematics``, among
         ``'link_pose'``, ``'link_velocity'``, ``'link_acceleration'`` and ``'jacobian'``. The function takes joint
         vectors in the order of that method, ``robot.load`` and the result, matrices flat; it returns whether all
         numbers are finite and checks nothing else. ArgumentError for another name or a robot of generic binding.

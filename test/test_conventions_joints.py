@@ -6,8 +6,8 @@ import pytest
 from small_robots import AUBO, general, joint, link, one, robot
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.validation import FRAMES
 
 
 def test_23_coordinates_of_joints_of_several_degrees_of_freedom():

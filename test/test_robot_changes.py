@@ -23,8 +23,8 @@ from facade_robots import (
 )
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.validation import FRAMES
 
 # Wrenches
 

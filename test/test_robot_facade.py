@@ -23,8 +23,7 @@ from facade_robots import (
     states,
 )
 
-from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros import arguments as gate
+from robot_dynamics_ros import Payload, Robot, validation
 from robot_dynamics_ros.errors import ArgumentError
 
 OPERATIONAL = (  # not of every robot: test_robot_operational_space.py
@@ -118,8 +117,8 @@ def test_the_same_numbers_in_another_form_give_the_same_bits(name, method, form)
 def test_kernels_get_one_form_only(form):
     """Read-only and strided arrays are other types to Numba, which would compile every kernel once more for them."""
     given = np.random.default_rng(0).normal(size=(4, 6))
-    (rows, repeated), shape = gate.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
-    wrenches = gate.wrenches(robot_of('aubo_i5')._model, FORMS[form](np.zeros((4, 7, 6))), shape)
+    (rows, repeated), shape = validation.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
+    wrenches = validation.wrenches(robot_of('aubo_i5')._model, FORMS[form](np.zeros((4, 7, 6))), shape)
     assert (rows.shape, repeated.shape, wrenches.shape, shape) == ((4, 6), (4, 6), (4, 7, 6), (4,))
     for array in (rows, repeated, wrenches):
         assert array.flags.c_contiguous and array.flags.writeable and array.dtype == np.dtype('=f8')
@@ -127,9 +126,9 @@ def test_kernels_get_one_form_only(form):
 
 def test_what_is_in_the_form_already_is_not_copied():
     q, out = np.zeros((2, 3, 6)), np.empty((2, 3, 6))
-    (rows,), shape = gate.states({'q': 6}, q=q)
+    (rows,), shape = validation.states({'q': 6}, q=q)
     assert np.shares_memory(rows, q) and shape == (2, 3)
-    assert all(array is out for array in gate.result(out, (2, 3, 6)))
+    assert all(array is out for array in validation.result(out, (2, 3, 6)))
 
 
 @METHOD

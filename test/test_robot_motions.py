@@ -11,10 +11,10 @@ from facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, rob
 from matrices import matrix
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.validation import FRAMES
 
 STEP = 1e-6  # s
 

@@ -6,9 +6,9 @@ import random_trees as trees
 from facade_robots import assert_close, of_a_link, robot_of, twin
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.errors import ModelError, SingularError
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.validation import FRAMES
 
 LINK = 'ee_link'
 STEP = 1e-30

@@ -5,8 +5,8 @@ import pytest
 from facade_robots import METHOD, METHODS, call, robot_of, states
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.arguments import FRAMES
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.validation import FRAMES
 
 # What is refused, and by which name
 

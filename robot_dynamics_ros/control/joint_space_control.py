@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.errors import ArgumentError
@@ -42,7 +42,7 @@ class JointSpaceControl:
         """
         if law == 'pd_gravity' and 'gravity' not in terms:
             raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
-        self.law = arguments.choice('control law', law, LAWS)
+        self.law = validation.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
         if not np.isfinite(bandwidth) or bandwidth <= 0:

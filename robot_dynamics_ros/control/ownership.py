@@ -15,7 +15,7 @@ Adding gravity twice throws the arm; adding friction twice makes a joint move by
 
 from typing import NamedTuple
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -53,7 +53,7 @@ class Ownership:
         """
         if gravity_owner and gravity_owner not in OWNERS:
             raise ArgumentError(f'gravity_owner: expected node or robot, got {gravity_owner!r}')
-        known = PRESETS[arguments.choice('preset', preset, PRESETS)] if preset else Preset()
+        known = PRESETS[validation.choice('preset', preset, PRESETS)] if preset else Preset()
         owner = 'robot' if 'gravity' in known.of_robot else 'node'
         if preset and gravity_owner and gravity_owner != owner:
             raise ArgumentError(f'gravity_owner {gravity_owner} contradicts preset {preset}, where it is the {owner}')

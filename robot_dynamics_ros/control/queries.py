@@ -54,7 +54,7 @@ class Query:
         return M
 
     def jacobian(self, link: str, frame: str) -> np.ndarray:
-        """Return J (count, 6, n) of a link at ``positions``, seen from ``frame`` as in ``answers.motions``.
+        """Return J (count, 6, n) of a link at ``positions``, seen from ``frame`` as in ``evaluation.kinematics``.
 
         The generic kernel answers: one for all links, while specialised code would be compiled for each.
         """

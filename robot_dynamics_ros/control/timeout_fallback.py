@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -106,7 +106,7 @@ def timeout_fallback(
     ``gravity`` is the blended law of the gravity torque. None: this node does not add gravity, and gravity_only raises
     ArgumentError.
     """
-    arguments.choice('on_stale', name, ON_STALE)
+    validation.choice('on_stale', name, ON_STALE)
     if name == 'gravity_only':
         if gravity is None:
             raise ArgumentError('on_stale gravity_only: gravity is not among the terms that this node adds')

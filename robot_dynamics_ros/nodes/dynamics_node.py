@@ -9,7 +9,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
@@ -135,7 +135,7 @@ class DynamicsNode(GuardedNode):
 
     def check_gravity(self, robot: Robot | None, vector) -> None:
         """Refuse gravity (3, m/s^2) that is not finite or above the parameter gravity_limit, whatever the robot."""
-        arguments.finite('gravity', vector, (3,))
+        validation.finite('gravity', vector, (3,))
         size, limit = float(np.linalg.norm(vector)), self.value('gravity_limit')
         if size > limit:
             raise ArgumentError(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
@@ -37,13 +37,13 @@ class FeedforwardNode(TorqueNode):
             'evaluate_at',
             'desired',
             f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
-            check=lambda robot, value: arguments.choice('evaluate_at', value, EVALUATE_AT),
+            check=lambda robot, value: validation.choice('evaluate_at', value, EVALUATE_AT),
         )
         self.declare(
             'source',
             'joint_trajectory',
             f'topic of the desired motion: {" or ".join(SOURCES)}',
-            check=lambda robot, value: arguments.choice('source', value, SOURCES),
+            check=lambda robot, value: validation.choice('source', value, SOURCES),
         )
         self.declare(
             'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
@@ -60,7 +60,7 @@ class FeedforwardNode(TorqueNode):
         """Return the law, its motion written by the source that the parameters name."""
         desired = np.zeros((3, self.robot.nv))
         terms = self.blended(lambda robot: Compensation(robot, self.ownership.terms))
-        measured = arguments.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
+        measured = validation.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
         return FeedforwardLaw(self._make_source(desired), desired, terms, measured)
 
     def make_output(self) -> TorqueTopics:
@@ -77,7 +77,7 @@ class FeedforwardNode(TorqueNode):
 
     def _make_source(self, desired: np.ndarray) -> TrajectoryFollower | ControllerStateInput:
         """Return what writes the desired motion, fed by its topic."""
-        if arguments.choice('source', self.value('source'), SOURCES) == 'joint_trajectory':
+        if validation.choice('source', self.value('source'), SOURCES) == 'joint_trajectory':
             follower = TrajectoryFollower(self.robot, desired, self.value('start_tolerance'), self.refuse)
             self.trajectory = self.add(TrajectoryInput(self, follower))
             return follower

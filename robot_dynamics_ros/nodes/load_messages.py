@@ -7,7 +7,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.load import GravityRamp
 from robot_dynamics_ros.control.payload_ramp import LONGEST, PayloadRamp, carrier
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -28,7 +28,7 @@ def body_of(robot: Robot, message) -> tuple[str, Payload]:
 
 def ramp_time_of(message) -> float:
     """Return the ramp time in s of a message or request; ArgumentError where it is negative or too long."""
-    ramp_time = float(arguments.not_negative('ramp_time', message.ramp_time, (), 's'))
+    ramp_time = float(validation.not_negative('ramp_time', message.ramp_time, (), 's'))
     if ramp_time > LONGEST:
         raise ArgumentError(f'ramp_time: expected at most {LONGEST:g} s, got {ramp_time:g}')
     return ramp_time
@@ -114,5 +114,5 @@ def load_report(mass: float, gravity) -> dict[str, str]:
 
 def _vector(name: str, vector: Vector3) -> tuple[float, float, float]:
     """Return a finite vector's parts."""
-    x, y, z = arguments.finite(name, (vector.x, vector.y, vector.z), (3,)).tolist()
+    x, y, z = validation.finite(name, (vector.x, vector.y, vector.z), (3,)).tolist()
     return x, y, z

@@ -3,7 +3,7 @@
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
@@ -32,7 +32,7 @@ class TorqueController(TorqueNode):
             'control_law',
             'pd_feedforward',
             f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
-            check=lambda robot, law: arguments.choice('control_law', law, LAWS),
+            check=lambda robot, law: validation.choice('control_law', law, LAWS),
             acts=AT_ACTIVATION,
         )
         for name, default, description in (

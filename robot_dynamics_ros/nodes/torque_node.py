@@ -8,7 +8,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.ownership import PRESETS, Ownership
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
@@ -321,11 +321,11 @@ def _numbers(values) -> str:
 
 
 def _check_on_stale(robot, name) -> None:
-    arguments.choice('on_stale', name, ON_STALE)
+    validation.choice('on_stale', name, ON_STALE)
 
 
 def _check_on_deactivate(robot, name) -> None:
-    arguments.choice('on_deactivate', name, ON_DEACTIVATE)
+    validation.choice('on_deactivate', name, ON_DEACTIVATE)
 
 
 def _check_effort(robot, limits) -> None:

@@ -12,7 +12,7 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.model import Model
 
-FRAMES = ('world', 'local_world_aligned', 'local')  # what 6-vectors may be seen from; see ``answers.motions``
+FRAMES = ('world', 'local_world_aligned', 'local')  # what 6-vectors may be seen from; see ``evaluation.kinematics``
 ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
 
 

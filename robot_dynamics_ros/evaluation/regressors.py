@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import Answering
+from robot_dynamics_ros.evaluation.evaluator import Answering
 from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.model.base_parameters import TOLERANCE, BaseParameters, base_parameters
 

@@ -12,7 +12,7 @@ the frame's origin, the two others are spatial accelerations (RBDA section 2.11)
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import Answering, written
+from robot_dynamics_ros.evaluation.evaluator import Answering, written
 from robot_dynamics_ros.kernels import batch
 
 
@@ -24,7 +24,7 @@ class Motions(Answering):
         return self._answer_of_frame('link_pose', link, 'world', out, q)
 
     def link_velocity(self, q, qd, link: str, frame: str = 'world', out=None) -> np.ndarray:
-        """Return the velocity (..., 6; rad/s, m/s) of a link's frame as seen from ``frame``; see ``answers.motions``.
+        """Return the velocity (..., 6; rad/s, m/s) of a link's frame as seen from ``frame``; see ``evaluation.kinematics``.
 
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import Answering, written
+from robot_dynamics_ros.evaluation.evaluator import Answering, written
 from robot_dynamics_ros.model import configuration
 
 

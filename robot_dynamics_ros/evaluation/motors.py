@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import Answering, written
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.evaluation.evaluator import Answering, written
 
 
 class Motors(Answering):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.compiler.generic_robot import Generic, NoSingle
 from robot_dynamics_ros.compiler.programs import OF_A_FRAME, PROGRAMS, program_of_frame
@@ -39,7 +39,7 @@ class Answering:
         self._bare = model
         self._payloads = dict(payloads)
         self._model = model = loaded(model, self._payloads)
-        self._gravity = arguments.finite('gravity', gravity, (3,)).copy()
+        self._gravity = validation.finite('gravity', gravity, (3,)).copy()
         self._arrays = regrouped(model.arrays)
         self._generic = Generic(self._arrays)
         self._code = specialised
@@ -81,7 +81,7 @@ class Answering:
                 pass  # anything else goes the way that converts it, or says what is wrong with it
         named = dict(zip(self._programs[name].inputs, vectors, strict=True))
         rows, shape = self._rows(**named)
-        given, result = arguments.result(out, (*shape, *self._shapes[name]))
+        given, result = validation.result(out, (*shape, *self._shapes[name]))
         binding = self._specialised.batch if self._specialised and self._specialised.pays(name) else self._generic
         if not getattr(binding, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
             self._explain_not_finite(name, rows, **named)
@@ -103,8 +103,8 @@ class Answering:
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """
         point = self._model.frame(link)
-        arguments.choice('frame', frame, arguments.FRAMES)
-        view = () if name == 'link_pose' else (arguments.FRAMES.index(frame),)
+        validation.choice('frame', frame, validation.FRAMES)
+        view = () if name == 'link_pose' else (validation.FRAMES.index(frame),)
         own, program = program_of_frame(name, point, *view)
         self._programs[own], self._shapes[own] = program, program.shape(self._model.arrays)
         self._generic.add(own, name, *point, *view)
@@ -119,7 +119,7 @@ class Answering:
 
         ``wrenches`` are seen from ``frame``; ``base_motion`` is velocity and acceleration (..., 6). None is none.
         """
-        arguments.choice('frame', frame, arguments.FRAMES)
+        validation.choice('frame', frame, validation.FRAMES)
         moves = any(motion is not None for motion in base_motion)
         if moves:
             zeros = np.zeros(6)
@@ -130,8 +130,8 @@ class Answering:
         f_ext = None
         if wrenches is not None:
             poses = None if frame == 'local' else self._poses(rows[0], shape)
-            f_ext = arguments.wrenches(self._model, wrenches, shape, frame, poses)
-        given, result = arguments.result(out, (*shape, *self._shapes[name]))
+            f_ext = validation.wrenches(self._model, wrenches, shape, frame, poses)
+        given, result = validation.result(out, (*shape, *self._shapes[name]))
         answered = result.reshape(len(rows[0]), *self._shapes[name])
         acting = (f_ext, base) if moves else (f_ext,)
         if not getattr(self._generic, name)(*joints, self._load, answered, *acting):
@@ -147,31 +147,31 @@ class Answering:
     def _looped(self, loop, item: tuple[int, ...], out, *more, **vectors) -> np.ndarray:
         """Return what a loop of ``batch`` makes of joint vectors (..., n) and ``more``: (..., *item)."""
         rows, shape = self._states(**vectors)
-        given, result = arguments.result(out, (*shape, *item))
+        given, result = validation.result(out, (*shape, *item))
         results = result.reshape(len(rows[0]), *(item or (1,)))
         loop(self._model.arrays, self._generic.workspace, *rows, *more, results)
         return filled(given, result)
 
     def _rows(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return joint vectors as rows (count, nq or nv), and the batch's shape; q's quaternions are of length 1."""
-        rows, shape = arguments.states({name: self._lengths.get(name, self.nv) for name in vectors}, **vectors)
+        rows, shape = validation.states({name: self._lengths.get(name, self.nv) for name in vectors}, **vectors)
         if self._quaternions:
             for name, row in zip(vectors, rows, strict=True):
                 if name in POSITIONS:
-                    arguments.check_quaternions(name, row.reshape(*shape, row.shape[-1]), self._quaternions)
+                    validation.check_quaternions(name, row.reshape(*shape, row.shape[-1]), self._quaternions)
         return rows, shape
 
     def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return joint vectors as rows (count, nq or nv), all finite, and the batch's shape."""
         rows, shape = self._rows(**vectors)
         for name, vector in vectors.items():
-            arguments.check_finite(name, np.asarray(vector, float))
+            validation.check_finite(name, np.asarray(vector, float))
         return rows, shape
 
     def _explain_not_finite(self, name: str, rows, **vectors) -> None:
         """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
         for argument, vector in vectors.items():
-            arguments.check_finite(argument, np.asarray(vector, float))
+            validation.check_finite(argument, np.asarray(vector, float))
         if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
             place = self._generic.velocity_without_inertia(rows[0])
             if place is not None:
@@ -200,4 +200,4 @@ def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:
 
 def written(out, result: np.ndarray) -> np.ndarray:
     """Return a finished result, in the caller's array where there is one."""
-    return result if out is None else filled(arguments.result(out, result.shape)[0], result)
+    return result if out is None else filled(validation.result(out, result.shape)[0], result)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from robot_dynamics_ros import arguments
-from robot_dynamics_ros.answers.answering import Answering, filled, written
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.evaluator import Answering, filled, written
 from robot_dynamics_ros.kernels import batch
 
 
@@ -114,7 +114,7 @@ class Forces(Answering):
             tau = self._rest[None]
         else:
             (qd, tau), shape = self._states(qd=qd, tau=tau)
-        given, torque = arguments.result(out, (*shape, self.nv))
+        given, torque = validation.result(out, (*shape, self.nv))
         batch.friction_torque_batch(self._model.friction, qd, tau, torque.reshape(qd.shape))
         return filled(given, torque)
 

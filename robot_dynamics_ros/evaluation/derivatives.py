@@ -7,7 +7,7 @@ have one degree of freedom each, q is as long as qd and that is the ordinary der
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import Answering
+from robot_dynamics_ros.evaluation.evaluator import Answering
 
 
 class Derivatives(Answering):

@@ -6,10 +6,10 @@ so with torques J' F at its joints.
 
 import numpy as np
 
-from robot_dynamics_ros.answers.answering import written
-from robot_dynamics_ros.answers.forces import Forces
-from robot_dynamics_ros.answers.motions import Motions
 from robot_dynamics_ros.errors import SingularError
+from robot_dynamics_ros.evaluation.evaluator import written
+from robot_dynamics_ros.evaluation.forces import Forces
+from robot_dynamics_ros.evaluation.kinematics import Motions
 
 LEAST_CONDITION = 1e-12
 """Of J M^-1 J', smallest over largest singular value: below, rounding decides whether the frame can move."""

@@ -1,0 +1,1 @@
+"""Dynamics quantities of a robot: argument validation, choice of kernels, batches."""
