@@ -10,7 +10,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.nodes.wire import LITTLE_ENDIAN
+from robot_dynamics_ros.messages.cdr import LITTLE_ENDIAN
 
 ROBOT = Robot.named('aubo_i5')
 DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')

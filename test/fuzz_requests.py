@@ -15,7 +15,7 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
-from robot_dynamics_ros.nodes.state_input import set_nanoseconds
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
 
 SERVICES = {
     '~/get_mass_matrix': GetMassMatrix,

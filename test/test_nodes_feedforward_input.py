@@ -15,8 +15,8 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.messages.load import payload_messages
 from robot_dynamics_ros.nodes.feedforward_input import SPREAD, FeedforwardInput
-from robot_dynamics_ros.nodes.load_messages import payload_messages
 
 ROBOT = Robot.named('aubo_i5')
 DOWN, UP = (0.0, 0.0, -9.81), (0.0, 0.0, 9.81)

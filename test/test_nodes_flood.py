@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 from state_publisher import POSITION
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.messages.cdr import JointStateBuffer, stamp_of
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
-from robot_dynamics_ros.nodes.wire import JointStateBuffer, stamp_of
 
 FIGURES = logging.getLogger(__name__)
 NODE = 'gravity_compensation_node'

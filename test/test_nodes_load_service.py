@@ -15,8 +15,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, write_payload
+from robot_dynamics_ros.messages.load import gravity_ramp_of, payload_ramp_of
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, payload_ramp_of
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS
 

@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
-from robot_dynamics_ros.nodes.state_input import StateInput
+from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.torque_pipeline import TorquePipeline
 
 SECOND = ros.SECOND

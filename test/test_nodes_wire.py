@@ -10,8 +10,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes.state_input import JointStateInput, StateInput, nanoseconds, set_nanoseconds
-from robot_dynamics_ros.nodes.wire import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 
 NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
 STAMP = 1_795_000_000_123_456_789

@@ -10,7 +10,7 @@ from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.reference import Reference
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.state_input import nanoseconds
+from robot_dynamics_ros.messages.stamps import nanoseconds
 
 RATES = ('velocities', 'accelerations')
 

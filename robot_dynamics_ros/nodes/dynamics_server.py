@@ -23,8 +23,8 @@ from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.load import load_report
 from robot_dynamics_ros.nodes.dynamics_node import NOW, DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import load_report
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher
 from robot_dynamics_ros.nodes.process import run

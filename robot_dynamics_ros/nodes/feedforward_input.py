@@ -9,10 +9,10 @@ from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, load_misma
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD
 from robot_dynamics_ros.control.law import Outcome, Result
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.messages.cdr import stamp_of
+from robot_dynamics_ros.messages.joint_state import JointStateInput
+from robot_dynamics_ros.messages.load import payload_messages
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED
-from robot_dynamics_ros.nodes.load_messages import payload_messages
-from robot_dynamics_ros.nodes.state_input import JointStateInput
-from robot_dynamics_ros.nodes.wire import stamp_of
 
 TOPIC = 'feedforward_torque'
 SPREAD = 1.0

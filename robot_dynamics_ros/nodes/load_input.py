@@ -8,8 +8,8 @@ from dataclasses import replace
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.load import gravity_ramp_of, load_report, payload_ramp_of
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import gravity_ramp_of, load_report, payload_ramp_of
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
 
 DISCOVERY = 0.5

@@ -7,14 +7,14 @@ from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
-from robot_dynamics_ros.nodes.load_messages import (
+from robot_dynamics_ros.messages.load import (
     body_of,
     gravity_of,
     gravity_state,
     payload_state,
     ramp_time_of,
 )
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_topics import LoadPublisher
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot

@@ -12,9 +12,9 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.untrusted_text import read_text
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.state_input import set_nanoseconds
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
 
 STEP = 1_000_000

@@ -15,13 +15,13 @@ from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBl
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE, timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter, effort_limits, rate_limits
+from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
-from robot_dynamics_ros.nodes.state_input import StateInput
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput

@@ -15,7 +15,7 @@ from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes.state_input import StateInput
+from robot_dynamics_ros.messages.joint_state import StateInput
 
 MOST_REASONS = 20
 """Reasons for rejection that are counted one by one: names in messages make any number of them."""

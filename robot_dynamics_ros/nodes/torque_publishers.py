@@ -8,8 +8,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.joint_order import bound_gather, permutation
-from robot_dynamics_ros.nodes.load_messages import payload_messages
-from robot_dynamics_ros.nodes.wire import ArrayBuffer, JointStateBuffer
+from robot_dynamics_ros.messages.cdr import ArrayBuffer, JointStateBuffer
+from robot_dynamics_ros.messages.load import payload_messages
 
 
 class CommandArray:

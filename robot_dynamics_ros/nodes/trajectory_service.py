@@ -6,8 +6,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.trajectory_check import PERIOD, Check, check
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.nodes.state_input import set_nanoseconds
-from robot_dynamics_ros.nodes.trajectory_input import trajectory_of
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.robot import Robot
 
 

@@ -4,8 +4,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.motions import SWEEP
 
 SECOND = 1_000_000_000

@@ -6,7 +6,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.nodes.state_input import set_nanoseconds
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
 
 
 @dataclass(frozen=True)

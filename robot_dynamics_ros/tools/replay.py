@@ -6,7 +6,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.log_file import Log
 from robot_dynamics_ros.tools.motions import trajectory_message
 from robot_dynamics_ros.tools.processes import Client, ProcessError

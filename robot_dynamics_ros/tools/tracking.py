@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.motions import Motion
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 

@@ -9,19 +9,9 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.nodes.wire import OTHER_LAYOUT, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
 
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}
-
-
-def nanoseconds(stamp) -> int:
-    """Return a builtin_interfaces Time as ns."""
-    return stamp.sec * 1_000_000_000 + stamp.nanosec
-
-
-def set_nanoseconds(stamp, value: int) -> None:
-    """Write ns into a builtin_interfaces Time or Duration."""
-    stamp.sec, stamp.nanosec = divmod(value, 1_000_000_000)
 
 
 class JointStateInput:

@@ -11,7 +11,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.load import GravityRamp
 from robot_dynamics_ros.control.payload_ramp import LONGEST, PayloadRamp, carrier
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.state_input import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 

@@ -1,0 +1,1 @@
+"""Bytes and ROS messages to arrays, and back."""
