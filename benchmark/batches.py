@@ -143,7 +143,7 @@ def main():
             print(f'  1000000 states: {len(os.sched_getaffinity(0))} cores / one {ratio}')
             print(f'  the machine itself: {arithmetic:.3f} for arithmetic alone, {memory:.3f} for memory alone')
             print(f'  1000000 states: {beyond:.0f} MB beyond inputs and outputs (at most {MEMORY:.0f})')
-    print(f'peak of one core: {1e-9 * peak(times["peak"], lanes.size):.1f} thousand million operations a second')
+    print(f'peak of one core: {1e-9 * peak(times["peak"], lanes.size):.1f} GFLOP/s')
 
 
 if __name__ == '__main__':

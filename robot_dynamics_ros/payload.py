@@ -21,8 +21,9 @@ class Payload:
     """A body that the arm carries: mass (kg), centre (3, m) in the link's frame, inertia about the centre.
 
     The axes of the inertia (3, 3; kg m^2) are parallel to the link's frame; left out, the payload is a point mass.
-    ``a + b`` is the payload of both. Raises ArgumentError for what no body can be: a negative mass, an inertia without
-    mass, or principal moments of which one exceeds the sum of the others by more than printing six decimals explains.
+    ``a + b`` is the payload of both. Raises ArgumentError for a physically inconsistent inertia: a
+    negative mass, an inertia without mass, or principal moments of which one exceeds the sum of the others by more than
+    six printed decimals explain.
     """
 
     mass: float
@@ -30,7 +31,7 @@ class Payload:
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self):
-        """Refuse what no body can be, and keep what was checked."""
+        """Refuse a physically inconsistent inertia, and keep what was checked."""
         mass = float(validation.not_negative('mass', self.mass, (), 'kg'))
         com = validation.finite('com', self.com, (3,))
         inertia = validation.finite('inertia', self.inertia, (3, 3))
@@ -42,7 +43,7 @@ class Payload:
         try:
             moments = np.linalg.eigvalsh(inertia)
         except np.linalg.LinAlgError:
-            raise ArgumentError('inertia: its principal moments are beyond all numbers') from None
+            raise ArgumentError('inertia: its principal moments overflow') from None
         if not moments[2] - moments[1] - moments[0] <= ROUNDING:  # NaN where a number is too large
             shown = ', '.join(f'{moment:.6g}' for moment in moments)
             raise ArgumentError(

@@ -119,7 +119,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         return self.with_gravity(validation.rotation('rotation', rotation).T @ GRAVITY)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
-        """Return this robot with ``payload`` added to what ``link`` carries, in whose frame the payload's figures are.
+        """Return this robot with ``payload`` added to what ``link`` carries, expressed in that link's frame.
 
         ``link`` is any of ``frame_names``; the last link is the default where the robot has one tip. Nothing is
         compiled: specialised code takes a payload of the last link as it comes, and while another link carries one
@@ -148,7 +148,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
     @property
     def digest(self) -> str:
-        """16 hex digits of all figures but gravity and the last link's inertia: two robots alike have the same."""
+        """Hash (16 hex digits) of all model parameters except gravity and the last link's inertia."""
         return robot_digest(self._model.arrays)
 
     def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':

@@ -1,4 +1,4 @@
-"""The facade's gate: whatever a caller may pass becomes the one form that kernels take, or an error naming it.
+"""Argument validation: any accepted input becomes the one form that kernels take, or an error naming it.
 
 The canonical form of a batch is (count, n), float64, C-contiguous, aligned and writable (Numba compiles another version
 of a kernel for arrays that are not), beside the shape that the caller's batch had.

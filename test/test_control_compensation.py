@@ -1,4 +1,4 @@
-"""What a published torque holds: each choice of terms against the sum of the robot's own single terms."""
+"""Torque terms of a published torque: each choice of terms against the sum of the robot's own single terms."""
 
 from itertools import combinations
 

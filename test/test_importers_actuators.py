@@ -171,11 +171,11 @@ REFUSED = {
     'half a direction': ('rotor_direction: {a: 0.5, b: 0}', 'rotor_direction: a: expected 1, -1 or 0, got 0.5'),
     'beyond floats with its gear': (
         'gear_ratio: {a: 9, b: 1.0e+200}\nmotor_inertia: {a: 1, b: 1}',
-        'motor_inertia: b: with its gear_ratio of 1e+200 it is beyond all numbers',
+        'motor_inertia: b: with its gear_ratio of 1e+200 it overflows',
     ),
     'spin beyond floats': (
         'gear_ratio: {a: 9, b: 1.0e-200}\nrotor_inertia: {a: 1, b: 1.0e+200}\nrotor_direction: {a: 1, b: 1}',
-        'rotor_direction: b: with its gear_ratio of 1e-200 it is beyond all numbers',
+        'rotor_direction: b: with its gear_ratio of 1e-200 it overflows',
     ),
     'negative stribeck': ('friction_stribeck: {a: -1, b: 1}', 'friction_stribeck: a: expected a finite number >= 0'),
     'zero stribeck velocity': (

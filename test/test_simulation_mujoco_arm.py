@@ -208,7 +208,7 @@ def test_what_mujoco_does_not_load_is_refused(text):
 
 
 def test_sizes_that_a_urdf_asks_mujoco_for_are_not_allocated():
-    """Two thousand million numbers a body would be."""
+    """It would be 2e9 numbers a body."""
     text = URDF.replace('</mujoco>', '<size nuser_body="2000000000"/></mujoco>')
     assert text != URDF
     before = resource.getrlimit(resource.RLIMIT_AS)

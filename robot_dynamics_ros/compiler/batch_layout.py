@@ -1,4 +1,4 @@
-"""The way of a batch's states through blocks, in lines of the generated file.
+"""Memory layout of a batch block, in lines of the generated file.
 
 A block holds LANES states. Entry k of state b stands at LANES k + b: one instruction works on several states.
 """

@@ -1,4 +1,4 @@
-"""The way of NumPy arrays from Python into compiled code of a known robot, without what Numba's own way costs.
+"""NumPy arrays passed to the compiled code of a known robot; this bypasses Numba's unboxing.
 
 Numba looks at the type of every argument, takes a reference and makes a record of it: some 100 ns an array, as much as
 all the arithmetic. Here an array is a pointer: the compiled call itself checks that each argument is a C-contiguous

@@ -1,4 +1,4 @@
-"""The way of numbers between rows, a state each, and blocks, in which the same entry of several states stands together.
+"""SIMD transpose between rows, a state each (array of structures), and blocks (structure of arrays).
 
 A tile of up to 8 x 8 numbers is turned in registers: loaded, transposed by three rounds of shuffles, stored. Number for
 number that would take several times as long, for a regressor longer than computing it.

@@ -1,4 +1,4 @@
-"""What a published torque holds: a choice among gravity, Coriolis, inertia and friction."""
+"""Torque terms of a published torque: a choice among gravity, Coriolis, inertia and friction."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What all answers of a robot stand on: its model, the code for it, and the way from arguments to a result."""
+"""Evaluation backends, workspaces and argument handling: from the arguments of a method to its result."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
 
 
 class Answering:
-    """A robot without its methods."""
+    """Evaluation backends, workspaces and argument handling of a robot."""
 
     def __init__(
         self,
@@ -32,8 +32,8 @@ class Answering:
     ):
         """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame and ``payloads`` on its frames.
 
-        ``specialised`` is code for this robot, whatever its last link weighs; the generic kernels answer without it and
-        while a payload elsewhere makes another robot of this one.
+        ``specialised`` is code for this robot; the last link's inertia is a run-time argument of it. Without it,
+        or with a payload on another link, the generic kernels compute.
         ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
         """
         self._bare = model

@@ -80,11 +80,11 @@ class Forces(Answering):
     def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
         """Return C (..., nv, nv) of Christoffel symbols: C qd is ``coriolis_torque`` and dM/dt - 2 C is skew.
 
-        Raises ModelError where velocities are no derivatives of coordinates: for planar, spherical and free joints.
+        Raises ModelError where qd is not the time derivative of q: for planar, spherical and free joints.
         Siciliano et al. 2009, section 7.2.1.
         """
         if any(kind in ('planar', 'spherical', 'free') for kind in self._model.joint_kinds):
-            raise ModelError(f'Coriolis matrix: velocities of {self._model.name} are no derivatives of coordinates')
+            raise ModelError(f'Coriolis matrix: qd of {self._model.name} is not the time derivative of q')
         (q, qd), shape = self._states(q=q, qd=qd)
         q, qd, units = q[:, None], qd[:, None], np.eye(self.nv)
         # c(u) = C(u) u is quadratic: column k of C(qd) is (c(qd + e_k) - c(qd - e_k)) / 4

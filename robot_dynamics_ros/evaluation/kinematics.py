@@ -1,4 +1,4 @@
-"""Where links are, how they move, and how that follows from the joints.
+"""Forward and differential kinematics of a robot's links.
 
 Velocities, accelerations and Jacobians of a link's frame are (angular, linear), seen in one of three ways:
 

@@ -1,4 +1,4 @@
-"""Dynamics as one link's frame feels them (Khatib 1987).
+"""Operational-space dynamics of a link's frame (Khatib 1987).
 
 Where v = J qd is the frame's velocity, the wrench F = inertia dv/dt + bias + gravity at the frame makes the robot move
 so with torques J' F at its joints.

@@ -101,9 +101,7 @@ def _with_rotors(model: Model, where: str, columns: Mapping[str, np.ndarray]) ->
         if direction[k] != 0.0 and kinds[joint] != 'revolute':
             raise ModelError(f'{where}: rotor_direction: {joint}: expected 0 for a {kinds[joint]} joint')
         if not np.isfinite(rotor[k] + spin[k]):
-            raise ModelError(
-                f'{where}: {figure}: {joint}: with its gear_ratio of {ratio[k]:g} it is beyond all numbers'
-            )
+            raise ModelError(f'{where}: {figure}: {joint}: with its gear_ratio of {ratio[k]:g} it overflows')
     return with_spin(arrays._replace(rotor=np.concatenate([[0.0], rotor])), model.joints, spin)
 
 

@@ -66,7 +66,7 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
     for figure, value in (
         ('damping', joint.viscous),
         ('friction', joint.coulomb),
-        ('friction at rest beyond the Coulomb one', joint.stribeck),
+        ('Stribeck friction', joint.stribeck),
         ('friction for each unit of torque', joint.load),
     ):
         if value < 0:

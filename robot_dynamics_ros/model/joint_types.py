@@ -1,4 +1,4 @@
-"""What kinds of joints there are, and a joint as every importer states it."""
+"""Joint types, and the record of a joint that every format is read into."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a robot is to the kernels: a frozen model of arrays, and the workspace that a caller lends them.
+"""Model arrays, which are constant, and the workspace that the caller owns.
 
 Joint ``i`` (1..n) moves link ``i`` on link ``parent[i]`` < i; row 0 of every array is the base (regular numbering,
 RBDA section 4.1.2). A joint has coordinates in q (nq) and velocities in qd (nv); qdd, tau and the like are as long as

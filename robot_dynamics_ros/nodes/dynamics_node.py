@@ -118,11 +118,11 @@ class DynamicsNode(GuardedNode):
         return {}
 
     def fall_silent(self) -> None:
-        """Answer nothing more, also when the process ends without a lifecycle transition."""
+        """Stop publishing, also when the process ends without a lifecycle transition."""
         self.active = False
 
     def crashed(self, error: Exception) -> None:
-        """Answer nothing more until the node is activated again; the process and its services go on.
+        """Stop publishing until the node is activated again; the process and its services go on.
 
         For an exception that nothing explains, from whatever thread: what the node would say next can't be trusted.
         """
@@ -280,7 +280,7 @@ class DynamicsNode(GuardedNode):
                 self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
 
     def _level(self) -> bytes:
-        """Return how bad things are."""
+        """Return the diagnostic level."""
         if self.crash:
             return DiagnosticStatus.ERROR
         return DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK

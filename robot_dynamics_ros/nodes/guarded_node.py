@@ -44,11 +44,11 @@ class GuardedNode(LifecycleNode):
         return guard
 
     def create_timer(self, period, callback, *arguments, **options):
-        """Create a timer out of which no exception comes."""
+        """Create a timer with a callback guard."""
         return super().create_timer(period, self.guarded(callback), *arguments, **options)
 
     def create_subscription(self, kind, topic, callback, *arguments, **options):
-        """Create a subscription out of which no exception comes."""
+        """Create a subscription with a callback guard."""
         if topic == CLOCK_TOPIC:  # rclpy's own
             return self._create_clock_subscription(callback, *arguments)
         return super().create_subscription(kind, topic, self.guarded(callback), *arguments, **options)
@@ -75,7 +75,7 @@ class GuardedNode(LifecycleNode):
         return subscription
 
     def create_service(self, kind, name, callback, *arguments, **options):
-        """Create a service out of which no exception comes: rclpy's own, for parameters, raise at a type unknown."""
+        """Create a service with a callback guard: rclpy's own, for parameters, raise at an unknown type."""
 
         def guard(request, response):
             try:
