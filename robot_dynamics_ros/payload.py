@@ -65,7 +65,7 @@ class Payload:
 
     @property
     def ten_parameters(self) -> np.ndarray:
-        """Mass, first moments and inertia about the origin of the link's frame, (10,); see ``dynamics.bodies``."""
+        """Mass, first moments and inertia about the frame's origin, (10,); see ``model.inertial_parameters``."""
         return ten_parameters(self.mass, self.com, self.inertia)
 
     @classmethod

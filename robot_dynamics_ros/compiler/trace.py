@@ -109,7 +109,7 @@ class Tape:
         if kernel not in self._plain:
             python = kernel.py_func
             names = dict(python.__globals__)
-            fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see dynamics.fused
+            fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
             self._plain[kernel] = FunctionType(python.__code__, names, python.__name__, None, fma)
             names.update({name: self._undecorated(it) for name, it in names.items() if hasattr(it, 'py_func')})
         return self._plain[kernel]

@@ -98,7 +98,7 @@ class Forces(Answering):
         )
 
     def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
-        """Return the torques (..., nv) that overcome joint friction at qd; ``dynamics.friction`` has the equation.
+        """Return the torques (..., nv) that overcome joint friction at qd; ``kernels.friction`` has the equation.
 
         ``tau`` (..., nv) are the torques that the joints transmit, ``inverse_dynamics`` for one: friction that grows
         with the load needs them, other friction does not. ArgumentError where they are needed and left out.
