@@ -4,32 +4,10 @@ Import this module before anything that imports rclpy: the domain is set here. E
 a mark in its environment; ``marked_processes`` finds those that still run, children of children included.
 """
 
-import fcntl
 import os
-import tempfile
-from pathlib import Path
 
-DOMAINS = 101
-"""Domains whose ports no other program of this machine may be given by chance: 1 to 101."""
+from own_domain import DOMAIN
 
-
-def _free_domain() -> tuple[int, int]:
-    """Return a domain that no other test process of this user has, and the lock that keeps it until this one ends."""
-    folder = Path(tempfile.gettempdir(), f'robot_dynamics_ros-domains-{os.getuid()}')
-    folder.mkdir(mode=0o700, exist_ok=True)
-    for k in range(DOMAINS):
-        domain = (os.getpid() + k) % DOMAINS + 1
-        lock = os.open(folder / str(domain), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-        else:
-            return domain, lock
-    raise RuntimeError(f'all {DOMAINS} domains are in use, see {folder}')
-
-
-DOMAIN, _LOCK = _free_domain()
 MARK = f'ROBOT_DYNAMICS_TEST={os.getpid()}'
 os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -40,6 +18,7 @@ import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402

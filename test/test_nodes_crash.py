@@ -92,6 +92,16 @@ def test_an_error_on_the_hot_path_silences_the_node_until_it_is_activated_again(
     assert node.crash == ''
 
 
+def test_a_node_that_is_activated_before_the_executor_hears_of_the_error_stays_active(node):
+    node.pipeline.law = Broken()
+    node.pipeline.on_state(state(node))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    for _ in range(10):
+        rclpy.spin_once(node, timeout_sec=0.05)
+    assert node.active and node.crash == ''
+
+
 @pytest.mark.parametrize('node', [FeedforwardNode], indirect=True)
 def test_an_error_in_another_callback_silences_it_too(node):
     node.trajectory._receive = broken

@@ -33,7 +33,7 @@ class Consumer:
     def __init__(self, monkeypatch):
         self.ownership = Ownership('', 'node', [''])
         self.load = SimpleNamespace(load=load())
-        self.time, self.receive = 100.0, None
+        self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
         self.input = FeedforwardInput(self, 0.05)
         self.input.on_torque(
@@ -44,7 +44,7 @@ class Consumer:
         self.receive = callback
 
     def get_logger(self):
-        return SimpleNamespace(warning=lambda text: None)
+        return SimpleNamespace(warning=self.warnings.append)
 
     def tell(self, gravity=DOWN, payload=None):
         """Receive an info that fits but for gravity and payload."""
@@ -94,6 +94,7 @@ def test_a_load_that_never_fitted_is_a_fault_at_once(consumer):
         consumer.time += 0.5 * SPREAD
         consumer.tell(gravity=UP)  # again and again
         assert 'it was computed for gravity' in consumer.fault()
+    assert consumer.warnings == [consumer.fault()]
     consumer.tell()
     assert consumer.fault() == ''
 

@@ -48,7 +48,7 @@ class _Blend:
         self.load, self.corners = load, corners
 
     def law(self, payloads: Mapping[str, Payload], gravity: Vector) -> Any:
-        """Return the law for ``payloads`` and ``gravity``, None where there is none."""
+        """Return the law in use for ``payloads`` and ``gravity``; None if there is none."""
         laws = [corner.law for corner in self.corners if corner.payloads is payloads and corner.gravity == gravity]
         return laws[0] if laws else None
 
@@ -72,7 +72,7 @@ class PayloadBlender:
         self.take(load)
 
     def take(self, load: Load) -> None:
-        """Use ``load`` from now on; a law is made only for what was not carried before, under the same gravity."""
+        """Use ``load`` from now on; laws for payloads and gravity that are in use already are kept."""
         corners = []
         for payload_after in _sides(load.payload):
             for gravity_after in _sides(load.gravity):

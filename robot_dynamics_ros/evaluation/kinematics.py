@@ -24,7 +24,7 @@ class Motions(Answering):
         return self._answer_of_frame('link_pose', link, 'world', out, q)
 
     def link_velocity(self, q, qd, link: str, frame: str = 'world', out=None) -> np.ndarray:
-        """Return the velocity (..., 6; rad/s, m/s) of a link's frame as seen from ``frame``, as above.
+        """Return the velocity (..., 6; rad/s, m/s) of a link's frame as seen from ``frame`` (module docstring).
 
         Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
         """

@@ -113,7 +113,7 @@ class CompiledFiles:
         self._path, self._stamp = path, source_stamp
 
     def load(self, key):
-        """Return what was saved under ``key``; None: this process is to compile it, others wait for it."""
+        """Return what was saved under ``key``; on None this process must compile it, and others wait for that."""
         path = self._file(key)
         found = self._read(path)
         if found is None:
@@ -124,7 +124,7 @@ class CompiledFiles:
         return found
 
     def _read(self, path: Path):
-        """Return what a file holds; None where it is missing, torn or not ours."""
+        """Return the content of a file; None if it is missing, incomplete or not this user's."""
         content = own_content(path)
         if content is None:
             return None

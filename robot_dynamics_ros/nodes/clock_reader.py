@@ -1,4 +1,4 @@
-"""Reads a simulated clock, whatever the executor does."""
+"""Reads a simulated clock independently of the node's executor."""
 
 import threading
 
@@ -6,7 +6,9 @@ from robot_dynamics_ros.nodes.raw_executor import NoExecutor, RawExecutor
 
 
 class ClockReader(RawExecutor):
-    """Takes the messages on ``/clock`` on a thread of its own; another thread may read what has come just now."""
+    """Takes the messages on ``/clock`` in a separate thread; other threads may take pending ones with ``read``."""
+
+    name = 'clock'
 
     def __init__(self, node, group: NoExecutor, subscription):
         """Serve the ``subscription`` of ``node``; its callback sets the clock."""
@@ -15,7 +17,7 @@ class ClockReader(RawExecutor):
         self._subscription = self._pairs()
 
     def read(self) -> None:
-        """Set the clock to what has come, before its thread does; any thread."""
+        """Take a pending message and set the clock; any thread."""
         self._take(self._subscription)
 
     def _take(self, pairs: list) -> None:

@@ -286,8 +286,8 @@ class DynamicsNode(GuardedNode):
         return DiagnosticStatus.WARN if self.silence else DiagnosticStatus.OK
 
     def _on_crash(self) -> None:
-        """Deactivate the node at once; the executor's thread."""
-        if self.active:
+        """Deactivate the node at once, unless it has been activated anew meanwhile; the executor's thread."""
+        if self.crash and self.active:
             self.trigger_deactivate()
 
     def _on_second(self) -> None:

@@ -63,7 +63,7 @@ class DynamicsServer(DynamicsNode):
             high=LONGEST,
             acts=NOW,
         )
-        self._set_backs: deque[tuple[int, int]] = deque()  # whatever thread notices appends, the executor takes
+        self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = self.create_guard_condition(self.guarded(self._follow_clock))
         self._served: list = []
         self._load: LoadService | None = None
@@ -130,7 +130,6 @@ class DynamicsServer(DynamicsNode):
     def on_activate(self, state):
         """Answer from now on; a server has nothing to be silent about."""
         result = super().on_activate(state)
-        self.clock_watch.look()
         self._follow_clock()
         self.silence = ''
         self._load.begin()
@@ -148,7 +147,8 @@ class DynamicsServer(DynamicsNode):
         }
 
     def _follow_clock(self) -> None:
-        """Keep the progress of ramps; publish them once every node has seen the clock go back, for late joiners."""
+        """Keep the progress of ramps on a clock that was set back; publish them later, for late joiners."""
+        self.clock_watch.look()
         while self._set_backs:
             before, after = self._set_backs.popleft()
             if self._load is not None:
@@ -167,8 +167,7 @@ class DynamicsServer(DynamicsNode):
             try:
                 if not self.active:
                     raise ArgumentError(f'{self.get_name()} is not active')
-                self.clock_watch.look()  # the load is that of now, on a clock that may just have been set
-                self._follow_clock()
+                self._follow_clock()  # the load is that of now
                 answer(request, response)
                 response.success = True
                 self._answered += 1

@@ -88,12 +88,14 @@ class FeedforwardInput:
         elif self._load_fits:
             self._late = time.monotonic() + SPREAD, late
         else:
-            since = 0.0 if self._late is None else self._late[0]
+            since, before = self._late or (0.0, None)
+            if late != before:
+                self._node.get_logger().warning(late.reason)
             self._late = since, late
         self._load_fits = late is None
 
     def _on_info(self, message: TorqueInfo) -> None:
-        """Keep what the torque holds, and compare it."""
+        """Record the torque's terms and compare them."""
         self._info = _terms_of(message, message.terms, message.payloads)
         self.compare()
 

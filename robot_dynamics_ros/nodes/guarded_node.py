@@ -71,7 +71,7 @@ class GuardedNode(LifecycleNode):
             ClockMessage, CLOCK_TOPIC, self.guarded(receive), qos, callback_group=group, raw=True
         )
         self.clock_reader = ClockReader(self, group, subscription)
-        self.clock_reader.start('clock')
+        self.clock_reader.start()
         return subscription
 
     def create_service(self, kind, name, callback, *arguments, **options):

@@ -1,4 +1,4 @@
-"""The thread that answers joint states, and what the process is like while it runs."""
+"""The thread that computes torques, with its schedule and the interpreter's settings while it runs."""
 
 import gc
 import sys
@@ -11,17 +11,18 @@ PATIENCE = 1e-4
 
 
 class HotPath(RawExecutor):
-    """A ``RawExecutor`` on a schedule of its own.
+    """A ``RawExecutor`` with a real-time schedule.
 
-    While one runs, the garbage collector leaves alone what exists, and no thread keeps the interpreter for long.
+    While one runs, the garbage collector ignores existing objects, and threads release the interpreter sooner.
     """
+
+    name = 'hot path'
 
     _running = 0  # in this process
     _patience = 0.0  # of the interpreter before the first of them
-    _schedule = realtime.Schedule(0, (), False)
 
     def start(self, schedule: realtime.Schedule) -> None:
-        """Begin to take messages; what came before is dropped."""
+        """Start the thread with ``schedule``; messages that came before are dropped."""
         if not HotPath._running:
             gc.collect()
             gc.freeze()
@@ -29,7 +30,7 @@ class HotPath(RawExecutor):
             sys.setswitchinterval(PATIENCE)
         HotPath._running += 1
         self._schedule = schedule
-        super().start('hot path')
+        super().start()
 
     def stop(self) -> bool:
         """Take nothing more, after the message that is being handled; return whether it was running."""
@@ -42,7 +43,7 @@ class HotPath(RawExecutor):
         return was_running
 
     def _run(self) -> None:
-        """Set the thread up, and tell what the operating system refuses."""
+        """Apply the schedule and log what the operating system refuses, then take messages."""
         for refusal in realtime.apply(self._schedule):
             self._logger.warning(refusal)
         super()._run()

@@ -18,6 +18,7 @@ PATIENCE = 5.0
 """s from activation after which a server that publishes nothing is the operator's concern."""
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may be faster than the simulated clock's."""
+NOT_ACTIVATED = 'not activated'
 LOOK_PERIOD = 0.02
 """s between two looks while something is missing."""
 
@@ -25,7 +26,7 @@ LOOK_PERIOD = 0.02
 class LoadInput:
     """The load of a configured node: ``load``, with the newest valid message of each topic.
 
-    The executor brings messages; whatever thread notices it may tell of a clock that was set back.
+    Messages come from the executor; any thread may report a clock that was set back.
 
     ``missing`` is '' once the load is known, else why torques may not begin.
 
@@ -48,7 +49,7 @@ class LoadInput:
         self._refusals: dict[str, str] = {}
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
         self._began = time.monotonic()
-        self.missing = 'not activated'
+        self.missing = NOT_ACTIVATED
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
         for topic, message in self._topics.newest():
             self._apply(topic, message)
@@ -65,7 +66,7 @@ class LoadInput:
     def begin(self) -> None:
         """Look anew for what is missing: the node is being activated."""
         self._began = time.monotonic()
-        self.missing = self._reason()
+        self.missing = NOT_ACTIVATED
         self.look()
 
     def look(self) -> None:

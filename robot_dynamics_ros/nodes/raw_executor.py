@@ -1,4 +1,4 @@
-"""Takes messages as bytes on a thread of its own: one wait set, kept.
+"""Takes serialized messages in a separate thread with one persistent wait set.
 
 rclpy's executors make a wait set anew for every message, which costs more than everything else together (330 us of CPU
 a message against 110, measured on 2026-11-20). The node's other entities stay with its executor.
@@ -38,6 +38,9 @@ class RawExecutor:
     The subscriptions belong to a ``NoExecutor`` group. Their callbacks take bytes and raise nothing.
     """
 
+    name = 'raw executor'
+    """Of the thread."""
+
     def __init__(
         self,
         node,
@@ -60,13 +63,13 @@ class RawExecutor:
         self._thread: threading.Thread | None = None
         self._stopping = False
 
-    def start(self, name: str = 'raw executor') -> None:
-        """Begin to take messages on a thread of this ``name``; what came before is dropped."""
+    def start(self) -> None:
+        """Start the thread; messages that came before are dropped."""
         for subscription in self._subscriptions:
             while subscription.handle.take_message(None, True) is not None:
                 pass
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def stop(self) -> bool:
@@ -80,7 +83,7 @@ class RawExecutor:
         return True
 
     def destroy(self) -> None:
-        """Stop, and destroy what the constructor made."""
+        """Stop the thread and destroy the guard condition."""
         self.stop()
         self._node.destroy_guard_condition(self._wake)
 
