@@ -1,27 +1,24 @@
 """What every node of this package is: a lifecycle node with a robot, described parameters and diagnostics at 1 Hz."""
 
 import time
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.guarded_node import GuardedNode
-from robot_dynamics_ros.nodes.parameter_names import check_names
+from robot_dynamics_ros.nodes.parameters import Parameters, check_names
 from robot_dynamics_ros.nodes.robot_loader import load_robot, locked_positions
 from robot_dynamics_ros.robot import Robot
 
 DIAGNOSTICS_PERIOD = 1.0
-NOW, AT_ACTIVATION = 'now', 'at the next activation'
-AT_CONFIGURE, AT_START = 'at the next configure', 'at the next start of the process'
-"""When the value of a parameter acts."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -35,31 +32,9 @@ class DynamicsNode(GuardedNode):
     LONG = 0.3
     """s; a warm-up that takes longer has compiled something."""
 
-    def __init__(self, name: str, **options):
-        """Declare the parameters that all nodes share."""
+    def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
+        """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects."""
         super().__init__(name, **options)
-        self._checks: dict = {}
-        self._acts: dict[str, str] = {}
-        self.declare('model', 'aubo_i5', 'robot that comes with the package, or path of a URDF file')
-        self.declare('robot_description', '', 'URDF as text; takes the place of model where given')
-        self.declare('actuators', '', 'path of a YAML file like config/aubo_i5.yaml: rotors, gears, friction')
-        self.declare(
-            'description_topic', '', "topic with the URDF as text, such as robot_description; '': none", acts=AT_START
-        )
-        self.declare('base_link', '', "link that does not move, in whose frame gravity is; '': that of the robot")
-        self.declare('tip_link', '', "last link of the arm; '': all that moves on base_link")
-        self.declare(
-            'locked_joints',
-            [''],
-            "joints that are held, such as those of a gripper, each 'name: position' (rad, m); '': none",
-            check=lambda robot, entries: locked_positions(entries),
-        )
-        self.declare('gravity', [0.0, 0.0, -9.81], 'gravity in the base frame, m/s^2', check=self.check_gravity)
-        self.declare('gravity_limit', 12.0, 'largest magnitude of gravity, m/s^2', low=0.0, high=1000.0, acts=NOW)
-        self.declare(
-            'most_joints', MOST_JOINTS, 'robots of more joints are answered by generic kernels', low=0, high=100
-        )
-        self.declare('autostart', True, 'configure and activate at start, without a lifecycle manager', acts=AT_START)
         self.robot: Robot | None = None
         self.locked_joint_names: tuple[str, ...] = ()
         self.active = False
@@ -70,28 +45,16 @@ class DynamicsNode(GuardedNode):
         self.model_digest = ''
         self._identity: dict[str, str] = {}
         self._published_description = ''
-        self._checks['use_sim_time'] = self._check_clock
-        self.add_on_set_parameters_callback(self._on_parameters)
+        shared = {
+            'gravity': self.check_gravity,
+            'locked_joints': locked_positions,
+            'use_sim_time': self._check_clock,
+        }
+        self.parameters = Parameters(self, name, {**shared, **(checks or {})})
         self._crash_signal = self.create_guard_condition(self.guarded(self._on_crash))
         self.clock_watch = ClockWatch(self, self.guarded(self.clock_set_back))
         if self.value('description_topic'):
             self.create_subscription(String, self.value('description_topic'), self._on_description, LATCHED)
-
-    def declare(self, name, default, description, low=None, high=None, check=None, acts=AT_CONFIGURE) -> None:
-        """Declare a parameter with its description and, for a number, its range.
-
-        ``check(robot, value)`` raises DynamicsError for a value that the configured node could not use. ``acts`` says
-        when a value that is set at run time acts; the result of setting it repeats that.
-        """
-        self._acts[name] = acts
-        if check is not None:
-            self._checks[name] = check
-        descriptor = ParameterDescriptor(description=description)
-        if low is not None and isinstance(default, int):
-            descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
-        elif low is not None:
-            descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
-        self.declare_parameter(name, default, descriptor)
 
     def value(self, name: str):
         """Return a parameter's value."""
@@ -133,8 +96,8 @@ class DynamicsNode(GuardedNode):
     def clock_set_back(self, before: int, after: int) -> None:
         """Go on where ROS time went back from ``before`` to ``after`` (ns); any thread."""
 
-    def check_gravity(self, robot: Robot | None, vector) -> None:
-        """Refuse gravity (3, m/s^2) that is not finite or above the parameter gravity_limit, whatever the robot."""
+    def check_gravity(self, vector) -> None:
+        """Refuse gravity (3, m/s^2) that is not finite or above the parameter gravity_limit."""
         validation.finite('gravity', vector, (3,))
         size, limit = float(np.linalg.norm(vector)), self.value('gravity_limit')
         if size > limit:
@@ -146,17 +109,15 @@ class DynamicsNode(GuardedNode):
         """Set parameters; the reason in the result of success says when they act."""
         result = super().set_parameters_atomically(parameters)
         if result.successful:
-            known = [
-                (parameter.name, self._acts[parameter.name]) for parameter in parameters if parameter.name in self._acts
-            ]
-            result.reason = '; '.join(f'{name} acts {when}' for name, when in known)
+            result.reason = self.parameters.when_they_act(parameter.name for parameter in parameters)
         return result
 
     def on_configure(self, state):
         """Load the model and set the node up; fail, and say why, where the model or a parameter is wrong."""
         try:
             check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
-            self.check_gravity(None, self.value('gravity'))
+            self.parameters.check_choices()
+            self.check_gravity(self.value('gravity'))
             self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
             self.robot = load_robot(self, self.description())
             self.model_digest = self.robot.digest
@@ -234,7 +195,7 @@ class DynamicsNode(GuardedNode):
             raise ModelError(f'topic {topic!r}: expected the text of a URDF, got {self._published_description!r:.80}')
         return self._published_description or self.value('robot_description') or self.value('model')
 
-    def _check_clock(self, robot: Robot, simulated) -> None:
+    def _check_clock(self, simulated) -> None:
         """Refuse another clock for a configured node."""
         if simulated != self.get_clock().ros_time_is_active:
             raise ArgumentError(
@@ -256,19 +217,6 @@ class DynamicsNode(GuardedNode):
             self.start()
         elif configured:
             self.trigger_configure()
-
-    def _on_parameters(self, parameters) -> SetParametersResult:
-        """Refuse values that the configured node could not use; before it is configured, configuring tells."""
-        for parameter in parameters:
-            check = self._checks.get(parameter.name)
-            if check is None or self.robot is None:
-                continue
-            try:
-                check(self.robot, parameter.value)
-            except Exception as error:  # rclpy would answer nothing
-                reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
-                return SetParametersResult(successful=False, reason=reason)
-        return SetParametersResult(successful=True)
 
     def warm_up(self) -> None:
         """Do all warm-ups, and tell how it goes on where they are not kept from an earlier start."""

@@ -17,14 +17,13 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros.compiler.batch_layout import LANES
-from robot_dynamics_ros.control.payload_ramp import LONGEST
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.load import load_report
-from robot_dynamics_ros.nodes.dynamics_node import NOW, DynamicsNode
+from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher
 from robot_dynamics_ros.nodes.process import run
@@ -43,26 +42,6 @@ class DynamicsServer(DynamicsNode):
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('dynamics_server', **options)
-        self.declare(
-            'payload_file', '', 'path of a YAML file that keeps the payload over a restart; empty: it is not kept'
-        )
-        self.declare(
-            'payload_limit',
-            0.0,
-            'largest mass that set_payload accepts, kg; 0: what the effort limits hold against gravity at the worst '
-            'position',
-            low=0.0,
-            high=1e6,
-            acts=NOW,
-        )
-        self.declare(
-            'load_ramp_time',
-            0.5,
-            'of set_payload and set_gravity requests whose ramp_time is 0, s; 0: at once',
-            low=0.0,
-            high=LONGEST,
-            acts=NOW,
-        )
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = self.create_guard_condition(self.guarded(self._follow_clock))
         self._served: list = []

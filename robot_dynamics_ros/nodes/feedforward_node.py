@@ -2,18 +2,14 @@
 
 import numpy as np
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
+from robot_dynamics_ros.nodes.torque_node import TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
-
-EVALUATE_AT = ('desired', 'measured')
-SOURCES = ('joint_trajectory', 'controller_state')
 
 
 class FeedforwardNode(TorqueNode):
@@ -25,32 +21,8 @@ class FeedforwardNode(TorqueNode):
 
     def __init__(self, **options):
         """Declare the parameters."""
-        super().__init__('feedforward_node', **options)
-        self.declare(**START_TOLERANCE)
-        self.declare(
-            'compensation',
-            [''],
-            f"terms of the torque, among {', '.join(TERMS)}; '': all that the robot does not add",
-            check=lambda robot, terms: Compensation(robot, [term for term in terms if term] or TERMS),
-        )
-        self.declare(
-            'evaluate_at',
-            'desired',
-            f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
-            check=lambda robot, value: validation.choice('evaluate_at', value, EVALUATE_AT),
-        )
-        self.declare(
-            'source',
-            'joint_trajectory',
-            f'topic of the desired motion: {" or ".join(SOURCES)}',
-            check=lambda robot, value: validation.choice('source', value, SOURCES),
-        )
-        self.declare(
-            'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
-        )
-        self.declare(
-            'reference_cutoff', 20.0, 'of the low-pass on rates that controller_state lacks, Hz', low=0.1, high=1000.0
-        )
+        checks = {'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS)}
+        super().__init__('feedforward_node', checks, **options)
 
     def wanted(self) -> list[str]:
         """Return what ``compensation`` says."""
@@ -60,7 +32,7 @@ class FeedforwardNode(TorqueNode):
         """Return the law, its motion written by the source that the parameters name."""
         desired = np.zeros((3, self.robot.nv))
         terms = self.blended(lambda robot: Compensation(robot, self.ownership.terms))
-        measured = validation.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
+        measured = self.value('evaluate_at') == 'measured'
         return FeedforwardLaw(self._make_source(desired), desired, terms, measured)
 
     def make_output(self) -> TorqueTopics:
@@ -77,7 +49,7 @@ class FeedforwardNode(TorqueNode):
 
     def _make_source(self, desired: np.ndarray) -> TrajectoryFollower | ControllerStateInput:
         """Return what writes the desired motion, fed by its topic."""
-        if validation.choice('source', self.value('source'), SOURCES) == 'joint_trajectory':
+        if self.value('source') == 'joint_trajectory':
             follower = TrajectoryFollower(self.robot, desired, self.value('start_tolerance'), self.refuse)
             self.trajectory = self.add(TrajectoryInput(self, follower))
             return follower

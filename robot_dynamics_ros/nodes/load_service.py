@@ -113,7 +113,7 @@ class LoadService:
     def set_gravity(self, request, response) -> None:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
         vector = gravity_of(self._node.robot, request.gravity)
-        self._node.check_gravity(self._node.robot, vector)
+        self._node.check_gravity(vector)
         for frame, payload in self.load.payload.after.items():
             self._check_held(frame, payload, vector)
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')

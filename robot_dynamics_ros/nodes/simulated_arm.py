@@ -42,14 +42,6 @@ class SimulatedArm(DynamicsNode):
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('simulated_arm', **options)
-        self.declare('rate', 500.0, 'joint states per second', low=1.0, high=1000.0)
-        self.declare('start', [0.0], 'position at start and after a reset, rad; one number serves all joints')
-        self.declare('mass_error', 0.0, "the plant's masses are 1 + this times the model's", low=-0.9, high=9.0)
-        self.declare('friction_error', 0.0, "the plant's friction is 1 + this times the model's", low=-1.0, high=9.0)
-        self.declare('command_timeout', 0.2, 'time without a command after which the brakes close, s', 0.001, 10.0)
-        self.declare(
-            'longest_delay', 0.02, 'beyond the time between two states, how late arm or command may be, s', 0.001, 1.0
-        )
         self._made: list = []
 
     def setup(self) -> None:

@@ -1,17 +1,17 @@
 """Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_space_control``."""
 
+from functools import partial
+
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 
-from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
+from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import AT_ACTIVATION
 from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
+from robot_dynamics_ros.nodes.torque_node import TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
@@ -26,28 +26,8 @@ class TorqueController(TorqueNode):
 
     def __init__(self, **options):
         """Declare the parameters."""
-        super().__init__('torque_controller', **options)
-        self.declare(**START_TOLERANCE)
-        self.declare(
-            'control_law',
-            'pd_feedforward',
-            f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
-            check=lambda robot, law: validation.choice('control_law', law, LAWS),
-            acts=AT_ACTIVATION,
-        )
-        for name, default, description in (
-            ('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad'),
-            ('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad'),
-        ):
-            self.declare(name, default, description, check=_check_gains(name), acts=AT_ACTIVATION)
-        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=AT_ACTIVATION)
-        self.declare(
-            'feedforward_age_limit',
-            0.05,
-            'how far a feedforward torque may lie from the state, s',
-            low=0.0,
-            high=10.0,
-        )
+        checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
+        super().__init__('torque_controller', checks, **options)
 
     def setup(self) -> None:
         """Create the inputs beside those of every torque node."""
@@ -99,10 +79,8 @@ class TorqueController(TorqueNode):
         """Add the law."""
         return {**super().report(), 'control law': self._law_name}
 
-
-def _check_gains(name: str):
-    """Return the check of a parameter that holds gains."""
-    return lambda robot, values: gains(name, values, robot.nv)
+    def _check_gains(self, name: str, values) -> None:
+        gains(name, values, self.robot.nv)
 
 
 def main():

@@ -1,6 +1,7 @@
 """What every node that publishes torques is: parameters, the pipeline made of them, and its diagnostics."""
 
 import time
+from collections.abc import Callable, Mapping
 
 from rclpy.duration import Duration
 from rclpy.qos import qos_profile_sensor_data
@@ -8,12 +9,11 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.law import Law
-from robot_dynamics_ros.control.ownership import PRESETS, Ownership
+from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.state_gate import StateGate
-from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE, timeout_fallback
+from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter, effort_limits, rate_limits
 from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
@@ -28,14 +28,6 @@ from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
 ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
 """In which a reliable subscriber confirms the last torque."""
-START_TOLERANCE = {
-    'name': 'start_tolerance',
-    'default': 0.5,
-    'description': 'how far from the arm a trajectory may begin, or go on after a silence; rad or m, 0: anywhere',
-    'low': 0.0,
-    'high': 1000.0,
-}
-"""The parameter of every node that follows a trajectory."""
 
 
 class TorqueNode(DynamicsNode):
@@ -44,49 +36,15 @@ class TorqueNode(DynamicsNode):
     ``load`` is payload and gravity in force, ``gravity`` the blended torque against gravity.
     """
 
-    def __init__(self, name: str, **options):
-        """Declare the parameters of every node that publishes torques."""
-        super().__init__(name, **options)
+    def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
+        """Declare the parameters of the node ``name``; ``checks`` are those of its own."""
+        shared = {
+            'effort_limit': lambda limits: effort_limits(limits, self.robot.limits.effort, self.robot.joint_names),
+            'rate_limit': lambda limits: rate_limits(limits, self.robot.joint_names),
+            'command_joints': lambda names: command_order(self.robot, names),
+        }
+        super().__init__(name, {**shared, **(checks or {})}, **options)
         self.load_topics = LoadTopics(self)  # early: discovery takes its time while the node is configured
-        self.declare(
-            'age_limit',
-            0.0,
-            'how far a state may lie from now, s; 0 means three periods of the input, 0.005 to 1 s',
-            low=0.0,
-            high=86400.0,
-        )
-        self.declare(
-            'on_stale', 'silent', f'what follows when states stop: {", ".join(ON_STALE)}', check=_check_on_stale
-        )
-        self.declare(
-            'on_deactivate',
-            'silent',
-            f'what is sent last at deactivation and at the end of the process: {", ".join(ON_DEACTIVATE)}',
-            check=_check_on_deactivate,
-        )
-        self.declare('ramp_time', 0.5, 'from the last torque to zero in ramp_to_zero, s', low=0.01, high=60.0)
-        self.declare(
-            'effort_limit', [0.0], 'of each joint or of all, N m; 0: as in the URDF, .inf: none', check=_check_effort
-        )
-        self.declare('rate_limit', [0.0], 'of the torque of each joint or of all, N m/s; 0: none', check=_check_rate)
-        self.declare(
-            'await_load', False, 'publish no torque before payload_state and gravity_state, seen on the graph or not'
-        )
-        self.declare('preset', '', f"kind of robot, among {', '.join(PRESETS)}; '': unknown", check=_check_preset)
-        self.declare(
-            'gravity_owner',
-            '',
-            "who compensates gravity, node or robot; '': as the preset says, else node",
-            check=_check_owner,
-        )
-        self.declare(
-            'command_joints', [''], "joint order of the command array; '' means the robot's order", check=command_order
-        )
-        self.declare(
-            'realtime_priority', 0, 'of the thread that answers, 1 to 99 (SCHED_FIFO); 0: as any other', low=0, high=99
-        )
-        self.declare('cores', [-1], 'cores that the thread may run on; -1: all')
-        self.declare('lock_memory', False, 'keep the whole process in memory')
         self.activated = 0  # by the steady clock, ns
         self.pipeline: TorquePipeline | None = None
         self.load: LoadInput | None = None
@@ -318,27 +276,3 @@ class TorqueNode(DynamicsNode):
 
 def _numbers(values) -> str:
     return ' '.join(f'{value:g}' for value in values)
-
-
-def _check_on_stale(robot, name) -> None:
-    validation.choice('on_stale', name, ON_STALE)
-
-
-def _check_on_deactivate(robot, name) -> None:
-    validation.choice('on_deactivate', name, ON_DEACTIVATE)
-
-
-def _check_effort(robot, limits) -> None:
-    effort_limits(limits, robot.limits.effort, robot.joint_names)
-
-
-def _check_rate(robot, limits) -> None:
-    rate_limits(limits, robot.joint_names)
-
-
-def _check_preset(robot, name) -> None:
-    Ownership(name, '', [''])
-
-
-def _check_owner(robot, name) -> None:
-    Ownership('', name, [''])
