@@ -8,16 +8,8 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from robot_dynamics_ros.nodes.parameters import options
 
-TEXTS = {
-    'model': 'robot that comes with the package, or path of a URDF file',
-    'description_topic': 'topic with the URDF as text, such as robot_description, in place of model',
-    'actuators': 'path of a YAML file with rotors, gears and friction',
-    'base_link': 'first link of the arm, where the description holds more than the arm',
-    'tip_link': 'last link of the arm, likewise',
-    'preset': 'kind of robot: sim, effort_controller, franka, ur_direct_torque, kuka_fri or monitor_only',
-}
-"""Parameters of all nodes; one that is not given stays as the parameter file says."""
 TOPICS = (
     'joint_states',
     'joint_trajectory',
@@ -40,7 +32,7 @@ def argument_of(topic):
 ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'use_sim_time': ('', "true takes the time from /clock; '': as the parameter file says, else false"),
-    **{name: ('', f"{meaning}; '': as the parameter file says") for name, meaning in TEXTS.items()},
+    **{name: ('', f"{meaning}; '': as the parameter file says") for name, meaning in options().items()},
     'nodes': (
         '',
         'which nodes, with blanks between; '
@@ -58,7 +50,7 @@ ARGUMENTS = {
 
 def bringup(given, namespace):
     """Return the process of one arm."""
-    arguments = [part for name in ('nodes', *TEXTS) if given[name] for part in (option(name), given[name])]
+    arguments = [part for name in ('nodes', *options()) if given[name] for part in (option(name), given[name])]
     remapped = {topic: given[argument_of(topic)] for topic in TOPICS if given[argument_of(topic)]}
     for topic in INFO:
         if topic in remapped:

@@ -132,7 +132,7 @@ class Torques:
         message = understood(data, kind)
         if message is None:
             return
-        refused, known = self._node.load.refused, good(message)
+        refused, known = self._node.task.arm.load.refused, good(message)
         self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
         if not refused and topic == 'payload_state':
             self.load.carry(message, graph.nanoseconds(message.stamp))

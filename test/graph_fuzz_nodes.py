@@ -308,7 +308,7 @@ class InProcess:
 
 def on_pause(node):
     """Return what a node does where no message has come for a while, None for nothing."""
-    path = getattr(node, '_hot_path', None)
+    path = getattr(getattr(node, 'task', node), '_hot_path', None)
     return getattr(path, '_on_pause', None)
 
 

@@ -69,6 +69,13 @@ def definitions_of(node: str) -> list[Definition]:
     return [found for group in groups_by_node().get(node, ['all_nodes']) for found in definitions(group)]
 
 
+def options() -> dict[str, str]:
+    """Return the description of each parameter that bringup has an option for."""
+    found = {each.name: each for node in groups_by_node() for each in definitions_of(node)}
+    texts = {name: (found[name].description, found[name].limits) for name in _content()['options']}
+    return {name: '; '.join(filter(None, parts)) for name, parts in texts.items()}
+
+
 def check_names(undeclared: Iterable[str]) -> None:
     """Refuse names that a node does not declare, unless another node of this package does.
 
