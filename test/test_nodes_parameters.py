@@ -239,7 +239,6 @@ def test_what_is_generated_from_the_definitions_is_current():
         assert path.read_text(encoding='utf-8') == text, f'{path.name}: run scripts/generate'
 
 
-@pytest.mark.parametrize('configured', [False, True])
 @pytest.mark.parametrize(
     ('name', 'reason'),
     [
@@ -248,12 +247,9 @@ def test_what_is_generated_from_the_definitions_is_current():
         ('gravity_owner', "gravity_owner: expected one of node, robot, got 'nonsense'"),
     ],
 )
-def test_what_is_none_of_the_choices_is_refused_when_it_is_set_and_when_the_node_is_configured(
-    name, reason, configured
-):
+def test_what_is_none_of_the_choices_is_refused_for_a_configured_node_and_when_it_is_configured(name, reason):
     node = NODES['gravity_compensation_node'](namespace=NAMESPACE)
-    if configured:
-        node.trigger_configure()
+    node.trigger_configure()
     (result,) = node.set_parameters([Parameter(name, value='nonsense')])
     assert (result.successful, result.reason) == (False, reason)
     node.destroy_node()

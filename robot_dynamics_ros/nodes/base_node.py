@@ -92,8 +92,9 @@ class BaseNode(LifecycleNode):
     def fall_silent(self) -> None:
         """Stop publishing, also when the process ends without a lifecycle transition."""
         self.active = False
-        if self.task is not None:
-            self.task.end()
+        task = self.task  # the executor may be about to clean the node up
+        if task is not None:
+            task.end()
 
     def refuse(self, reason: str) -> None:
         """Have ``reason`` logged with the next diagnostics: a message that is refused does not delay the next one."""
@@ -111,8 +112,8 @@ class BaseNode(LifecycleNode):
         For an unexpected exception in whatever thread: what the node would publish next can't be trusted.
         """
         self.crash = f'internal error: {error!r}'
-        self.get_logger().error(f'{self.crash}; silent until activated again')
-        task = self.task  # the executor may be about to clean the node up
+        self.get_logger().error(f'{self.crash}; publishes nothing until activated again')
+        task = self.task  # likewise
         if task is not None:
             task.halt(self.crash)
         self._crash_signal.trigger()

@@ -27,6 +27,7 @@ from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import LoadPublisher
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
+from robot_dynamics_ros.robot import Robot
 
 REPUBLISH_DELAY = 0.5
 """s after a clock went back, in which the other nodes detect that, too: joint states have the new time."""
@@ -145,8 +146,13 @@ class DynamicsServices(Task):
 
         return callback
 
+    def _query(self, robot: Robot, request, *fields: str) -> Query:
+        """Return the query of ``request`` at the states in its ``fields``."""
+        states = {field: getattr(request, field) for field in fields}
+        return Query(robot, request.joint_names, self._node.locked_joint_names, **states)
+
     def _mass_matrix(self, request, response) -> None:
-        query = Query(self.load.robot, request.joint_names, self._node.locked_joint_names, positions=request.positions)
+        query = self._query(self.load.robot, request, 'positions')
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
         numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
         query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
@@ -154,26 +160,12 @@ class DynamicsServices(Task):
         response.joint_names = query.joint_names
 
     def _forward_dynamics(self, request, response) -> None:
-        query = Query(
-            self.load.robot,
-            request.joint_names,
-            self._node.locked_joint_names,
-            positions=request.positions,
-            velocities=request.velocities,
-            efforts=request.efforts,
-        )
+        query = self._query(self.load.robot, request, 'positions', 'velocities', 'efforts')
         response.accelerations = _flat(query.forward_dynamics())
         response.joint_names = query.joint_names
 
     def _inverse_dynamics(self, request, response) -> None:
-        query = Query(
-            self.load.robot,
-            request.joint_names,
-            self._node.locked_joint_names,
-            positions=request.positions,
-            velocities=request.velocities,
-            accelerations=request.accelerations,
-        )
+        query = self._query(self.load.robot, request, 'positions', 'velocities', 'accelerations')
         terms = query.inverse_dynamics()
         for term, torque in terms.items():
             setattr(response, term, _flat(torque))
@@ -181,7 +173,7 @@ class DynamicsServices(Task):
         response.joint_names = query.joint_names
 
     def _jacobian(self, request, response) -> None:
-        query = Query(self.robot, request.joint_names, self._node.locked_joint_names, positions=request.positions)
+        query = self._query(self.robot, request, 'positions')
         response.jacobian = _flat(query.jacobian(request.link, request.frame))
         response.joint_names = query.joint_names
 

@@ -56,7 +56,7 @@ class LoadInput:
         node.resources.callback(self._destroy)
 
     def _destroy(self) -> None:
-        """Destroy what the constructor made; the node's ``LoadTopics`` begin anew."""
+        """Destroy what the constructor made; the node's ``LoadTopics`` subscribe again."""
         self._topics.attach(None)
         self._topics.renew()
         self._node.destroy_timer(self._timer)

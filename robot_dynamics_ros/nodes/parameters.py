@@ -94,8 +94,8 @@ def check_names(undeclared: Iterable[str]) -> None:
 class Parameters:
     """The parameters of one node, declared.
 
-    A value that is set is checked: its range by rclpy, its choices always, and by the node's functions once the node
-    is configured, for they need the robot.
+    rclpy enforces ranges. Choices and the node's functions check a value that is set for a configured node; before it
+    is configured, configuring checks all values at once.
     """
 
     def __init__(self, node, kind: str, checks: Mapping[str, Callable]):
@@ -115,7 +115,7 @@ class Parameters:
         return '; '.join(f'{name} acts {self._known[name].acts}' for name in names if name in self._known)
 
     def check_choices(self) -> None:
-        """Refuse a value at start that is none of its choices; ArgumentError names the parameter."""
+        """Refuse a value that is none of its choices; ArgumentError names the parameter."""
         for name in self._known:
             self._check_choice(name, self._node.value(name))
 
@@ -125,12 +125,12 @@ class Parameters:
             validation.choice(name, value, [choice for choice in choices if choice])
 
     def _on_set(self, parameters) -> SetParametersResult:
-        """Refuse values that the node could not use; before it is configured, configuring checks the rest."""
-        for parameter in parameters:
+        """Refuse values that the configured node could not use."""
+        for parameter in parameters if self._node.robot is not None else ():
             name = self._known[parameter.name].check if parameter.name in self._known else parameter.name
             try:
                 self._check_choice(parameter.name, parameter.value)
-                if name in self._checks and self._node.robot is not None:
+                if name in self._checks:
                     self._checks[name](parameter.value)
             except Exception as error:  # rclpy would return no result
                 reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'

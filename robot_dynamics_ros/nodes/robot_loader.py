@@ -65,7 +65,7 @@ class RobotDescription:
         self._published = message.data
         configured, active = node.robot is not None, node.active
         if configured:
-            node.get_logger().info('another robot description: the node is configured anew')
+            node.get_logger().info('another robot description: the node is configured again')
             if active:
                 node.trigger_deactivate()
             node.trigger_cleanup()
