@@ -4,7 +4,9 @@ A load between two payloads is the sum of answers of robots with the one and the
 and torques are linear in what the arm carries. Times are ns.
 """
 
+from contextlib import suppress
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from broken_messages.oracle import ROBOT
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Payload
+from robot_dynamics_ros.errors import ArgumentError
 
 FIXED = ('wrist3_Link', 'ee_link')
 """The last link, and what is fixed to it."""
@@ -81,12 +84,15 @@ class Load:
         return self._sum(self._bodies.shares(time), self._gravity.shares(time), ask)
 
     def answers(self, time: int, ask) -> list[np.ndarray]:
-        """Return the answers that are right: where a ramp may have ended already, what it came to counts, too."""
-        return [
-            self._sum(bodies, gravity, ask)[0]
-            for bodies in self._bodies.either(time)
-            for gravity in self._gravity.either(time)
-        ]
+        """Return the answers that are right: where a ramp may have ended already, what it came to counts, too.
+
+        Where one of these overflows, the others are; where all do, there is none, and NaN equals nothing.
+        """
+        found = []
+        for bodies, gravity in product(self._bodies.either(time), self._gravity.either(time)):
+            with suppress(ArgumentError):
+                found.append(self._sum(bodies, gravity, ask)[0])
+        return found or [np.full(ROBOT.nv, np.nan)]
 
     def _sum(self, bodies, gravity, ask) -> tuple[np.ndarray, np.ndarray]:
         parts = np.array(

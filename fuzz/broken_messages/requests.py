@@ -82,7 +82,7 @@ class Requests:
             setattr(request, name, self._messages.numbers(count * len(robot_names), 2.0))
         if kind is GetJacobian:
             request.link = random.choice(self._frames)
-            request.frame = random.choice(('world', 'local_world_aligned', 'local'))
+            request.reference_frame = random.choice(('world', 'local_world_aligned', 'local'))
         for _ in range(random.choice((0, 0, 1, 2))):
             self._spoil(request, random.choice(lists))
         return request
@@ -99,7 +99,7 @@ class Requests:
         elif odd == 2:
             values = values[: random.randint(0, len(values))]
         elif odd == 3 and hasattr(request, 'link'):
-            setattr(request, random.choice(('link', 'frame')), random.choice((*ODD_NAMES, 'world')))
+            setattr(request, random.choice(('link', 'reference_frame')), random.choice((*ODD_NAMES, 'world')))
         else:
             values += self._messages.numbers(random.randint(1, 13), 1.0)
         setattr(request, name, values)

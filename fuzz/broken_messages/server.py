@@ -137,7 +137,7 @@ def is_answerable(request) -> bool | None:
         and len(lists[0]) % ROBOT.nv == 0
         and all(np.isfinite(values).all() for values in lists)
         and getattr(request, 'link', ROBOT.link_names[0]) in ROBOT.frame_names
-        and getattr(request, 'frame', FRAMES[0]) in FRAMES
+        and getattr(request, 'reference_frame', FRAMES[0]) in FRAMES
     )
     if not good:
         return False
@@ -163,9 +163,9 @@ def _wrong_jacobian(request, q, J) -> str:
     turned = (after - before)[:, :3, :3] @ R.T / (2 * STEP)
     angular = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]])
     linear = ((after - before)[:, :3, 3] / (2 * STEP)).T
-    if request.frame == 'world':
+    if request.reference_frame == 'world':
         linear = linear + np.cross(p, angular, axisb=0, axisc=0)
-    elif request.frame == 'local':
+    elif request.reference_frame == 'local':
         angular, linear = R.T @ angular, R.T @ linear
     off = np.abs(J - np.concatenate([angular, linear])).max()
     return '' if off < 1e-6 else f'{request}: the jacobian is off by {off}'

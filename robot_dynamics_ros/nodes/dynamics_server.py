@@ -219,7 +219,7 @@ class DynamicsServer(DynamicsNode):
 
     def _jacobian(self, request, response) -> None:
         query = Query(self.robot, request.joint_names, self.locked_joint_names, positions=request.positions)
-        response.jacobian = _flat(query.jacobian(request.link, request.frame))
+        response.jacobian = _flat(query.jacobian(request.link, request.reference_frame))
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:

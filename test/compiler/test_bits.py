@@ -8,8 +8,8 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.compiler import compiled_robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
 from robot_dynamics_ros.compiler.batch_layout import LANES
-from robot_dynamics_ros.compiler.programs import PROGRAMS
 
 LOADS = 4
 STATES = 5000 + 7  # under each load; the last block is not full
@@ -47,7 +47,8 @@ LARGE = ('mass_matrix_inverse', 'torque_regressor', 'inverse_dynamics_derivative
 CASES = [
     (robot, name)
     for robot, it in ROBOTS.items()
-    for name in PROGRAMS
+    for name, algorithm in ALGORITHMS.items()
+    if algorithm.most_velocities
     if it.nv <= 3 or robot == 'aubo_i5' or name not in LARGE
 ]
 FEW = [
@@ -65,7 +66,7 @@ def test_every_binding_gives_the_same_bits(robot, name):
         batch = loaded(base, random)
         assert batch.binding == 'specialised'
         generic = batch.with_binding('generic')
-        rows = random.normal(size=(len(PROGRAMS[name].inputs), STATES, base.nv)) * random.choice([0.1, 1.0, 10.0])
+        rows = random.normal(size=(len(ALGORITHMS[name].inputs), STATES, base.nv)) * random.choice([0.1, 1.0, 10.0])
         expected = getattr(generic, name)(*rows)
         assert (getattr(batch, name)(*rows) == expected).all()
         single, out = getattr(batch, name), np.empty(expected.shape[1:])
@@ -110,7 +111,7 @@ def test_batches_of_any_length(count):
 def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
     robot = ROBOTS['aubo_i5']
     monkeypatch.setattr(compiled_robot, 'STREAMED', 0 if past_caches else 1 << 40)
-    rows = np.random.default_rng(6).normal(size=(len(PROGRAMS[name].inputs), 3 * LANES, robot.nv))
+    rows = np.random.default_rng(6).normal(size=(len(ALGORITHMS[name].inputs), 3 * LANES, robot.nv))
     expected = getattr(robot.with_binding('generic'), name)(*rows)
     numbers = np.zeros(expected.size + 8)
     for first in range(8):

@@ -20,6 +20,8 @@ from numba.core.event import install_recorder
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.compiler import compiled_robot, numpy_abi
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, MOST_VELOCITIES_OF_DERIVATIVES
+from robot_dynamics_ros.compiler.batch_layout import LANES
 from robot_dynamics_ros.compiler.compiled_robot import (
     MOST_JOINTS,
     ROBOTS,
@@ -28,11 +30,11 @@ from robot_dynamics_ros.compiler.compiled_robot import (
     code_of,
     robot_digest,
 )
-from robot_dynamics_ros.compiler.programs import MOST_VELOCITIES_OF_DERIVATIVES, PROGRAMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.model.regrouping import regrouped
 
+SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
 TREE = trees.random_joints(11, count=5, chain=0.4)
 
 
@@ -47,7 +49,7 @@ def pair(model):
 
 
 def states(robot, name, count, seed=0):
-    return np.random.default_rng(seed).normal(size=(len(PROGRAMS[name].inputs), count, robot.nv))
+    return np.random.default_rng(seed).normal(size=(len(ALGORITHMS[name].inputs), count, robot.nv))
 
 
 def test_bits_do_not_depend_on_cores():
@@ -59,11 +61,11 @@ def test_bits_do_not_depend_on_cores():
     assert (results[0][-1] == Robot(model).inverse_dynamics(*rows[:, -1])).all()
 
 
-@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('name', SPECIALISED)
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
 def test_a_folded_zero_swallows_nothing(name, value):
     _, robot = pair(models()['aubo_i5'])
-    for argument, vector in enumerate(PROGRAMS[name].inputs):
+    for argument, vector in enumerate(ALGORITHMS[name].inputs):
         for joint in range(robot.nv):
             one = states(robot, name, 1)[:, 0]
             one[argument, joint] = value
@@ -125,11 +127,14 @@ def test_how_many_joints_are_specialised_is_a_setting():
 
 
 # each is compiled once more with its caller, the larger ones for seconds
-@pytest.mark.parametrize('name', matrix(PROGRAMS, ['inverse_dynamics', 'gravity_torque', 'mass_matrix']))
+@pytest.mark.parametrize('name', matrix(SPECIALISED, ['inverse_dynamics', 'gravity_torque', 'mass_matrix']))
 def test_a_kernel_can_be_called_from_compiled_code(name):
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
     kernel, load = robot.kernel(name), robot.load
-    *vectors, result = [*states(robot, name, 1)[:, 0], np.empty(np.prod(PROGRAMS[name].shape(robot._arrays)))]
+    *vectors, result = [
+        *states(robot, name, 1)[:, 0],
+        np.empty(np.prod(ALGORITHMS[name].shape_of(robot._evaluator.arrays))),
+    ]
     call = numba.njit(lambda *arguments: kernel(*arguments) and True)
     assert call(*vectors, load, result)
     assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()
@@ -137,7 +142,7 @@ def test_a_kernel_can_be_called_from_compiled_code(name):
     assert not call(*vectors, load, result)
 
 
-@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('name', SPECIALISED)
 def test_a_program_can_be_called_from_c(name):
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
     vectors = [*states(robot, name, 1)[:, 0]]
@@ -149,6 +154,15 @@ def test_a_program_can_be_called_from_c(name):
     assert (result == expected).all()
     vectors[0][2] = np.nan
     assert in_c(*(array.ctypes.data for array in arrays)) is False
+
+
+def test_a_result_may_be_one_number():
+    robot = Robot(models()['tree'])
+    code = Specialised(robot._model.arrays)
+    code.add('energy', ALGORITHMS['kinetic_energy']._replace(most_velocities=robot.nv))
+    rows, result, one = states(robot, 'kinetic_energy', 2 * LANES + 3), np.empty(2 * LANES + 3), np.empty(())
+    assert code.batch.energy(*rows, robot.load, result) and code.single.energy(*rows[:, 5], robot.load, one)
+    assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0
 
 
 @pytest.mark.parametrize('form', ['kernel', 'address'])
@@ -390,7 +404,7 @@ def test_derivatives_of_large_robots_are_the_generic_kernels():
         assert (getattr(large, name)(*state) == expected).all()
         assert (getattr(large, name)(*state[:, 0]) == expected[0]).all()
     assert large.binding == 'specialised'
-    assert not list((ROBOTS / robot_digest(large._arrays)).glob('*_derivatives*'))
+    assert not list((ROBOTS / robot_digest(large._evaluator.arrays)).glob('*_derivatives*'))
 
 
 @pytest.mark.parametrize('count', [1, 5, 64, 65])

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, trace
 from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
-from robot_dynamics_ros.compiler.forward_algorithm import forward_algorithm
-from robot_dynamics_ros.compiler.programs import LOAD_SIZE, PROGRAMS, trace
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -131,14 +130,14 @@ def test_other_operations_are_kept_as_they_are(x, operation):
     assert value.operation in operation and value is not eval('b - a', {'a': x[0], 'b': x[1]})
 
 
-@pytest.mark.parametrize('name', PROGRAMS)
+@pytest.mark.parametrize('name', ALGORITHMS)
 def test_a_trace_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
-    program, arrays = PROGRAMS[name], robot._model.arrays
+    program, arrays = ALGORITHMS[name], robot._model.arrays
     random = np.random.default_rng(3)
     inputs = {vector: random.normal(size=6).tolist() for vector in program.inputs}
     load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
-    expected = getattr(robot, name)(*inputs.values()).ravel()
+    expected = robot._evaluator.evaluate(name, robot.load, None, *inputs.values()).ravel()
     found = evaluated(trace(arrays, program), {**inputs, 'load': load})
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
     fixed = evaluated(trace(arrays, program, load), inputs)
@@ -148,28 +147,25 @@ def test_a_trace_computes_what_its_kernel_computes(name):
 @pytest.mark.parametrize(('joints', 'algorithm'), [(12, crba_forward), (13, aba)])
 def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(joints, algorithm):
     arrays = trees.arrays_of(trees.random_joints(1, count=joints))
-    assert forward_algorithm(arrays) is algorithm
-
-    def by_algorithm(tape, setting, q, qd, tau, qdd):
-        tape.run(algorithm, setting.arrays, setting.work, q, qd, tau, setting.gravity, setting.f_ext, qdd)
-
-    program = PROGRAMS['forward_dynamics']
-    assert count(trace(arrays, program)) == count(trace(arrays, program._replace(trace=by_algorithm)))
+    forward_dynamics = ALGORITHMS['forward_dynamics']
+    assert forward_dynamics.kernel_of(arrays) is algorithm
+    alone = forward_dynamics._replace(kernel=algorithm, kernel_of_many=None)
+    assert count(trace(arrays, forward_dynamics)) == count(trace(arrays, alone))
 
 
 def test_inverse_dynamics_of_the_aubo_i5_takes_few_operations():
     arrays = regrouped(aubo_i5())
     load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
-    fixed = count(trace(arrays, PROGRAMS['inverse_dynamics'], load))
-    free = count(trace(arrays, PROGRAMS['inverse_dynamics']))
+    fixed = count(trace(arrays, ALGORITHMS['inverse_dynamics'], load))
+    free = count(trace(arrays, ALGORITHMS['inverse_dynamics']))
     assert fixed.multiplications <= 278 and fixed.additions <= 260
     assert free.multiplications <= 287 and free.additions <= 278
 
 
 def test_the_counts_in_the_heading_are_those_of_the_lines():
-    text = source(aubo_i5(), 'mass_matrix', PROGRAMS['mass_matrix'], 'heading')
+    text = source(aubo_i5(), 'mass_matrix', ALGORITHMS['mass_matrix'], 'heading')
     single = text.split('def mass_matrix(')[1].split('    return ')[0]
-    operations = count(trace(aubo_i5(), PROGRAMS['mass_matrix']))
+    operations = count(trace(aubo_i5(), ALGORITHMS['mass_matrix']))
     fused = single.count('fma(')
     assert fused == operations.fused > 0
     assert single.count(' * ') + fused == operations.multiplications
@@ -189,11 +185,11 @@ def test_what_no_result_shows_is_looked_at_itself():
 
 def test_the_same_robot_gives_the_same_bytes():
     arrays = trees.arrays_of(trees.random_joints(5, count=7, chain=0.7))
-    texts = {source(arrays, 'forward_dynamics', PROGRAMS['forward_dynamics'], 'x') for _ in range(3)}
+    texts = {source(arrays, 'forward_dynamics', ALGORITHMS['forward_dynamics'], 'x') for _ in range(3)}
     assert len(texts) == 1
 
 
 def test_what_may_change_at_run_time_is_an_input():
-    results = trace(aubo_i5(), PROGRAMS['inverse_dynamics'])
+    results = trace(aubo_i5(), ALGORITHMS['inverse_dynamics'])
     read = {value.arguments for value in needed(results) if value.operation == 'input'}
     assert {k for name, k in read if name == 'load'} == set(range(LOAD_SIZE))

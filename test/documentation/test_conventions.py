@@ -85,7 +85,7 @@ def test_04_angular_part_first():
         assert felt == pytest.approx([-1.0 if k == part else 0.0 for k in range(6)], abs=1e-15)
 
 
-def test_05_a_wrench_acts_on_the_link_in_its_frame():
+def test_05_a_wrench_acts_on_the_link():
     """1 N and 1 N m along and about each of the flange's own axes, against the work that they do."""
     q, step = np.array([0.3, 0.8, -1.2, 0.5, 0.9, -0.4]), 1e-6
     pose = AUBO.link_pose(q, 'ee_link')
@@ -94,17 +94,19 @@ def test_05_a_wrench_acts_on_the_link_in_its_frame():
     turn = pose[:3, :3].T @ rate[:, :3, :3]  # the skew matrix of the angular velocity, in the flange's own axes
     lift = rate[:, :3, 3] @ pose[:3, :3]  # the velocity of its origin, likewise
     for wrench, work in zip(np.eye(6), (turn[:, 2, 1], turn[:, 0, 2], turn[:, 1, 0], *lift.T), strict=True):
-        push = AUBO.inverse_dynamics(q, REST, REST, {'ee_link': wrench}) - AUBO.gravity_torque(q)
+        push = AUBO.inverse_dynamics(q, REST, REST, {'ee_link': wrench}, None, 'local') - AUBO.gravity_torque(q)
         assert push == pytest.approx(-work, abs=1e-8)  # what the wrench does, the joints need not do
-        freed = AUBO.forward_dynamics(q, REST, AUBO.gravity_torque(q), {'ee_link': wrench})
+        freed = AUBO.forward_dynamics(q, REST, AUBO.gravity_torque(q), {'ee_link': wrench}, None, 'local')
         assert freed @ work > 0.0  # and left alone, the arm gives way to it
     # a hinge about z at (1, 0, 0), its arm along the base's y, the hand 0.5 m out and turned by a quarter against it
     hand = joint('b', 'arm', 'hand', 'fixed', origin='0.5 0 0', rpy=f'0 0 {np.pi / 2}')
     lever = robot(link('base'), link('arm', 1.0), link('hand'), joint('a', 'base', 'arm', origin='1 0 0'), hand)
     pushes = np.eye(6)[[3, 4, 2]]  # f_x, f_y, m_z
     for frame, felt in zip(('local', 'local_world_aligned', 'world'), ([-0.5, 0], [0.5, 0], [0, 1]), strict=True):
-        torques = lever.inverse_dynamics(np.full((3, 1), np.pi / 2), [0], [0], {'hand': pushes}, frame=frame)
+        torques = lever.inverse_dynamics(np.full((3, 1), np.pi / 2), [0], [0], {'hand': pushes}, reference_frame=frame)
         assert torques[:, 0] == pytest.approx([*felt, -1], abs=1e-12)
+    torques = lever.inverse_dynamics(np.full((3, 1), np.pi / 2), [0], [0], {'hand': pushes})  # local_world_aligned
+    assert torques[:, 0] == pytest.approx([0.5, 0, -1], abs=1e-12)
 
 
 def test_06_gravity_is_free_fall_in_the_base_frame():
@@ -206,7 +208,8 @@ def test_14_a_link_on_a_fixed_joint_goes_on_as_a_frame():
     assert arm.link_pose([0.0], 'hand')[:3, 3] == pytest.approx([0.5, 0, 0])
     assert arm.link_pose([0.0], 'hand')[:3, 0] == pytest.approx([0, 1, 0])
     # 1 N along the frame's own x, which is the arm's y, 0.5 m from the axis
-    assert arm.inverse_dynamics([0], [0], [0], {'hand': [0, 0, 0, 1.0, 0, 0]}) == pytest.approx([-0.5])
+    along_x = {'hand': [0, 0, 0, 1.0, 0, 0]}
+    assert arm.inverse_dynamics([0], [0], [0], along_x, reference_frame='local') == pytest.approx([-0.5])
     assert arm.with_payload(Payload(1.0, (0, 0, 0)), 'hand').mass_matrix([0.0])[0, 0] == pytest.approx(3.0 * 0.5**2)
 
 

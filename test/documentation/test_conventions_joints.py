@@ -8,7 +8,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.queries import Query
-from robot_dynamics_ros.validation import FRAMES
+from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 
 def test_23_coordinates_of_joints_of_several_degrees_of_freedom():
@@ -44,7 +44,8 @@ def test_25_what_velocities_are_seen_from():
                 joint('end', 'arm', 'tip', 'fixed', origin='0.5 0 0', rpy='0 0 1.5707963267948966'))  # fmt: skip
     assert tip.link_velocity(q, qd, 'tip', 'local_world_aligned') == pytest.approx([0, 0, 2, -1, 0, 0])
     assert tip.link_velocity(q, qd, 'tip', 'local') == pytest.approx([0, 0, 2, 1, 0, 0])  # its x is the base's -x
-    assert tip.jacobian(q, 'tip')[:, 0] == pytest.approx([0, 0, 1, 0, 0, 0])
+    assert tip.jacobian(q, 'tip', 'world')[:, 0] == pytest.approx([0, 0, 1, 0, 0, 0])
+    assert tip.jacobian(q, 'tip')[:, 0] == pytest.approx([0, 0, 1, -0.5, 0, 0])
 
 
 def test_26_free_joints_of_mjcf():
@@ -87,7 +88,7 @@ def test_28_what_the_robot_exerts_acts_on_the_link_the_other_way():
     F = np.array([1.0, -2.0, 3.0, 40.0, 50.0, -60.0])
     free = AUBO.mass_matrix(q) @ qdd + AUBO.coriolis_torque(q, qd) + AUBO.gravity_torque(q)
     for frame in FRAMES:
-        pushing = AUBO.inverse_dynamics(q, qd, qdd, {'ee_link': -F}, frame=frame)
+        pushing = AUBO.inverse_dynamics(q, qd, qdd, {'ee_link': -F}, reference_frame=frame)
         assert pushing == pytest.approx(free + AUBO.jacobian(q, 'ee_link', frame).T @ F, abs=1e-10)
 
 

@@ -231,7 +231,7 @@ def test_a_result_belongs_to_the_caller(name, method):
     assert same_bits(call(name, method, arguments), kept)
     robot = robot_of(name)
     own = [value for value in vars(robot).values() if isinstance(value, np.ndarray)]
-    inside = [*robot._model.arrays, *robot._generic.workspace, *own]
+    inside = [*robot._model.arrays, *robot._evaluator.generic.workspace, *own]
     assert len(own) >= 4  # gravity, loads, zeros
     assert not any(np.shares_memory(first, array) for array in inside)
 
@@ -291,10 +291,10 @@ ANOTHER = {
 @pytest.mark.parametrize('threads', [1, 3, None])
 def test_another_robot_keeps_to_as_many_threads(way, threads, monkeypatch):
     robot = robot_of('aubo_i5').with_binding('specialised', threads)
-    assert ANOTHER[way](robot)._specialised._threads == robot._specialised._threads
+    assert ANOTHER[way](robot)._evaluator.specialised._threads == robot._evaluator.specialised._threads
     # None is all cores, those of another machine where a pickle is read there
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: set(range(7)))
-    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._specialised._threads == (threads or 7)
+    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._evaluator.specialised._threads == (threads or 7)
 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])

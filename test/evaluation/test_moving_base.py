@@ -60,8 +60,8 @@ def test_torques_and_accelerations_are_the_twins(seed):
     c = case(seed)
     v_0, a_0 = c.base['base_velocity'], spatial_acceleration(c)
     expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, c.s.f_ext, v_0, a_0)[0]
-    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, **c.base), expected) < TOLERANCE
-    found = c.robot.forward_dynamics(c.s.q, c.s.qd, expected, c.s.f_ext, **c.base)
+    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, reference_frame='local', **c.base), expected) < TOLERANCE
+    found = c.robot.forward_dynamics(c.s.q, c.s.qd, expected, c.s.f_ext, reference_frame='local', **c.base)
     assert trees.relative_error(found, c.s.qdd) < TOLERANCE
 
 
@@ -71,8 +71,8 @@ def test_torques_are_those_on_a_free_joint(seed):
     c = case(seed)
     joints, q, qd, qdd, f_ext = on_a_free_joint(seed)
     whole = Robot(Model.of('whole', trees.BASE, joints), c.orientation.apply(c.s.gravity))
-    expected = whole.inverse_dynamics(q, qd, qdd, f_ext)[6:]
-    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, **c.base), expected) < TOLERANCE
+    expected = whole.inverse_dynamics(q, qd, qdd, f_ext, reference_frame='local')[6:]
+    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, reference_frame='local', **c.base), expected) < TOLERANCE
 
 
 @CASES
@@ -90,7 +90,7 @@ def test_torques_are_pinocchios(seed):
     pin_q = trees.pinocchio_positions(joints, links, q)
     tau = np.full(len(qd), np.nan)
     tau[order] = pin.rnea(model, model.createData(), pin_q, qd[order], qdd[order], wrenches)
-    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, **c.base), tau[6:]) < TOLERANCE
+    assert trees.relative_error(torques(c, wrenches=c.s.f_ext, reference_frame='local', **c.base), tau[6:]) < TOLERANCE
 
 
 def test_both_algorithms_of_forward_dynamics_are_asked():
@@ -133,10 +133,15 @@ def test_batches_of_states_and_of_base_motions():
     wrench = rng.normal(size=(3, 6))
     for method in (c.robot.inverse_dynamics, c.robot.forward_dynamics):
         out = np.empty((2, 3, c.robot.nv))
-        acting = {'wrenches': {link: wrench}, 'frame': 'world', 'base_velocity': v_0, 'base_acceleration': a_0}
+        acting = {
+            'wrenches': {link: wrench},
+            'reference_frame': 'world',
+            'base_velocity': v_0,
+            'base_acceleration': a_0,
+        }
         assert method(q, qd, x, out=out, **acting) is out
         for i, j in np.ndindex(2, 3):
-            acting = {'wrenches': {link: wrench[j]}, 'frame': 'world'}
+            acting = {'wrenches': {link: wrench[j]}, 'reference_frame': 'world'}
             acting |= {'base_velocity': v_0[j], 'base_acceleration': a_0[j]}
             assert (out[i, j] == method(q[i, 0], qd[i, 0], x[i, 0], **acting)).all()
 

@@ -9,7 +9,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError, SingularError
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.validation import FRAMES
+from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 LINK = 'ee_link'
 STEP = 1e-30

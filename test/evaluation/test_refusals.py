@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.validation import FRAMES
+from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 # What is refused, and by which name
 
@@ -76,15 +76,15 @@ WRONG_WRENCHES = {
 def test_a_wrong_wrench_is_named(method, wrong, frame):
     wrenches, error, text = WRONG_WRENCHES[wrong]
     with pytest.raises(error) as caught:
-        call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=wrenches, frame=frame)
+        call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=wrenches, reference_frame=frame)
     assert text in str(caught.value) and type(caught.value) is error
 
 
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])
 def test_a_wrong_frame_of_wrenches_is_named(method):
-    text = r"^frame: expected one of world, local_world_aligned, local, got 'base'$"
+    text = r"^reference_frame: expected one of world, local_world_aligned, local, got 'base'$"
     with pytest.raises(ArgumentError, match=text):
-        call('aubo_i5', method, states('aubo_i5', method), wrenches={}, frame='base')
+        call('aubo_i5', method, states('aubo_i5', method), wrenches={}, reference_frame='base')
 
 
 def at_origin(mass=1.0, inertia=None) -> Payload:

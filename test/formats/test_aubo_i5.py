@@ -12,7 +12,10 @@ import yaml
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_model, share_folder
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.kernels.batch import crba_batch, link_poses_batch, rnea_batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.kinematics import link_poses
+from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Model, Workspace
 
@@ -54,13 +57,13 @@ def rigid_body(name: str) -> Model:
 def torque(model, q, qd, qdd):
     q, qd, qdd = (np.atleast_2d(np.asarray(array, float)) for array in (q, qd, qdd))
     tau = np.empty_like(q)
-    rnea_batch(model.arrays, Workspace.of(model.arrays), q, qd, qdd, GRAVITY, np.zeros((1, 7, 6)), tau)
+    batch_loop(rnea)(model.arrays, Workspace.of(model.arrays), q, qd, qdd, GRAVITY, np.zeros((1, 7, 6)), tau)
     return tau
 
 
 def mass_matrix(model, q):
     M = np.empty((1, 6, 6))
-    crba_batch(model.arrays, Workspace.of(model.arrays), np.atleast_2d(np.asarray(q, float)), M)
+    batch_loop(crba)(model.arrays, Workspace.of(model.arrays), np.atleast_2d(np.asarray(q, float)), M)
     return M[0]
 
 
@@ -140,7 +143,7 @@ def test_torques_of_an_independent_rnea(state, inertials):
 @pytest.mark.parametrize('state', GOLDEN['states'], ids=lambda state: state['name'])
 def test_pose_and_mass_matrix_of_an_independent_implementation(state):
     model, T = rigid_body('official'), np.empty((1, 7, 4, 4))
-    link_poses_batch(model.arrays, Workspace.of(model.arrays), np.array([state['q']]), T)
+    batch_loop(link_poses)(model.arrays, Workspace.of(model.arrays), np.array([state['q']]), T)
     assert T[0, 6] == pytest.approx(np.array(state['T06']), abs=1e-9)
     assert mass_matrix(model, state['q']) == pytest.approx(np.array(state['M_official']), abs=1e-9)
 

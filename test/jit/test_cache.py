@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.jit import cache
+from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.jit.compile_lock import CompileLock
-from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.kernels import crba
 
 PACKAGE = Path(cache.__file__).parents[1]
 SOURCES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob('*/*.py'))
@@ -75,11 +76,11 @@ def test_compiled_kernels_are_kept_in_the_private_folder():
     joints = trees.random_joints(7, count=12)
     states, n = 5, len(joints)
     model, q = trees.arrays_of(joints), np.zeros((states, n))
-    batch.crba_batch(model, trees.nan_workspace(model), q, np.empty((states, n, n)))
+    batch_loop(crba.crba)(model, trees.nan_workspace(model), q, np.empty((states, n, n)))
     found = cache.FOLDER.lstat()
     assert stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
     assert found.st_uid == os.getuid()
-    assert list(cache.FOLDER.rglob('batch.crba_batch*'))
+    assert list(cache.FOLDER.rglob('crba.crba_batch*'))
 
 
 def test_a_new_cache_folder_is_private(own_cache):

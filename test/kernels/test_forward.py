@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -60,7 +60,7 @@ def test_both_algorithms_agree(seed):
     model, state = drawn(seed)
     n = len(state.qd)
     results = []
-    for algorithm in (batch.aba_batch, batch.crba_forward_batch):
+    for algorithm in (batch_loop(aba), batch_loop(crba_forward)):
         qdd = np.full((1, n), np.nan)
         work = trees.nan_workspace(model)
         rows = (row[None] for row in (state.q, state.qd, state.tau))

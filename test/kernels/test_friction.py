@@ -10,8 +10,8 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.batch import friction_torque_batch
 from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.model import Model
 
@@ -67,8 +67,9 @@ def friction_of_joint(qd, tau, **figures):
     """Return the friction torques (count) of one joint at qd (count) under the transmitted torques tau."""
     joint = dataclasses.replace(trees.random_joints(seed=1, count=1)[0], **figures)
     friction = Model.of('one', trees.BASE, [joint]).friction
-    qd, tau, torque = np.atleast_1d(qd)[:, None], np.atleast_1d(tau)[:, None], np.full((np.size(qd), 1), np.nan)
-    friction_torque_batch(friction, 1.0 * qd, 1.0 * tau, torque)
+    qd, tau = np.broadcast_arrays(np.atleast_1d(qd)[:, None], np.atleast_1d(tau)[:, None])
+    torque = np.full(qd.shape, np.nan)
+    batch_loop(friction_torque)(friction, 1.0 * qd, 1.0 * tau, torque)
     return torque[:, 0]
 
 

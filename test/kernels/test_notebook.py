@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import yaml
 
-from robot_dynamics_ros.kernels.batch import rnea_batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model, Workspace
@@ -76,5 +77,7 @@ def test_the_printed_torques(sign):
     q = sign * np.array([[0, np.pi / 2, 0, np.pi / 2, 0, 0]])
     qd, qdd, tau = np.zeros((1, 6)), np.array([[0, 2.0, 0, 0, 0, 0]]), np.empty((1, 6))
     gravity = np.array([0, 0, -9.81])
-    rnea_batch((arrays := notebook_model().arrays), Workspace.of(arrays), q, qd, qdd, gravity, np.zeros((1, 7, 6)), tau)
+    batch_loop(rnea)(
+        (arrays := notebook_model().arrays), Workspace.of(arrays), q, qd, qdd, gravity, np.zeros((1, 7, 6)), tau
+    )
     assert tau[0] == pytest.approx(PRINTED[sign], abs=1e-9)

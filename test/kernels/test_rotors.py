@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.compiler.emit import count, source
-from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
-from robot_dynamics_ros.kernels.batch import crba_forward_batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
@@ -116,7 +117,7 @@ def test_accelerations(seed):
     qdd = trees.forward_dynamics(c.arrays, s.q, s.qd, s.tau, s.gravity, s.f_ext)
     assert trees.relative_error(qdd, expected) < 1e-9
     arrays, qdd = regrouped(c.arrays), np.full((1, len(qdd)), np.nan)
-    crba_forward_batch(
+    batch_loop(crba_forward)(
         arrays, trees.nan_workspace(arrays), s.q[None], s.qd[None], s.tau[None], s.gravity, s.f_ext[None], qdd
     )
     assert trees.relative_error(qdd[0], expected) < 1e-9
@@ -318,9 +319,9 @@ def test_yaml_and_pickles_keep_rotors():
 def test_without_spin_nothing_is_computed_for_it():
     """Inertias alone: the same operations and the same bits as of a robot that knows no directions."""
     directionless = {'rotor_direction': dict.fromkeys(arm().joint_names, 0)}
-    still, plain = arm().with_actuators(directionless)._arrays, arm()._arrays
+    still, plain = arm().with_actuators(directionless)._evaluator.arrays, arm()._evaluator.arrays
     for name in ('inverse_dynamics', 'mass_matrix', 'forward_dynamics'):
-        here, there = (count(trace(arrays, PROGRAMS[name])) for arrays in (still, plain))
+        here, there = (count(trace(arrays, ALGORITHMS[name])) for arrays in (still, plain))
         assert here.multiplications < there.multiplications and here.additions < there.additions
         emptied = still._replace(spin=np.full_like(still.spin, np.nan))
-        assert source(emptied, name, PROGRAMS[name], '') == source(still, name, PROGRAMS[name], '')
+        assert source(emptied, name, ALGORITHMS[name], '') == source(still, name, ALGORITHMS[name], '')

@@ -8,10 +8,10 @@ from support import random_trees as trees
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels import (
     aba,
-    batch,
     centroidal,
     crba,
     energy,
@@ -47,72 +47,72 @@ def calls():
     v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
-        'rnea': (rnea.rnea, batch.rnea_batch, [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
+        'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
         'rnea_on_moving_base': (
             rnea.rnea_on_moving_base,
-            batch.rnea_on_moving_base_batch,
+            batch_loop(rnea.rnea_on_moving_base),
             [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, (f_ext,)],
             (n,),
         ),
-        'aba': (aba.aba, batch.aba_batch, [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
+        'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
-            batch.rnea_derivatives_batch,
+            batch_loop(rnea_derivatives.rnea_derivatives),
             [(q,), (qd,), (qdd,), gravity, (f_ext,)],
             (3, n, n),
         ),
         'forward_derivatives': (
             forward_derivatives.forward_derivatives,
-            batch.forward_derivatives_batch,
+            batch_loop(forward_derivatives.forward_derivatives),
             [(q,), (qd,), (tau,), gravity, (f_ext,)],
             (3, n, n),
         ),
-        'crba': (crba.crba, batch.crba_batch, [(q,)], (n, n)),
+        'crba': (crba.crba, batch_loop(crba.crba), [(q,)], (n, n)),
         'mass_matrix_inverse': (
             mass_matrix_inverse.mass_matrix_inverse,
-            batch.mass_matrix_inverse_batch,
+            batch_loop(mass_matrix_inverse.mass_matrix_inverse),
             [(q,)],
             (n, n),
         ),
-        'link_poses': (kinematics.link_poses, batch.link_poses_batch, [(q,)], (n + 1, 4, 4)),
-        'frame_pose': (kinematics.frame_pose, batch.frame_pose_batch, [(q,), 9, TURN, POINT], (4, 4)),
+        'link_poses': (kinematics.link_poses, batch_loop(kinematics.link_poses), [(q,)], (n + 1, 4, 4)),
+        'frame_pose': (kinematics.frame_pose, batch_loop(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
         'frame_velocity': (
             kinematics.frame_velocity,
-            batch.frame_velocity_batch,
+            batch_loop(kinematics.frame_velocity),
             [(q,), (qd,), 9, TURN, POINT, 2],
             (6,),
         ),
         'frame_acceleration': (
             kinematics.frame_acceleration,
-            batch.frame_acceleration_batch,
+            batch_loop(kinematics.frame_acceleration),
             [(q,), (qd,), (qdd,), 9, TURN, POINT, 2],
             (6,),
         ),
-        'jacobian': (kinematics.jacobian, batch.jacobian_batch, [(q,), 9, TURN, POINT, 0], (6, n)),
-        'center_of_mass': (centroidal.center_of_mass, batch.center_of_mass_batch, [(q,)], (3,)),
+        'jacobian': (kinematics.jacobian, batch_loop(kinematics.jacobian), [(q,), 9, TURN, POINT, 0], (6, n)),
+        'center_of_mass': (centroidal.center_of_mass, batch_loop(centroidal.center_of_mass), [(q,)], (3,)),
         'centroidal_momentum_matrix': (
             centroidal.centroidal_momentum_matrix,
-            batch.centroidal_momentum_matrix_batch,
+            batch_loop(centroidal.centroidal_momentum_matrix),
             [(q,)],
             (6, n),
         ),
-        'kinetic_energy': (energy.kinetic_energy, batch.kinetic_energy_batch, [(q,), (qd,)], (1,)),
-        'potential_energy': (energy.potential_energy, batch.potential_energy_batch, [(q,), gravity], (1,)),
+        'kinetic_energy': (energy.kinetic_energy, batch_loop(energy.kinetic_energy), [(q,), (qd,)], (1,)),
+        'potential_energy': (energy.potential_energy, batch_loop(energy.potential_energy), [(q,), gravity], (1,)),
         'torque_regressor': (
             regressor.torque_regressor,
-            batch.torque_regressor_batch,
+            batch_loop(regressor.torque_regressor),
             [(q,), (qd,), (qdd,), gravity],
             (n, 10 * n),
         ),
         'kinetic_energy_regressor': (
             energy_regressors.kinetic_energy_regressor,
-            batch.kinetic_energy_regressor_batch,
+            batch_loop(energy_regressors.kinetic_energy_regressor),
             [(q,), (qd,)],
             (10 * n,),
         ),
         'potential_energy_regressor': (
             energy_regressors.potential_energy_regressor,
-            batch.potential_energy_regressor_batch,
+            batch_loop(energy_regressors.potential_energy_regressor),
             [(q,), gravity],
             (10 * n,),
         ),
@@ -165,7 +165,7 @@ def test_a_batch_of_friction_gives_the_bits_of_single_states():
     figures = Friction(*rng.uniform(0.1, 2.0, (7, 6)))
     qd, tau = rng.normal(size=(2, 5, 6))
     together, apart = np.full((2, *qd.shape), np.nan)
-    batch.friction_torque_batch(figures, qd, tau, together)
+    batch_loop(friction.friction_torque)(figures, qd, tau, together)
     for b in range(len(qd)):
         friction.friction_torque(figures, qd[b], tau[b], apart[b])
     assert np.all(np.isfinite(apart)) and same_bits(together, apart)

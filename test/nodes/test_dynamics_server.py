@@ -83,22 +83,28 @@ def test_inverse_dynamics_of_a_thousand_states_term_by_term(graph):
 @pytest.mark.parametrize('link', ['ee_link', 'foreArm_Link', 'base_link'])
 def test_jacobians_of_any_link_from_any_frame(graph, link, frame):
     (q,) = batch(20, 1)
-    words = {'link': link, 'frame': frame} if frame else {'link': link}
+    words = {'link': link, 'reference_frame': frame} if frame else {'link': link}
     response = ask(graph, 'get_jacobian', words=words, positions=q)
     assert response.success, response.message
     assert response.joint_names == NAMES
-    expected = ROBOT.with_binding('generic').jacobian(q, link, frame or 'world')
+    expected = ROBOT.with_binding('generic').jacobian(q, link, frame or 'local_world_aligned')
     assert expected.shape == (20, 6, 6)
     assert response.jacobian.tolist() == expected.ravel().tolist()
 
 
 @pytest.mark.parametrize(
-    'words', [{'link': 'nose'}, {'link': ''}, {'link': 'ee_link', 'frame': 'tool0'}, {'link': 'ee_link', 'frame': ''}]
+    'words',
+    [
+        {'link': 'nose'},
+        {'link': ''},
+        {'link': 'ee_link', 'reference_frame': 'tool0'},
+        {'link': 'ee_link', 'reference_frame': ''},
+    ],
 )
 def test_jacobian_of_what_there_is_not_is_refused_by_name(graph, words):
     response = ask(graph, 'get_jacobian', words=words, positions=np.zeros(6))
     assert not response.success
-    assert repr(words.get('frame', words['link'])) in response.message
+    assert repr(words.get('reference_frame', words['link'])) in response.message
     assert 'internal error' not in response.message
     assert len(response.jacobian) == 0
 

@@ -25,7 +25,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.validation import FRAMES
+from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 # Wrenches
 
@@ -53,9 +53,10 @@ def test_a_wrench_does_the_work_of_its_link(name, link):
     wrench = np.random.default_rng(3).normal(scale=10.0, size=6)
     work = jacobian(robot, q, link).T @ wrench
     assert (abs(work).max() > 1.0) == (robot._model.frame(link).link > 0)
-    saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench})
+    acting = {'wrenches': {link: wrench}, 'reference_frame': 'local'}
+    saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, **acting)
     assert saved == pytest.approx(work, abs=1e-7)
-    gained = robot.forward_dynamics(q, qd, x, {link: wrench}) - robot.forward_dynamics(q, qd, x)
+    gained = robot.forward_dynamics(q, qd, x, **acting) - robot.forward_dynamics(q, qd, x)
     assert robot.mass_matrix(q) @ gained == pytest.approx(work, abs=1e-7)
 
 
@@ -77,9 +78,9 @@ def test_a_wrench_acts_by_the_jacobian_of_its_frame(name, link, frame):
     wrench = np.random.default_rng(8).normal(scale=10.0, size=(3, 6))
     J = robot.with_binding('generic').jacobian(q, link, frame)  # or code would be made for each link and frame
     work = np.squeeze(wrench[:, None] @ J, -2)
-    saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench}, frame=frame)
+    saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench}, reference_frame=frame)
     assert saved == pytest.approx(work, abs=1e-10)
-    gained = robot.forward_dynamics(q, qd, x, {link: wrench}, frame=frame) - robot.forward_dynamics(q, qd, x)
+    gained = robot.forward_dynamics(q, qd, x, {link: wrench}, reference_frame=frame) - robot.forward_dynamics(q, qd, x)
     assert (robot.mass_matrix(q) @ gained[..., None])[..., 0] == pytest.approx(work, abs=1e-9)
 
 
@@ -98,7 +99,7 @@ def test_a_wrench_is_what_pinocchio_makes_of_it(name, link, frame):
     forces = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
     forces[joint] = data.oMi[joint].actInv(seen_from.act(pin.Force(wrench[3:], wrench[:3])))
     expected = pin.rnea(model, data, q[back], qd[back], x[back], forces)[t.order]
-    assert_close(robot.inverse_dynamics(q, qd, x, {link: wrench}, frame=frame), expected)
+    assert_close(robot.inverse_dynamics(q, qd, x, {link: wrench}, reference_frame=frame), expected)
 
 
 @ROBOT
@@ -109,7 +110,11 @@ def test_wrenches_as_array_are_those_by_name(name, frame):
     for given in (array, array[0], array[0, 0], array[:, :1]):
         by_name = {link: given[..., i, :] for i, link in enumerate(robot.link_names)}
         for method in (robot.inverse_dynamics, robot.forward_dynamics):
-            results = method(q, qd, x, given, frame=frame), method(q, qd, x, by_name, frame=frame), method(q, qd, x)
+            results = (
+                method(q, qd, x, given, reference_frame=frame),
+                method(q, qd, x, by_name, reference_frame=frame),
+                method(q, qd, x),
+            )
             assert results[0] == pytest.approx(results[1], rel=1e-12, abs=1e-12)
             assert abs(results[0] - results[2]).max() > 0.1
 

@@ -197,7 +197,7 @@ def test_the_code_of_a_robot_waits_while_another_link_carries_something():
         again = another.without_payload('foreArm_Link')
         assert again.binding == 'specialised' and list(again.payloads) == ['wrist3_Link']
     assert same_bits(torques(carrying.without_payload('foreArm_Link')), torques(robot.with_payload(BOX)))
-    assert carrying.without_payload()._specialised is robot._specialised
+    assert carrying.without_payload()._evaluator.specialised is robot._evaluator.specialised
 
 
 @pytest.mark.compiled

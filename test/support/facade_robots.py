@@ -168,7 +168,7 @@ def expected(name, method, arguments, gravity=None):
         one, other = arguments
         return one + other if method == 'integrate' else other - one
     if method in OF_A_LINK:
-        return of_a_link(t, method, q, qd, x, model.getFrameId(MERGED[name]), 'world')
+        return of_a_link(t, method, q, qd, x, model.getFrameId(MERGED[name]), 'local_world_aligned')
     if method.startswith('cent'):
         return of_the_mass(t, method, q, qd)
     if method == 'potential_energy':

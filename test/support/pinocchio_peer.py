@@ -130,7 +130,11 @@ def of_torques(peer, q, qd, qdd, wrenches):
     f_ext = peer.forces(wrenches)
     yield 'inverse_dynamics', robot.inverse_dynamics(q, qd, qdd), pin.rnea(model, data, at, v, a)[order]
     with_wrenches = pin.rnea(model, data, at, v, a, f_ext)[order]
-    yield 'inverse_dynamics with wrenches', robot.inverse_dynamics(q, qd, qdd, wrenches), with_wrenches
+    yield (
+        'inverse_dynamics with wrenches',
+        robot.inverse_dynamics(q, qd, qdd, wrenches, reference_frame='local'),
+        with_wrenches,
+    )
     yield 'mass_matrix', robot.mass_matrix(q), M
     yield 'gravity_torque', robot.gravity_torque(q), gravity
     yield 'bias_torque', robot.bias_torque(q, qd), bias
@@ -146,18 +150,22 @@ def of_accelerations(peer, q, qd, tau, wrenches):
     none = np.zeros_like(wrenches)
     yield 'forward_dynamics', peer.robot.forward_dynamics(q, qd, tau), peer.accelerations(q, qd, tau, none)
     with_wrenches = peer.accelerations(q, qd, tau, wrenches)
-    yield 'forward_dynamics with wrenches', peer.robot.forward_dynamics(q, qd, tau, wrenches), with_wrenches
+    yield (
+        'forward_dynamics with wrenches',
+        peer.robot.forward_dynamics(q, qd, tau, wrenches, reference_frame='local'),
+        with_wrenches,
+    )
     # by their M and the derivatives of their torques: computeMinverse and computeABADerivatives of Pinocchio 4.1.0 lose
     # up to six digits more where M's condition is 1e6, as complex steps show in test/kernels/test_pinocchio.py
     M = peer.mass_matrix(q)
     yield 'mass_matrix_inverse', peer.robot.mass_matrix_inverse(q), np.linalg.inv(M)
     by_q, by_qd, _ = -np.linalg.solve(M, peer.derivatives(q, qd, peer.accelerations(q, qd, tau, wrenches), wrenches))
-    ours = peer.robot.forward_dynamics_derivatives(q, qd, tau, wrenches)
+    ours = peer.robot.forward_dynamics_derivatives(q, qd, tau, wrenches, reference_frame='local')
     yield from each('forward_dynamics_derivatives', ours, np.array([by_q, by_qd, np.linalg.inv(M)]))
 
 
 def of_derivatives(peer, q, qd, qdd, wrenches):
-    ours = peer.robot.inverse_dynamics_derivatives(q, qd, qdd, wrenches)
+    ours = peer.robot.inverse_dynamics_derivatives(q, qd, qdd, wrenches, reference_frame='local')
     yield from each('inverse_dynamics_derivatives', ours, peer.derivatives(q, qd, qdd, wrenches))
 
 

@@ -11,7 +11,19 @@ from support.naive import SIZES, places, rotors, tangents
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.kernels import batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels import (
+    aba,
+    centroidal,
+    crba,
+    energy,
+    energy_regressors,
+    forward_derivatives,
+    kinematics,
+    regressor,
+    rnea,
+    rnea_derivatives,
+)
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model, Workspace
@@ -156,112 +168,118 @@ def relative_error(actual, expected) -> float:
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
     """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
     work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
-    batch.rnea_batch(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
+    batch_loop(rnea.rnea)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
     return (tau, work) if return_work else tau
 
 
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
     """Return qdd (nv,) by ``aba``."""
     work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
-    batch.aba_batch(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
+    batch_loop(aba.aba)(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
     return qdd
 
 
 def mass_matrix(model, q, return_work=False):
     """Return M (nv, nv) by ``crba``; and the workspace it leaves, if asked for."""
     work, M, q = _prepare(model, (len(model.S) - 1,) * 2, q)
-    batch.crba_batch(model, work, q[None], M[None])
+    batch_loop(crba.crba)(model, work, q[None], M[None])
     return (M, work) if return_work else M
 
 
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
-    batch.link_poses_batch(model, work, q[None], T[None])
+    batch_loop(kinematics.link_poses)(model, work, q[None], T[None])
     return T
 
 
 def point_velocity(model, q, qd, i, origin):
     """Return v (6,) by ``frame_velocity``, of a point of link ``i``."""
     work, v, q, qd = _prepare(model, (6,), q, qd)
-    batch.frame_velocity_batch(model, work, q[None], qd[None], i, np.eye(3), origin, 1, v[None])
+    batch_loop(kinematics.frame_velocity)(model, work, q[None], qd[None], i, np.eye(3), origin, 1, v[None])
     return v
 
 
 def point_acceleration(model, q, qd, qdd, i, origin):
     """Return a (6,) by ``frame_acceleration``, of a point of link ``i``."""
     work, a, q, qd, qdd = _prepare(model, (6,), q, qd, qdd)
-    batch.frame_acceleration_batch(model, work, q[None], qd[None], qdd[None], i, np.eye(3), origin, 1, a[None])
+    batch_loop(kinematics.frame_acceleration)(
+        model, work, q[None], qd[None], qdd[None], i, np.eye(3), origin, 1, a[None]
+    )
     return a
 
 
 def jacobian(model, q, i, origin):
     """Return J (6, nv) by ``jacobian``."""
     work, J, q = _prepare(model, (6, len(model.S) - 1), q)
-    batch.jacobian_batch(model, work, q[None], i, np.eye(3), origin, 1, J[None])
+    batch_loop(kinematics.jacobian)(model, work, q[None], i, np.eye(3), origin, 1, J[None])
     return J
 
 
 def center_of_mass(model, q):
     """Return c (3,) by ``center_of_mass``."""
     work, c, q = _prepare(model, (3,), q)
-    batch.center_of_mass_batch(model, work, q[None], c[None])
+    batch_loop(centroidal.center_of_mass)(model, work, q[None], c[None])
     return c
 
 
 def centroidal_momentum_matrix(model, q):
     """Return A (6, nv) by ``centroidal_momentum_matrix``."""
     work, A, q = _prepare(model, (6, len(model.S) - 1), q)
-    batch.centroidal_momentum_matrix_batch(model, work, q[None], A[None])
+    batch_loop(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
     return A
 
 
 def kinetic_energy(model, q, qd):
     """Return the kinetic energy by ``kinetic_energy``."""
     work, T, q, qd = _prepare(model, (1,), q, qd)
-    batch.kinetic_energy_batch(model, work, q[None], qd[None], T[None])
+    batch_loop(energy.kinetic_energy)(model, work, q[None], qd[None], T[None])
     return T[0]
 
 
 def potential_energy(model, q, gravity):
     """Return the potential energy by ``potential_energy``."""
     work, V, q = _prepare(model, (1,), q)
-    batch.potential_energy_batch(model, work, q[None], gravity, V[None])
+    batch_loop(energy.potential_energy)(model, work, q[None], gravity, V[None])
     return V[0]
 
 
 def inverse_dynamics_derivatives(model, q, qd, qdd, gravity, f_ext):
     """Return D (3, nv, nv) by ``rnea_derivatives``."""
     work, D, q, qd, qdd = _prepare(model, (3, len(qd), len(qd)), q, qd, qdd)
-    batch.rnea_derivatives_batch(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], D[None])
+    batch_loop(rnea_derivatives.rnea_derivatives)(
+        model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], D[None]
+    )
     return D
 
 
 def forward_dynamics_derivatives(model, q, qd, tau, gravity, f_ext):
     """Return D (3, nv, nv) by ``forward_derivatives``."""
     work, D, q, qd, tau = _prepare(model, (3, len(qd), len(qd)), q, qd, tau)
-    batch.forward_derivatives_batch(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], D[None])
+    batch_loop(forward_derivatives.forward_derivatives)(
+        model, work, q[None], qd[None], tau[None], gravity, f_ext[None], D[None]
+    )
     return D
 
 
 def torque_regressor(model, q, qd, qdd, gravity):
     """Return Y (n, 10 n) by ``torque_regressor``."""
     work, Y, q, qd, qdd = _prepare(model, (len(q), 10 * len(q)), q, qd, qdd)
-    batch.torque_regressor_batch(model, work, q[None], qd[None], qdd[None], gravity, Y[None])
+    batch_loop(regressor.torque_regressor)(model, work, q[None], qd[None], qdd[None], gravity, Y[None])
     return Y
 
 
 def kinetic_energy_regressor(model, q, qd):
     """Return y (10 n) by ``kinetic_energy_regressor``."""
     work, y, q, qd = _prepare(model, (10 * len(q),), q, qd)
-    batch.kinetic_energy_regressor_batch(model, work, q[None], qd[None], y[None])
+    batch_loop(energy_regressors.kinetic_energy_regressor)(model, work, q[None], qd[None], y[None])
     return y
 
 
 def potential_energy_regressor(model, q, gravity):
     """Return y (10 n) by ``potential_energy_regressor``."""
     work, y, q = _prepare(model, (10 * len(q),), q)
-    batch.potential_energy_regressor_batch(model, work, q[None], gravity, y[None])
+    batch_loop(energy_regressors.potential_energy_regressor)(model, work, q[None], gravity, y[None])
     return y
 
 

@@ -75,7 +75,7 @@ def use_everything(graph, payload):
         (GetForwardDynamics, 'get_forward_dynamics', {**rest, 'efforts': rows[2]}),
         (CheckTrajectory, 'check_trajectory', {'trajectory': points, 'resample': True}),
         *((GetJacobian, 'get_jacobian', {'positions': rows[0], 'link': link}) for link in ROBOT.frame_names),
-        (GetJacobian, 'get_jacobian', {'positions': rows[0], 'link': 'ee_link', 'frame': 'local'}),
+        (GetJacobian, 'get_jacobian', {'positions': rows[0], 'link': 'ee_link', 'reference_frame': 'local'}),
     ]
     for kind, service, given in calls:
         response = graph.client.call(kind, f'/here/dynamics_server/{service}', kind.Request(**given))
