@@ -1,5 +1,7 @@
 """What torque_controller computes: the joint-space control of the desired motion, or the torque that holds the arm."""
 
+from support.given_motion import GivenMotion
+
 import numpy as np
 import pytest
 
@@ -24,27 +26,6 @@ THERE = HERE + 0.25
 MOVING = np.array([0.5, -0.4, 0.3, 0.2, -0.1, 0.6])
 
 
-class Source:
-    """A desired motion, or a reason for none."""
-
-    def __init__(self, desired):
-        self.desired, self.motion, self.result, self.calls = desired, None, TORQUE, []
-
-    def follow(self, state):
-        if self.result is TORQUE:
-            self.desired[:] = self.motion
-        return self.result
-
-    def warm_up(self):
-        self.calls.append('warm_up')
-
-    def stop(self):
-        self.calls.append('stop')
-
-    def set_back(self, now):
-        self.calls.append(now)
-
-
 class Feedforward:
     age_limit = AGE_LIMIT
 
@@ -61,8 +42,8 @@ class Controller:
 
     def __init__(self, law='pd_feedforward'):
         self.desired = np.full((3, 6), np.nan)
-        self.source, self.load = Source(self.desired), Load.of(ROBOT)
-        self.source.motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
+        motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
+        self.source, self.load = GivenMotion(self.desired, motion), Load.of(ROBOT)
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
         self.law = JointSpaceLaw(self.source, self.desired, self.control, self.blended(hold), self.feedforward)
@@ -302,7 +283,7 @@ def test_a_clock_that_is_set_back_lets_a_motion_wait_anew():
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(HERE, resumed=True)
     one.law.set_back(7)
-    assert one.source.calls == [7]
+    assert one.source.calls == [('set_back', 7)]
     assert one.holds(THERE, q=THERE, after=-20 * SECOND, resumed=True)
     assert one.holds(THERE, after=AGE_LIMIT)
     assert one.give() is NO_FEEDFORWARD

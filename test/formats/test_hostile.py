@@ -300,7 +300,7 @@ STRANGE = [
 
 @pytest.mark.parametrize('name', STRANGE)
 def test_a_strange_name_is_a_name_and_nothing_else(name):
-    """What is generated and kept never sees it: compiler/test_specialised.py."""
+    """What is generated and kept never sees it: compiler/test_kept_code.py."""
     text = one_joint(name=name.replace('"', '&quot;'), link=f'l{name}'.replace('"', '&quot;'))
     model = model_from_urdf(text)
     assert model.joint_names == (name,) and model.link_names == ('base', f'l{name}')

@@ -33,20 +33,9 @@ LAST = turned(FIRST, 0, 1.5)
 MOTION = (FIRST, REST, REST), (LAST, REST, REST)
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('activation')) as running:
-        arguments = ('-p', 'control_law:=pd_gravity', '-p', f'age_limit:={AGE}')
-        running.bring_up(CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """Both nodes, activated anew: no state that an earlier test sent counts, and no trajectory is followed."""
-    started.reactivate(CONTROLLER, FEEDFORWARD)
-    started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
-    return started
+def graph(reactivated):
+    return reactivated
 
 
 @pytest.fixture

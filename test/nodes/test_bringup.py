@@ -20,13 +20,12 @@ START = [0.0, -0.7, 0.4, 0.2, 0.5, -0.1]
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('bringup')) as running:
-        # a low rate, and states that are never old: one process on a busy machine does the work of five
-        values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
-        parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
-        running.bring_up(*NODES, arguments=parameters)
-        yield running
+def graph(file_graph):
+    # a low rate, and states that are never old: one process on a busy machine does the work of five
+    values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
+    parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
+    file_graph.bring_up(*NODES, arguments=parameters)
+    return file_graph
 
 
 def test_all_nodes_are_in_the_graph_and_in_one_process(graph):

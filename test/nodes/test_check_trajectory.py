@@ -23,10 +23,9 @@ PER_JOINT = ('peak_effort', 'peak_effort_time', 'effort_limit', 'effort_margin',
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('check')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def points(order=slice(None)):

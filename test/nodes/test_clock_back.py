@@ -31,12 +31,11 @@ _TIMES = itertools.count(1)
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('clock_back')) as running:
-        parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'load_ramp_time:=0.0')
-        arguments = [part for parameter in parameters for part in ('-p', parameter)]
-        running.bring_up(SERVER, GRAVITY, CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
+def started(file_graph):
+    parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'load_ramp_time:=0.0')
+    arguments = [part for parameter in parameters for part in ('-p', parameter)]
+    file_graph.bring_up(SERVER, GRAVITY, CONTROLLER, FEEDFORWARD, arguments=arguments)
+    return file_graph
 
 
 @pytest.fixture

@@ -33,23 +33,15 @@ def message_type(tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def graph(message_type, tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('controller_state')) as running:
-        running.start(
-            NODE,
-            arguments=(
-                *('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state'),
-                *('-p', f'age_limit:={ros.DAY}'),
-            ),
-        )
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    """A time that no test has used; far ahead, so that no state is old."""
-    start.used = max(getattr(start, 'used', 0), graph.now() + 1000 * ros.SECOND) + 1000 * ros.SECOND
-    return start.used
+def graph(message_type, file_graph):
+    file_graph.start(
+        NODE,
+        arguments=(
+            *('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state'),
+            *('-p', f'age_limit:={ros.DAY}'),
+        ),
+    )
+    return file_graph
 
 
 def motion(t):

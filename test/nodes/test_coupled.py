@@ -26,13 +26,12 @@ HELD = ROBOT.gravity_torque(Q)
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('coupled')) as running:
-        for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
-            running.processes.start(node, '-p', 'age_limit:=2.0')
-        for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
-            running.client.wait_until_active(node)
-        yield running
+def started(file_graph):
+    for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
+        file_graph.processes.start(node, '-p', 'age_limit:=2.0')
+    for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
+        file_graph.client.wait_until_active(node)
+    return file_graph
 
 
 @pytest.fixture

@@ -17,12 +17,6 @@ NODE = 'gravity_compensation_node'
 
 
 @pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
-
-
-@pytest.fixture
 def describe(graph):
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     publisher = graph.node.create_publisher(String, 'robot_description', latched)

@@ -40,11 +40,10 @@ def told(heading: str, node: str) -> list[str]:
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
+def graph(file_graph):
     """All nodes in one process, under a clock that does not go: they speak all the same."""
-    with ros.Graph(tmp_path_factory.mktemp('diagnostics')) as running:
-        running.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
-        yield running
+    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    return file_graph
 
 
 @pytest.mark.parametrize('node', NODES)

@@ -1,7 +1,5 @@
 """dynamics_server as a process: batches equal the library, wrong requests are refused by name, and the node goes on."""
 
-from support import graph as ros
-
 import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
@@ -23,10 +21,9 @@ FIELDS = [(service, field) for service, (_, fields) in SERVICES.items() for fiel
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('server')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def ask(graph, service, joint_names=(), words=None, **lists):

@@ -42,27 +42,13 @@ END, START = 0.5, 3.0
 """In which a node ends after a signal, and in which it is there again after a start, s."""
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('faults')) as running:
-        yield running
-
-
 @pytest.fixture
-def graph(started):
+def graph(file_graph):
     """The graph with the node."""
-    if NODE not in started.processes._running:
-        started.processes.stop()
-        started.start(NODE, arguments=PATIENT)
-    return started
-
-
-@pytest.fixture
-def alone(started):
-    """The graph without a node."""
-    started.processes.stop()
-    yield started
-    started.processes.stop()
+    if NODE not in file_graph.processes._running:
+        file_graph.processes.stop()
+        file_graph.start(NODE, arguments=PATIENT)
+    return file_graph
 
 
 class Stopwatch:

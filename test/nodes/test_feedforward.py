@@ -19,7 +19,6 @@ from support.feedforward import (
     quintic,
     rest_at,
     send,
-    unused_time,
 )
 
 import numpy as np
@@ -32,15 +31,9 @@ from robot_dynamics_ros.tools.processes import ProcessError, Processes
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('feedforward')) as running:
-        running.start(NODE, arguments=ARGUMENTS)
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    return unused_time(graph)
+def graph(file_graph):
+    file_graph.start(NODE, arguments=ARGUMENTS)
+    return file_graph
 
 
 def test_commands_are_the_same_torques(graph, start):

@@ -29,18 +29,17 @@ STIFFNESS, DAMPING = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0]), np.array
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('load')) as running:
-        settings = {
-            'age_limit': ros.DAY,
-            'start_tolerance': 0.0,
-            'load_ramp_time': 0.0,
-            'control_law': 'computed_torque',
-            'bandwidth': BANDWIDTH,
-        }
-        parameters = [part for name, value in settings.items() for part in ('-p', f'{name}:={value}')]
-        running.bring_up(*NODES, arguments=parameters)
-        yield running
+def started(file_graph):
+    settings = {
+        'age_limit': ros.DAY,
+        'start_tolerance': 0.0,
+        'load_ramp_time': 0.0,
+        'control_law': 'computed_torque',
+        'bandwidth': BANDWIDTH,
+    }
+    parameters = [part for name, value in settings.items() for part in ('-p', f'{name}:={value}')]
+    file_graph.bring_up(*NODES, arguments=parameters)
+    return file_graph
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import re
 from support import graph as ros
 
 import numpy as np
-import pytest
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -26,12 +25,6 @@ RAMP_TIME = 600.0
 
 def laden(mass):
     return ROBOT.with_payload(Payload(mass, (0.0, 0.0, 0.05)), 'ee_link').gravity_torque(Q)
-
-
-@pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
 
 
 def start_server(graph, *arguments):

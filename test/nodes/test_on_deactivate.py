@@ -25,18 +25,9 @@ RAMP = 0.4
 SETTINGS = ('-p', 'age_limit:=5.0', '-p', f'ramp_time:={RAMP}')
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('on_deactivate')) as running:
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """A graph without a node, and without one when the test has ended."""
-    yield started
-    for node in tuple(started.processes._running):
-        started.end(node)
+def graph(alone):
+    return alone
 
 
 class Sent:

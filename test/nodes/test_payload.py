@@ -40,12 +40,10 @@ Q, QD, QDD = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 6))
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('payload')
-    with ros.Graph(folder) as running:
-        running.start(NODE, arguments=['-p', f'payload_file:={folder / "payload.yaml"}', '-p', 'load_ramp_time:=0.0'])
-        running.file = folder / 'payload.yaml'
-        yield running
+def graph(file_graph):
+    file_graph.file = file_graph.folder / 'payload.yaml'
+    file_graph.start(NODE, arguments=['-p', f'payload_file:={file_graph.file}', '-p', 'load_ramp_time:=0.0'])
+    return file_graph
 
 
 @pytest.fixture(scope='module')

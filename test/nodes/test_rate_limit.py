@@ -16,10 +16,9 @@ JOINT = int(np.argmax(np.abs(BARE)))
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('rate_limit')) as running:
-        running.start(NODE, arguments=('-p', 'age_limit:=4.0', '-p', 'rate_limit:=[400.0]'))
-        yield running
+def started(file_graph):
+    file_graph.start(NODE, arguments=('-p', 'age_limit:=4.0', '-p', 'rate_limit:=[400.0]'))
+    return file_graph
 
 
 @pytest.fixture

@@ -27,10 +27,9 @@ def start(graph, *nodes):
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('rejoin')) as running:
-        start(running, *PARAMETERS)
-        yield running
+def graph(file_graph):
+    start(file_graph, *PARAMETERS)
+    return file_graph
 
 
 def follow(graph):

@@ -25,10 +25,9 @@ STATE = serialize_message(ros.joint_state(NAMES, 0, Q))
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('envelope')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def send(graph, stamp, position=Q, velocity=()):

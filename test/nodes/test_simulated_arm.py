@@ -27,11 +27,10 @@ START = np.array([0.3, -0.6, 0.4, 0.2, 0.5, -0.1])
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('arm')) as running:
-        values = ', '.join(map(str, START))
-        running.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
-        yield running
+def graph(file_graph):
+    values = ', '.join(map(str, START))
+    file_graph.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
+    return file_graph
 
 
 @pytest.fixture

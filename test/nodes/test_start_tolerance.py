@@ -30,20 +30,9 @@ TURNING = link('base') + link('arm', 2.0, '0 0 0.1', (0.3, 0, 0, 0.3, 0, 0.3))
 LIMIT = 100.0
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('start_tolerance')) as running:
-        arguments = ('-p', 'control_law:=pd_gravity', '-p', f'age_limit:={AGE}')
-        running.bring_up(CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """Both nodes, activated anew and without a trajectory; ``start_tolerance`` is the default of 0.5 rad."""
-    started.reactivate(CONTROLLER, FEEDFORWARD)
-    started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
-    return started
+def graph(reactivated):
+    return reactivated
 
 
 @pytest.fixture

@@ -24,12 +24,6 @@ NAMES = list(ROBOT.joint_names)
 Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
 
 
-@pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
-
-
 def assert_answers(graph):
     torques = graph.listen(JointState, 'gravity_torque')
 

@@ -18,7 +18,6 @@ from support.feedforward import (
     quintic,
     rest_at,
     send,
-    unused_time,
 )
 
 import numpy as np
@@ -28,15 +27,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('trajectory')) as running:
-        running.start(NODE, arguments=ARGUMENTS)
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    return unused_time(graph)
+def graph(file_graph):
+    file_graph.start(NODE, arguments=ARGUMENTS)
+    return file_graph
 
 
 def test_silent_without_trajectory(graph, start):
