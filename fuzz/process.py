@@ -1,4 +1,4 @@
-"""What a fuzzed process is like: its memory, what it has compiled, and what its libraries say."""
+"""The process of a fuzz: its memory, what it has compiled, and its log."""
 
 import ctypes
 import os

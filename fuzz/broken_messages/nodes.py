@@ -1,4 +1,4 @@
-"""The nodes in this process, with their inputs callable, their outputs kept and their clocks in the caller's hand."""
+"""The nodes in this process, with callable inputs, recorded outputs and clocks that the caller sets."""
 
 import inspect
 import sys

@@ -1,4 +1,4 @@
-"""A run of random and broken messages: which node gets which message, and what is looked at after each."""
+"""A run of random and broken messages: which node gets which message, and what is checked after each."""
 
 import gc
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The coupled nodes in this process and one thread: messages are handed over one by one, clocks stand still."""
+"""The coupled nodes in this process and one thread: messages are delivered one by one, clocks stand still."""
 
 import importlib
 from contextlib import ExitStack

@@ -79,7 +79,7 @@ def gravity_torque():
     ],
     ids=['torn', 'empty', 'edited', 'put before', 'put behind'],
 )
-def test_a_torn_or_foreign_file_is_written_anew(damage):
+def test_a_torn_or_edited_file_is_written_again(damage):
     path, expected = generated(), gravity_torque()
     good = path.read_text()
     path.write_text(damage(good))
@@ -101,7 +101,7 @@ def machine_code():
 @pytest.mark.parametrize(
     'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
 )
-def test_torn_or_foreign_machine_code_is_compiled_anew(damage, machine_code):
+def test_torn_or_edited_machine_code_is_compiled_again(damage, machine_code):
     expected = gravity_torque()
     for path in machine_code:
         path.write_bytes(damage(path.read_bytes()))
@@ -118,7 +118,7 @@ def linked(path: Path, elsewhere: Path):
 
 
 @pytest.mark.parametrize('change', [opened_to_others, linked])
-def test_what_somebody_else_may_have_written_is_made_anew(tmp_path, change, machine_code):
+def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change, machine_code):
     """Its digest says nothing: whoever writes a file can write that too."""
     source, expected = generated(), gravity_torque()
     for path in (source, *machine_code):
@@ -182,7 +182,7 @@ def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
     assert first.startswith('specialised ')
 
 
-def test_without_numba_the_generic_kernels_answer():
+def test_without_numba_the_generic_kernels_compute():
     assert printed(NUMBA_DISABLE_JIT='1').startswith('generic ')
 
 

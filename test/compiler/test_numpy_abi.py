@@ -34,7 +34,7 @@ def test_numpy_arrays_look_as_compiled_code_expects_them():
     ],
     ids=lambda wrong: f'{type(wrong).__name__} {getattr(wrong, "dtype", "")} {getattr(wrong, "shape", "")}',
 )
-def test_compiled_code_takes_nothing_but_what_it_knows(wrong):
+def test_compiled_code_accepts_contiguous_float64_arrays_only(wrong):
     single = Specialised(ARRAYS).single.gravity_torque
     load, result = np.zeros(19), np.zeros(6)
     assert single(np.zeros(6), load, result) is True

@@ -79,7 +79,7 @@ def test_gravity_and_payload_compile_nothing():
     assert robot_digest(carrying._model.arrays) == robot_digest(robot._model.arrays)
 
 
-def test_a_payload_elsewhere_is_answered_by_the_generic_kernels():
+def test_with_a_payload_on_another_link_the_generic_kernels_compute():
     robot = Robot.named('aubo_i5').with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
     assert robot.binding == 'generic'
 

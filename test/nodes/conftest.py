@@ -1,4 +1,4 @@
-"""Graphs of the node tests: one for a test or for a file, empty or with nodes that several files look at."""
+"""Graphs of the node tests: one for a test or for a file, empty or with nodes that several files need."""
 
 import itertools
 

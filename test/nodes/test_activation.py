@@ -110,7 +110,7 @@ def test_a_motion_that_the_arm_left_in_a_silence_is_dropped(graph, start):
     silent(graph, at(start, 5.2), FIRST, "trajectory dropped: joint 'shoulder_joint'", known)
 
 
-def test_a_motion_that_the_arm_is_still_on_after_a_silence_goes_on(graph, start):
+def test_a_motion_that_the_arm_is_still_on_after_a_silence_continues(graph, start):
     follow_motion(graph, start)
     command(graph, at(start, 0.2), FIRST)
     desired, rate, acceleration = between(5.2, 10.0, *MOTION)

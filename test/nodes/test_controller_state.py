@@ -132,7 +132,7 @@ def test_what_the_arm_carries_counts(graph, message_type, payload_states, elapse
     assert_torque(torque, *motion(0.0), robot=ROBOT.with_payload(Payload(share * mass, com), 'ee_link'))
 
 
-def test_it_says_once_that_rates_are_differentiated(graph, start, message_type):
+def test_it_logs_once_that_rates_are_differentiated(graph, start, message_type):
     for k in range(2):
         times = [k, k + STEP]
         messages = [controller_state(message_type, at(start, t), motion(0.0)[:2]) for t in times]
@@ -185,7 +185,7 @@ def send_state(graph, stamp):
     graph.publish('joint_states', ros.joint_state(NAMES, stamp, Q))
 
 
-def test_silent_while_rates_are_not_known(graph, start, message_type):
+def test_silent_while_rates_are_missing(graph, start, message_type):
     answer(graph, [controller_state(message_type, start, motion(0.0))], start)
     later = at(start, 1.0)
     torques = graph.listen(JointState, 'feedforward_torque')

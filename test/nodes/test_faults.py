@@ -1,4 +1,4 @@
-"""Real node processes when something around them fails: what they answer then, what they don't, and how soon again.
+"""Real node processes when something around them fails: which states get a torque, and how soon they recover.
 
 ``pytest -o log_cli=true --log-cli-level=INFO`` shows the figures.
 """
@@ -168,7 +168,7 @@ def test_states_that_stop_end_the_torques(graph):
         torques.check()
 
 
-def test_ten_times_as_many_states_for_a_while_are_answered(graph):
+def test_ten_times_as_many_states_for_a_while_get_torques(graph):
     assert_all_answered(graph, '100,1000,100', at_least=600)
 
 
@@ -224,7 +224,7 @@ def test_a_killed_node_is_there_again_soon(graph):
         torques.check()
 
 
-def test_two_nodes_of_one_name_both_answer(graph, tmp_path):
+def test_two_nodes_of_one_name_both_publish(graph, tmp_path):
     with Arrivals(graph) as torques, Processes(tmp_path) as processes, states():
         processes.start(NODE, *PATIENT)
         graph.until(lambda: len(torques.stamps) >= len(set(torques.stamps)) + 20, 'two torques for a state')
@@ -238,7 +238,7 @@ def test_two_nodes_of_one_name_both_answer(graph, tmp_path):
         assert len(set(later)) == len(later)
 
 
-def test_a_storm_of_parameters_delays_no_answer(graph):
+def test_a_storm_of_parameters_delays_no_torque(graph):
     client = graph.node.create_client(SetParameters, f'{NODE}/set_parameters')
     graph.until(client.service_is_ready, 'the service')
     storm = Storm(client, lambda k: SetParameters.Request(parameters=[most_joints(k)]))
@@ -272,7 +272,7 @@ class Storm:
             self._sent += 1
 
 
-def test_a_flood_of_requests_in_one_process_keeps_no_state_from_its_answer(alone):
+def test_with_a_flood_of_requests_in_one_process_every_state_gets_its_torque(alone):
     alone.processes.start('bringup', *PATIENT)
     for node in (NODE, 'dynamics_server'):
         alone.client.wait_until_active(node)
@@ -305,7 +305,7 @@ def full_disk(folder: Path):
         yield
 
 
-def test_a_full_disk_keeps_no_node_from_answering(alone, tmp_path, monkeypatch):
+def test_a_full_disk_stops_no_node(alone, tmp_path, monkeypatch):
     with full_disk(tmp_path / 'cache'):
         monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
         alone.start(NODE, arguments=PATIENT)

@@ -191,7 +191,7 @@ def chain(mass):
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
-def test_while_a_node_beside_it_compiles_a_node_answers_states_of_new_layouts(alone):
+def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
     alone.bring_up(GRAVITY, FEEDFORWARD, arguments=PATIENT)
     answered(alone)
     alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)

@@ -1,4 +1,4 @@
-"""The short version of scripts/fuzz: one run, and a test for each rule that the nodes have to keep to."""
+"""The short version of scripts/fuzz: one run, and a test for each rule of the nodes."""
 
 from random import Random
 
@@ -59,7 +59,7 @@ def test_everything_was_tried(run):
     assert counts['torques without a state'] > MESSAGES // 50
 
 
-def test_a_seed_gives_the_same_run_again(reference_kind):
+def test_a_seed_repeats_a_run(reference_kind):
     seen = []
     for _ in range(2):
         run = fuzzed(reference_kind, MESSAGES // 10)

@@ -1,4 +1,4 @@
-"""A controlled arm as four processes: whichever is killed, the others live on, and started again it takes its part."""
+"""A controlled arm as four processes: whichever is killed, the others continue, and it joins again when restarted."""
 
 from support import graph as ros
 
@@ -59,7 +59,7 @@ def assert_all_take_part(graph):
 
 
 @pytest.mark.parametrize('node', PARAMETERS)
-def test_a_killed_node_takes_part_again(graph, node):
+def test_a_killed_node_joins_again(graph, node):
     assert_all_take_part(graph)
     process = graph.forget(node)
     process.kill()

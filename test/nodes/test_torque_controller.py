@@ -141,7 +141,7 @@ def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law)
     assert_near(torque, hold_torque(A + 0.03, RATE, A))
 
 
-def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
+def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
     with graph.parameters(NODE, control_law='pd_gravity'):
         answer(graph, start, A)
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)

@@ -1,4 +1,4 @@
-"""What tests of feedforward_node share: its process's arguments, motions, states, and the torques that they take."""
+"""For tests of feedforward_node: arguments of its process, motions, states, and the torques expected for them."""
 
 from support import graph as ros
 
