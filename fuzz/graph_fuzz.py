@@ -7,10 +7,9 @@ the number of an episode give it again.
 """
 
 import argparse
-import os
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from coupled_nodes.nodes import InProcess
 from coupled_nodes.processes import Processes
 from coupled_nodes.rules import Findings
 from coupled_nodes.settings import Settings, drawn, drawn_in_real_time
+from process import quiet
 
 MOST = 1500
 """Messages of the longest episode."""
@@ -54,19 +54,6 @@ def run(
         if only is not None:
             break
     return found
-
-
-@contextmanager
-def quiet():
-    """Leave out what nodes log."""
-    kept = os.dup(2)
-    with open(os.devnull, 'w') as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
 
 
 def main() -> int:

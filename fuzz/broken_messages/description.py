@@ -1,4 +1,4 @@
-"""Robot descriptions on a topic, good ones and hostile ones, and which robot a node has to be after them."""
+"""Robot descriptions on a topic, good ones and hostile ones, and the robot that a node must have after them."""
 
 import re
 from random import Random

@@ -1,4 +1,4 @@
-"""The payload and gravity that a node has taken, and what they make of a robot's answers: a second, simple way.
+"""Payload and gravity of a node, and the robot's torques with them: computed a second, simple way.
 
 A load between two payloads is the sum of answers of robots with the one and the other, each with its share: mass matrix
 and torques are linear in what the arm carries. Times are ns.

@@ -1,4 +1,4 @@
-"""The nodes in this process, with their inputs callable, their outputs kept and their clocks in the caller's hand."""
+"""The nodes in this process, with callable inputs, recorded outputs and clocks that the caller sets."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 import numpy as np
-from coupled_nodes.middleware import EPOCH, Threads
+from middleware import EPOCH, Threads
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter

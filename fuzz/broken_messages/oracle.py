@@ -1,4 +1,4 @@
-"""The robot that all nodes are given, and what a message means: as rclpy reads it, and to that robot."""
+"""The robot of all nodes, and what a message means for it, as rclpy deserialises it."""
 
 from typing import NamedTuple
 

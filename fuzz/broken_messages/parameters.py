@@ -1,4 +1,4 @@
-"""Parameters set at random, of good and of wrong types, and what has to become of them."""
+"""Parameters set at random, of good and of wrong types, and the result that each must have."""
 
 import math
 from random import Random

@@ -1,4 +1,4 @@
-"""What a feedforward torque has to be that follows a controller's reference: the equations once more, plainly."""
+"""The expected feedforward torque along a controller's reference: the equations once more, plainly."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the nodes have to keep to whatever comes, and what was found where they did not."""
+"""The rules of the nodes under any input, and the findings where one was broken."""
 
 from collections import Counter
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What the server has to answer: which requests are good, and what identities of mechanics say. Times are ns."""
+"""Expected responses of the server: which requests are good, and identities of mechanics. Times are ns."""
 
 import numpy as np
 

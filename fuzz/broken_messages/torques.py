@@ -1,4 +1,4 @@
-"""What a node's torques have to be: a second look at every answer to a joint state, and at what follows without one.
+"""Expected torques of a node: a check of every torque of a joint state, and of what follows without a state.
 
 Times are ns. What a node must send follows from its inputs alone; of the node itself only its reason for silence is
 read, which says whether a torque answers a state or its absence, and must fit what was sent.

@@ -1,4 +1,4 @@
-"""What ``~/check_trajectory`` has to answer: a second look at its figures, which have to fit its own samples."""
+"""Expected responses of ``~/check_trajectory``: its results must agree with its own samples."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""One graph of coupled nodes under random moves: every answer of every node is compared with the models'."""
+"""One graph of coupled nodes under random moves: every torque of every node is compared with that of the models."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What an arm carries and how gravity pulls, as messages tell: a second, simple way. Times are ns.
+"""Payload and gravity of an arm from messages: computed a second, simple way. Times are ns.
 
 Between two loads both count with their shares; a load is a list of (weight, body) and one of (weight, vector).
 """

@@ -1,4 +1,4 @@
-"""Messages that a graph is given: states, trajectories and requests, good and wrong. Times are ns."""
+"""Messages to a graph: states, trajectories and requests, good and wrong. Times are ns."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""The one right torque, or silence, of a torque node: a slow model, written from the rules and not from the nodes.
+"""The expected torque, or silence, of a torque node: a slow model, written from the rules and not from the nodes.
 
 ROS times are ns, steady times s. A ``Expected`` bounds each joint: both bounds are one number but where a rule leaves
 something open. What the node really sent is told by ``sent``, so that nothing adds up.

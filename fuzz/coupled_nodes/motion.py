@@ -1,4 +1,4 @@
-"""What a trajectory means: its motion as polynomials that are solved for, and where it begins. Times are ns.
+"""The motion of a trajectory as polynomials that are solved for, and where it begins. Times are ns.
 
 Written from the README's "Trajectories" and rules R9 to R11; the nodes' own interpolation is not used.
 """

@@ -1,4 +1,4 @@
-"""The coupled nodes in this process and one thread: messages are handed over one by one, clocks stand still."""
+"""The coupled nodes in this process and one thread: messages are delivered one by one, clocks stand still."""
 
 import importlib
 from contextlib import ExitStack
@@ -8,6 +8,7 @@ import support.graph  # noqa: F401, sets the domain before anything imports rclp
 
 import rclpy
 from geometry_msgs.msg import Vector3Stamped
+from middleware import EPOCH, NAMESPACE, SECOND, Kept, Publisher, Time, stand_ins
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter
@@ -15,7 +16,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time as RosTime
 
-from coupled_nodes.middleware import EPOCH, NAMESPACE, SECOND, Kept, Publisher, Time, stand_ins
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER, Settings
 from robot_dynamics_interfaces.srv import GetInverseDynamics
 

@@ -1,4 +1,4 @@
-"""The robots of the graph fuzz, and what they answer with any payload and gravity: slow, by sums of simple answers.
+"""The robots of the graph fuzz, and their torques with any payload and gravity: slow, as sums of simple terms.
 
 Torques are affine in what the arm carries and in gravity. A load is a list of (weight, body) and of (weight, vector).
 """

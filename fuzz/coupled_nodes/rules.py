@@ -1,4 +1,4 @@
-"""The rules that coupled nodes have to keep to, as the README's tables and issue 13 state them, and what broke them."""
+"""The rules of coupled nodes, as the README's tables and issue 13 state them, and what broke them."""
 
 from collections import Counter
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What dynamics_server must tell and compute: a slow model. ROS times are ns."""
+"""What dynamics_server must publish and compute: a slow model. ROS times are ns."""
 
 from support import graph
 

@@ -1,4 +1,4 @@
-"""Asks dynamics_server for payloads, gravities and torques, and compares what it does with its model."""
+"""Calls services of dynamics_server for payloads, gravities and torques, and compares it with its model."""
 
 from coupled_nodes.messages import Messages
 from coupled_nodes.model import LOADS

@@ -1,4 +1,4 @@
-"""What a graph is like that is fuzzed: robot, clocks, and the parameters of each node, drawn at random."""
+"""Settings of a fuzzed graph: robot, clocks, and the parameters of each node, drawn at random."""
 
 from dataclasses import dataclass, field
 from random import Random

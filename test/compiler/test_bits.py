@@ -1,4 +1,4 @@
-"""Generic kernels, specialised code and batches give the same bits over 100,000 states of random robots and loads."""
+"""Generic kernels, specialised code and batches yield the same bits over 100,000 states of random robots and loads."""
 
 from support import random_trees as trees
 from support.matrices import matrix
@@ -123,7 +123,7 @@ def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch)
 
 
 @pytest.mark.parametrize('count', [5, LANES, LANES + 5])
-def test_a_result_may_take_the_place_of_an_argument(count):
+def test_a_result_may_overwrite_an_argument(count):
     robot = ROBOTS['aubo_i5']
     q, qd, qdd = np.random.default_rng(count).normal(size=(3, count, robot.nv))
     expected = robot.inverse_dynamics(q, qd, qdd)

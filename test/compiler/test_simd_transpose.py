@@ -1,4 +1,4 @@
-"""Numbers on their way between rows and blocks: each arrives where it belongs, and nothing else is written."""
+"""SIMD transpose between rows and blocks: each number is written to its place, and nothing else is written."""
 
 import numpy as np
 import pytest

@@ -1,14 +1,7 @@
-"""The specialised binding: the same bits as the generic kernels, kept safely, and compiled once."""
+"""The specialised binding: the same bits as the generic kernels, for which robots, and how it is called."""
 
 import ctypes
-import os
 import pickle
-import stat
-import subprocess
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from support import random_trees as trees
 from support.matrices import matrix
@@ -19,7 +12,7 @@ import pytest
 from numba.core.event import install_recorder
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler import compiled_robot, numpy_abi
+from robot_dynamics_ros.compiler import compiled_robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, MOST_VELOCITIES_OF_DERIVATIVES
 from robot_dynamics_ros.compiler.batch_layout import LANES
 from robot_dynamics_ros.compiler.compiled_robot import (
@@ -27,12 +20,9 @@ from robot_dynamics_ros.compiler.compiled_robot import (
     ROBOTS,
     SMALLEST_PART,
     Specialised,
-    code_of,
     robot_digest,
 )
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.cache import FOLDER
-from robot_dynamics_ros.model.regrouping import regrouped
 
 SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
 TREE = trees.random_joints(11, count=5, chain=0.4)
@@ -92,7 +82,7 @@ def test_gravity_and_payload_compile_nothing():
     assert robot_digest(carrying._model.arrays) == robot_digest(robot._model.arrays)
 
 
-def test_a_payload_elsewhere_is_answered_by_the_generic_kernels():
+def test_with_a_payload_on_another_link_the_generic_kernels_compute():
     robot = Robot.named('aubo_i5').with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
     assert robot.binding == 'generic'
 
@@ -179,221 +169,6 @@ def test_an_unknown_binding_is_refused():
         Robot.named('aubo_i5').with_binding('fast')
 
 
-# What is kept
-
-
-def test_code_is_made_once_for_robots_of_the_same_constants():
-    arrays = regrouped(models()['tree'].arrays)
-    code = code_of(arrays, 1)
-    assert code_of(type(arrays)(*(array.copy() for array in arrays)), 1) is code
-    assert code_of(arrays, 2) is not code
-    heavier = arrays._replace(I=np.concatenate([arrays.I[:-1], 2.0 * arrays.I[-1:]]))
-    assert code_of(heavier, 1) is code
-    other = arrays._replace(I=2.0 * arrays.I)
-    assert code_of(other, 1) is not code
-
-
-def test_threads_that_ask_at_once_get_the_same_code():
-    """Or one of them would hold the address of code that nobody keeps."""
-    both = threading.Barrier(2)
-
-    def make(name):
-        both.wait(10.0)
-        return object()
-
-    made = compiled_robot._OnDemand({'program': None}, make)
-    with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda _: made.program, range(2))
-    assert one is other is made.program
-
-
-def test_the_code_of_many_robots_is_forgotten_oldest_first():
-    arrays = regrouped(models()['tree'].arrays)
-    made = [code_of(arrays, threads) for threads in range(1, compiled_robot.MOST_KEPT + 1)]
-    assert code_of(arrays, 1) is made[0]  # which makes the second one the oldest
-    assert code_of(arrays, len(made) + 1) not in made
-    assert code_of(arrays, 1) is made[0]
-    assert code_of(arrays, 2) is not made[1]
-
-
-def generated(name='gravity_torque') -> Path:
-    arrays = regrouped(models()['tree'].arrays)
-    Specialised(arrays).single.__getattr__(name)
-    return ROBOTS / robot_digest(arrays) / f'{name}.py'
-
-
-def gravity_torque():
-    compiled_robot._kept.clear()  # as in a process that has not made it yet
-    robot = pair(models()['tree'])[1]
-    return robot.gravity_torque(np.ones(robot.nv))
-
-
-@pytest.mark.parametrize(
-    'damage',
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: '',
-        lambda text: text.replace(' + ', ' - ', 1),
-        lambda text: 'raise SystemExit\n' + text,
-        lambda text: text + '\nraise SystemExit\n',
-    ],
-    ids=['torn', 'empty', 'edited', 'put before', 'put behind'],
-)
-def test_a_torn_or_foreign_file_is_written_anew(damage):
-    path, expected = generated(), gravity_torque()
-    good = path.read_text()
-    path.write_text(damage(good))
-    assert (gravity_torque() == expected).all()
-    assert path.read_text() == good
-
-
-@pytest.fixture
-def machine_code():
-    """The files of compiled code of the tree's gravity torque; none is left afterwards."""
-    gravity_torque()
-    kept = list(FOLDER.glob(f'{generated().parent.name}_*/gravity_torque.gravity_torque-*'))
-    assert kept
-    yield kept
-    for path in kept:
-        path.unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
-)
-def test_torn_or_foreign_machine_code_is_compiled_anew(damage, machine_code):
-    expected = gravity_torque()
-    for path in machine_code:
-        path.write_bytes(damage(path.read_bytes()))
-    assert (gravity_torque() == expected).all()
-
-
-def opened_to_others(path: Path, elsewhere: Path):
-    path.chmod(0o666)
-
-
-def linked(path: Path, elsewhere: Path):
-    path.rename(elsewhere / path.name)
-    path.symlink_to(elsewhere / path.name)
-
-
-@pytest.mark.parametrize('change', [opened_to_others, linked])
-def test_what_somebody_else_may_have_written_is_made_anew(tmp_path, change, machine_code):
-    """Its digest says nothing: whoever writes a file can write that too."""
-    source, expected = generated(), gravity_torque()
-    for path in (source, *machine_code):
-        change(path, tmp_path)
-    assert (gravity_torque() == expected).all()
-    assert source.lstat().st_mode == stat.S_IFREG | 0o600
-    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in machine_code)
-
-
-def test_the_folder_of_generated_files_is_private():
-    folder = generated().parent
-    assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
-
-
-def test_names_of_a_description_never_reach_generated_code_or_a_path():
-    names = {'link "evil"': 1, 'import os; os._exit(1)': 2}
-    joints = [
-        trees.dataclasses.replace(joint, name=name, link=f'../../{name} link', parent=parent)
-        for joint, name, parent in zip(
-            trees.random_joints(2, count=2, chain=1.0), names, (trees.BASE, '../../link "evil" link'), strict=True
-        )
-    ]
-    model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
-    robot = Robot(model).with_binding('specialised')
-    assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
-    assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
-    text = (ROBOTS / robot_digest(regrouped(model.arrays)) / 'gravity_torque.py').read_text()
-    for kept in (text, *map(str, FOLDER.rglob('*'))):
-        assert not any(word in kept for word in ('evil', 'import os', 'Exit', 'link"'))
-    made = {path.name.partition('_')[0] for path in (ROBOTS / robot_digest(regrouped(model.arrays))).glob('*.py')}
-    assert made == {'gravity', 'link'}
-
-
-PROGRAM = """
-import numpy as np
-from robot_dynamics_ros import Robot
-robot = Robot.named('aubo_i5')
-print(robot.binding, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
-"""
-
-
-def printed(**environment) -> str:
-    done = subprocess.run(
-        [sys.executable, '-c', PROGRAM],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
-    command = [sys.executable, '-c', PROGRAM]
-    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
-    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    first, second = (process.communicate(timeout=120)[0].strip() for process in started)
-    assert first == second == printed(XDG_CACHE_HOME=str(tmp_path))
-    assert first.startswith('specialised ')
-
-
-def test_without_numba_the_generic_kernels_answer():
-    assert printed(NUMBA_DISABLE_JIT='1').startswith('generic ')
-
-
-# Where arrays enter
-
-
-def test_numpy_arrays_look_as_compiled_code_expects_them():
-    assert numpy_abi.layout_is_known()
-
-
-@pytest.mark.parametrize(
-    'wrong',
-    [
-        np.zeros(5),
-        np.zeros(7),
-        np.zeros((6, 1)),
-        np.zeros(()),
-        np.zeros(12)[::2],
-        np.zeros(6, np.float32),
-        np.zeros(6, np.int64),
-        np.zeros(6, '>f8'),
-        np.frombuffer(bytes(49), offset=1),
-        [0.0] * 6,
-        None,
-        1.0,
-        'zeros!',
-        np.matrix(np.zeros(6)),
-    ],
-    ids=lambda wrong: f'{type(wrong).__name__} {getattr(wrong, "dtype", "")} {getattr(wrong, "shape", "")}',
-)
-def test_compiled_code_takes_nothing_but_what_it_knows(wrong):
-    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
-    load, result = np.zeros(19), np.zeros(6)
-    assert single(np.zeros(6), load, result) is True
-    with pytest.raises(TypeError, match='C-contiguous float64 array'):
-        single(wrong, load, result)
-    with pytest.raises(TypeError, match='C-contiguous float64 array'):
-        single(np.zeros(6), load, wrong)
-
-
-def test_a_result_must_be_writable():
-    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
-    result = np.zeros(6)
-    result.flags.writeable = False
-    with pytest.raises(TypeError, match='writable'):
-        single(np.zeros(6), np.zeros(19), result)
-    readonly = np.zeros(6)
-    readonly.flags.writeable = False
-    assert single(readonly, np.zeros(19), np.zeros(6)) is True
-
-
 def test_derivatives_of_large_robots_are_the_generic_kernels():
     """No code is made for them, which would take minutes, unless a caller asks for the code itself."""
     joints = trees.random_joints(4, count=MOST_VELOCITIES_OF_DERIVATIVES + 1)
@@ -407,31 +182,5 @@ def test_derivatives_of_large_robots_are_the_generic_kernels():
     assert not list((ROBOTS / robot_digest(large._evaluator.arrays)).glob('*_derivatives*'))
 
 
-@pytest.mark.parametrize('count', [1, 5, 64, 65])
-def test_an_argument_count_that_is_wrong_is_refused(count):
-    single = Specialised(models()['aubo_i5'].arrays).single.gravity_torque
-    with pytest.raises(TypeError):
-        single(*[np.zeros(6)] * count)
-
-
 def test_the_number_of_lanes_divides_a_part():
     assert SMALLEST_PART % compiled_robot.LANES == 0
-
-
-FULL_DISK = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))  # as a full disk does, writing more fails
-"""
-
-
-@pytest.mark.parametrize('room', [0, 4000])
-def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
-    program = FULL_DISK.format(room=room) + PROGRAM
-    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
-    command = [sys.executable, '-W', 'ignore', '-c', program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[1] == printed(XDG_CACHE_HOME=str(tmp_path / 'another')).split()[1]
-    left = [path for path in tmp_path.rglob('*') if path.is_file() and 'another' not in path.parts]
-    assert all(path.stat().st_size <= room for path in left)

@@ -153,7 +153,7 @@ def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(join
     assert count(trace(arrays, forward_dynamics)) == count(trace(arrays, alone))
 
 
-def test_inverse_dynamics_of_the_aubo_i5_takes_few_operations():
+def test_inverse_dynamics_of_the_aubo_i5_needs_few_operations():
     arrays = regrouped(aubo_i5())
     load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
     fixed = count(trace(arrays, ALGORITHMS['inverse_dynamics'], load))
@@ -174,7 +174,7 @@ def test_the_counts_in_the_heading_are_those_of_the_lines():
     assert f'"""heading\n\n{operations}.\n"""' in text
 
 
-def test_what_no_result_shows_is_looked_at_itself():
+def test_an_input_without_effect_on_results_is_checked_directly():
     tape = Tape()
     a, b, c, d = tape.inputs('x', 4)
     assert unseen([a + b * 2.0, -c], {'x': 4}) == ['x_3']
@@ -183,7 +183,7 @@ def test_what_no_result_shows_is_looked_at_itself():
     assert unseen([1.0, 2.0], {'x': 4}) == ['x_0', 'x_1', 'x_2', 'x_3']
 
 
-def test_the_same_robot_gives_the_same_bytes():
+def test_the_same_robot_yields_the_same_bytes():
     arrays = trees.arrays_of(trees.random_joints(5, count=7, chain=0.7))
     texts = {source(arrays, 'forward_dynamics', ALGORITHMS['forward_dynamics'], 'x') for _ in range(3)}
     assert len(texts) == 1

@@ -1,5 +1,7 @@
 """What feedforward_node computes: the chosen terms at the desired motion, or with what is measured of it."""
 
+from support.given_motion import GivenMotion
+
 import numpy as np
 import pytest
 
@@ -20,28 +22,9 @@ MOTION = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 6))
 PAYLOAD = Payload(3.0, (0.1, 0.0, 0.2))
 
 
-class Source:
-    def __init__(self, desired):
-        self.desired, self.result, self.calls = desired, TORQUE, []
-
-    def follow(self, state):
-        self.calls.append(state.stamp)
-        self.desired[:] = MOTION
-        return self.result
-
-    def warm_up(self):
-        self.calls.append('warm_up')
-
-    def stop(self):
-        self.calls.append('stop')
-
-    def set_back(self, now):
-        self.calls.append(('set_back', now))
-
-
 def made(measured, terms=TERMS, load=None):
     """Return a law, its source and a state."""
-    source = Source(np.zeros((3, 6)))
+    source = GivenMotion(np.zeros((3, 6)), MOTION)
     blender = PayloadBlender(lambda robot: Compensation(robot, terms), ROBOT, load or Load.of(ROBOT))
     state = MeasuredState(Q.copy(), QD.copy())
     state.stamp, state.has_velocity = 7 * SECOND, True
@@ -73,7 +56,7 @@ def test_measured_velocities_must_be_there():
     (law, source, state), out = made(measured=True), np.full(6, np.nan)
     state.has_velocity = False
     assert law.torque(state, out) is NO_VELOCITIES
-    assert np.isnan(out).all() and source.calls == []
+    assert np.isnan(out).all() and source.stamps == []
 
 
 @pytest.mark.parametrize('measured', [False, True])
@@ -82,7 +65,7 @@ def test_without_a_motion_there_is_the_sources_reason(measured, outcome):
     (law, source, state), out = made(measured), np.full(6, np.nan)
     source.result = Result(outcome, 'why')
     assert law.torque(state, out) is source.result
-    assert np.isnan(out).all() and source.calls == [state.stamp]
+    assert np.isnan(out).all() and source.stamps == [state.stamp]
 
 
 @pytest.mark.parametrize('terms', [['gravity'], ['coriolis', 'inertia'], ['friction']], ids='+'.join)
@@ -110,7 +93,7 @@ def test_warm_up_stop_and_a_clock_that_is_set_back_reach_the_source():
             calls.append(np.array([q, qd, qdd]).tolist())
             super().torque(q, qd, qdd, out)
 
-    source = Source(np.zeros((3, 6)))
+    source = GivenMotion(np.zeros((3, 6)), MOTION)
     blender = PayloadBlender(lambda robot: Recorder(robot, TERMS), ROBOT, Load.of(ROBOT))
     law = FeedforwardLaw(source, source.desired, blender, False)
     law.warm_up()

@@ -49,7 +49,7 @@ def test_another_model_does_not_fit():
     assert found == 'it was computed with another model (fedcba9876543210, here 0123456789abcdef)'
 
 
-def test_the_first_reason_is_told():
+def test_the_first_reason_is_returned():
     wrong = TorqueTerms(('x',), ALL, 'robot', 'f', (0.0, 0.0, 0.0), ())
     reasons = []
     for field in ('terms', 'joint_names', 'gravity_owner', 'model_digest'):
@@ -59,7 +59,7 @@ def test_the_first_reason_is_told():
     assert mismatch(wrong, MINE._replace(terms=())) == ''
 
 
-def test_payload_and_gravity_are_looked_at_apart():
+def test_payload_and_gravity_are_compared_separately():
     """They may differ for a while, when a change is on its way to both."""
     up, empty = MINE._replace(gravity=(0.0, 0.0, 9.81)), MINE._replace(payload=())
     assert mismatch(up, MINE) == mismatch(empty, MINE) == ''

@@ -1,4 +1,4 @@
-"""Names, never places, decide where a joint's number goes."""
+"""Joint order: names, never positions in a message, decide which joint a number belongs to."""
 
 from itertools import permutations
 
@@ -60,7 +60,7 @@ def test_a_missing_joint_is_named(function):
         function(NAMES, [])
 
 
-def test_of_many_given_names_the_first_ones_are_told():
+def test_of_many_names_the_first_ones_are_in_the_message():
     with pytest.raises(
         UnknownNameError, match=r"^joint 'elbow' is missing; given: joint_0, .*, joint_19 and 980 more$"
     ):
@@ -90,7 +90,7 @@ def test_locked_joints_may_be_there_or_not():
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
-def test_gathered_numbers_are_looked_at(value):
+def test_gathered_numbers_are_validated(value):
     values, out = np.array([1.0, value, 3.0]), np.zeros(2)
     assert gather(values, np.array([2, 0]), out)
     assert out.tolist() == [3.0, 1.0]

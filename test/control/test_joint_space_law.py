@@ -1,5 +1,7 @@
 """What torque_controller computes: the joint-space control of the desired motion, or the torque that holds the arm."""
 
+from support.given_motion import GivenMotion
+
 import numpy as np
 import pytest
 
@@ -24,27 +26,6 @@ THERE = HERE + 0.25
 MOVING = np.array([0.5, -0.4, 0.3, 0.2, -0.1, 0.6])
 
 
-class Source:
-    """A desired motion, or a reason for none."""
-
-    def __init__(self, desired):
-        self.desired, self.motion, self.result, self.calls = desired, None, TORQUE, []
-
-    def follow(self, state):
-        if self.result is TORQUE:
-            self.desired[:] = self.motion
-        return self.result
-
-    def warm_up(self):
-        self.calls.append('warm_up')
-
-    def stop(self):
-        self.calls.append('stop')
-
-    def set_back(self, now):
-        self.calls.append(now)
-
-
 class Feedforward:
     age_limit = AGE_LIMIT
 
@@ -61,8 +42,8 @@ class Controller:
 
     def __init__(self, law='pd_feedforward'):
         self.desired = np.full((3, 6), np.nan)
-        self.source, self.load = Source(self.desired), Load.of(ROBOT)
-        self.source.motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
+        motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
+        self.source, self.load = GivenMotion(self.desired, motion), Load.of(ROBOT)
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
         self.law = JointSpaceLaw(self.source, self.desired, self.control, self.blended(hold), self.feedforward)
@@ -112,7 +93,7 @@ def test_a_state_is_nothing_until_it_is_one():
 
 
 @pytest.mark.parametrize('law', ['pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'])
-def test_where_nothing_is_followed_it_holds_whatever_the_law(law):
+def test_without_a_motion_every_law_holds_the_arm(law):
     one = Controller(law)
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True)
@@ -122,7 +103,7 @@ def test_where_nothing_is_followed_it_holds_whatever_the_law(law):
         assert one.feedforward.asked == []
 
 
-def test_after_a_silence_the_hold_position_is_measured_anew():
+def test_after_a_silence_the_hold_position_is_measured_again():
     one = Controller()
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True) and one.holds(HERE, q=THERE)
@@ -194,7 +175,7 @@ def test_pd_feedforward_adds_the_torque_of_now():
     assert one.follows(q=THERE)
 
 
-def test_it_goes_on_holding_until_the_first_feedforward_torque_comes():
+def test_it_holds_until_the_first_feedforward_torque_is_received():
     one = Controller()
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True)
@@ -224,7 +205,7 @@ def test_it_waits_no_longer_than_the_age_limit_of_the_feedforward_torque():
     assert one.follows()
 
 
-def test_what_has_waited_too_long_does_not_wait_anew_after_a_silence():
+def test_a_motion_that_waited_too_long_does_not_wait_again_after_a_silence():
     """States without a torque make a silence themselves: hold and silence would take turns for ever."""
     one = Controller()
     one.feedforward.why = NO_FEEDFORWARD
@@ -246,7 +227,7 @@ def test_once_following_a_torque_is_missed_at_once_and_for_good():
     assert one.follows()
 
 
-def test_after_missing_torques_the_hold_position_is_measured_anew():
+def test_after_missing_torques_the_hold_position_is_measured_again():
     one = Controller()
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(HERE, resumed=True)
@@ -255,7 +236,7 @@ def test_after_missing_torques_the_hold_position_is_measured_anew():
     assert one.holds(THERE, q=THERE)
 
 
-def test_the_next_motion_may_wait_anew():
+def test_the_next_motion_may_wait_again():
     one = Controller()
     for _ in range(3):
         one.source.result, one.feedforward.why = TORQUE, NO_FEEDFORWARD
@@ -270,7 +251,7 @@ def test_the_next_motion_may_wait_anew():
     assert one.holds(HERE)
 
 
-def test_a_torque_that_comes_ends_the_waiting():
+def test_a_received_torque_ends_the_waiting():
     one = Controller()
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(HERE, resumed=True)
@@ -282,7 +263,7 @@ def test_a_torque_that_comes_ends_the_waiting():
     assert one.holds(HERE) and one.holds(HERE, after=AGE_LIMIT)
 
 
-def test_activation_lets_a_motion_wait_anew():
+def test_after_activation_a_motion_may_wait_again():
     for prepare in (Controller.follows, Controller.give):
         one = Controller()
         if prepare is Controller.give:
@@ -297,12 +278,12 @@ def test_activation_lets_a_motion_wait_anew():
         assert one.give() is NO_FEEDFORWARD
 
 
-def test_a_clock_that_is_set_back_lets_a_motion_wait_anew():
+def test_after_the_clock_is_set_back_a_motion_may_wait_again():
     one = Controller()
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(HERE, resumed=True)
     one.law.set_back(7)
-    assert one.source.calls == [7]
+    assert one.source.calls == [('set_back', 7)]
     assert one.holds(THERE, q=THERE, after=-20 * SECOND, resumed=True)
     assert one.holds(THERE, after=AGE_LIMIT)
     assert one.give() is NO_FEEDFORWARD

@@ -54,7 +54,7 @@ def test_before_and_after_the_ramps_it_is_one_robot_to_the_bit():
     assert same_bits(torques(Load.of(tilted).robot_at(bare, START)), torques(tilted))
 
 
-def test_gravity_goes_on_from_where_it_is():
+def test_a_new_gravity_ramp_starts_at_the_current_gravity():
     ramp = GravityRamp(DOWN, DOWN).to(SIDEWAYS, START, 4.0)
     assert (ramp.before, ramp.after, ramp.start, ramp.duration) == (DOWN, SIDEWAYS, START, 4 * SECOND)
     half = START + 2 * SECOND

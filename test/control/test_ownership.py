@@ -46,7 +46,7 @@ def test_the_document_has_the_terms_of_every_preset_with_its_sources():
         assert not ownership.robot_terms or 'http' in source
 
 
-def test_friction_that_a_robot_is_told_not_to_compensate_is_added_where_only_gravity_is_stated_as_the_robots():
+def test_friction_switched_off_at_the_robot_is_added_where_only_gravity_is_stated_as_the_robots():
     assert 'friction' in Ownership('', 'robot', ['']).terms
     assert Ownership('', 'robot', ['']).robot_terms == {'gravity'}
 

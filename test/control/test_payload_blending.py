@@ -222,7 +222,7 @@ def test_a_law_is_made_once_for_the_same_payload_and_gravity():
             np.testing.assert_array_equal(torque(blender, at(share), Q), torque(expected, at(share), Q))
 
 
-def test_the_next_load_takes_the_place_of_the_last_from_where_that_is():
+def test_the_next_load_blends_from_the_current_one():
     blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, CONSTANT))
     payload = RAMP.to(FRAME, Payload(0.0, (0.0, 0.0, 0.0)), at(0.5), RAMP_TIME)
     blender.take(Load(payload, CONSTANT.to(UP, at(0.5), RAMP_TIME)))

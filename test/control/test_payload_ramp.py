@@ -1,4 +1,4 @@
-"""One payload that gives way to another: what is carried in between is linear in bodies, and so are torques."""
+"""Payload ramps: inertial parameters in between are linear in the share of the ramp, and so are torques."""
 
 from support.facade_robots import assert_close, robot_of, same_bits, states
 
@@ -46,7 +46,7 @@ def test_before_and_after_it_is_the_payload_itself():
     assert (ramp.mass, PayloadRamp().mass) == (1.0, 0.0)
 
 
-def test_a_ramp_that_is_cut_short_goes_on_from_where_it_is():
+def test_a_new_ramp_starts_at_the_current_payload():
     ramp = ramp_between(OLD, NEW)
     half = START + DURATION // 2
     cut = ramp.to(*next(iter(ELSEWHERE.items())), half, RAMP_TIME)
@@ -57,7 +57,7 @@ def test_a_ramp_that_is_cut_short_goes_on_from_where_it_is():
 @pytest.mark.parametrize(
     'heavy', [Payload(LARGEST, (0.3, 0.2, 0.5)), Payload(1e-8, (LARGEST, 0.0, 0.0)), Payload(1e4, (90, 20, 0))]
 )
-def test_the_largest_payloads_give_way_to_one_another(heavy):
+def test_the_largest_payloads_can_be_blended(heavy):
     check_size(heavy)
     ramp = ramp_between({'ee_link': heavy}, {'ee_link': Payload(1.0, COM)})
     for share in np.linspace(0.0, 1.0, 50):
@@ -74,7 +74,7 @@ def test_what_rounding_would_spoil_is_refused(too_much):
         check_size(too_much)
 
 
-def test_a_payload_taken_off_leaves_the_bits_of_the_bare_robot():
+def test_a_removed_payload_leaves_the_bits_of_the_bare_robot():
     assert same_bits(torques(ramp_between(OLD, {}, ramp_time=0.0).at(START)), torques({}))
     assert np.abs(torques(OLD) - torques({})).max() > 1.0
 
@@ -98,7 +98,7 @@ def test_what_would_need_other_code_does_not_carry():
         carrier(robot_of('aubo_i5'), Payload(2 * LARGEST, COM), '')
 
 
-def test_what_is_taken_at_once_stays_where_the_clock_goes_back():
+def test_a_payload_without_a_ramp_stays_where_the_clock_goes_back():
     at_once = ramp_between(OLD, NEW, ramp_time=0.0)
     assert at_once.at(START - 1) == NEW
     earlier = at_once.to('wrist3_Link', OLD['wrist3_Link'], START - 1, 0.0)

@@ -22,7 +22,7 @@ def query(order, **batches):
     return Query(ROBOT, [NAMES[k] for k in order], **lists)
 
 
-def test_the_orders_tell_a_permutation_from_its_inverse():
+def test_the_orders_distinguish_a_permutation_from_its_inverse():
     assert sum(tuple(np.argsort(order)) != order for order in ORDERS) >= 5
 
 
@@ -142,7 +142,7 @@ def test_states_are_counted(count):
     assert Query(ROBOT, [], positions=np.zeros(6 * count)).count == count
 
 
-def test_locked_joints_are_ignored_and_not_answered():
+def test_locked_joints_are_ignored_and_not_in_the_result():
     order = [3, 0, 5, 1, 4, 2]
     names = [NAMES[k] for k in order]
     names.insert(2, 'finger')

@@ -1,4 +1,4 @@
-"""A controller's reference, completed and carried on, against analytic motions and against central differences."""
+"""A controller's reference, completed and extrapolated, against analytic motions and central differences."""
 
 import sys
 import threading
@@ -173,7 +173,7 @@ def fed(times, stated=VELOCITIES, factors=None):
 
 @pytest.mark.parametrize('then', [0.04, 0.02, 0.1401], ids=['repeated', 'back', 'pause'])
 @STATED
-def test_a_stamp_that_repeats_goes_back_or_pauses_begins_anew(stated, then):
+def test_a_stamp_that_repeats_goes_back_or_pauses_resets(stated, then):
     before, after = [0.0, 0.01, 0.02, 0.03, 0.04], [then + 0.011 * k for k in range(4)]
     factors = np.linspace(1.0, 0.5, 9)
     followed = fed(before, stated, factors[:5])
@@ -192,7 +192,7 @@ def test_a_step_of_the_age_limit_is_no_pause():
 
 
 @pytest.mark.parametrize(('before', 'after'), [(ALL, VELOCITIES), (VELOCITIES, POSITIONS), (POSITIONS, VELOCITIES)])
-def test_samples_that_state_other_rates_begin_anew(before, after):
+def test_samples_that_state_other_rates_reset(before, after):
     followed, times = fed([0.0, 0.01, 0.02, 0.03], before), [0.04, 0.05, 0.06, 0.07]
     for k, t in enumerate(times):
         followed.add(t, along(t), after)
@@ -214,7 +214,7 @@ def test_the_first_moments_of_simulated_time_are_no_others(stated, factor):
     assert np.isfinite(early.desired).all()
 
 
-def test_nothing_is_said_further_than_the_age_limit():
+def test_nothing_is_extrapolated_beyond_the_age_limit():
     followed = fed([0.0, 0.01])
     for t in (0.01 + AGE_LIMIT, 0.01 - AGE_LIMIT):
         followed.at(t)
@@ -291,7 +291,7 @@ def test_what_is_not_finite_is_refused_by_name_and_leaves_no_trace(row, field, v
 
 
 @pytest.mark.parametrize('row', [1, 2])
-def test_what_is_not_stated_is_not_looked_at(row):
+def test_unused_fields_are_not_validated(row):
     followed = fed([0.0, 0.01])
     with pytest.raises(ArgumentError, match='not finite'):
         followed.add(0.02, wrong(row, np.nan))

@@ -1,4 +1,4 @@
-"""Which joint states may be used: age and order of their stamps, silences, and clocks that go back."""
+"""State gate: age and order of the stamps of joint states, silences, and clocks that go back."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_a_verdict_is_its_reason():
     assert [verdict.value for verdict in Verdict] == reasons
 
 
-def test_a_stated_age_limit_holds_whatever_the_period():
+def test_a_stated_age_limit_does_not_depend_on_the_period():
     for gap in (MS, SECOND):
         for age, expected in (
             (0, ACCEPTED),
@@ -48,7 +48,7 @@ def test_a_stated_age_limit_holds_whatever_the_period():
             assert gate.limit == 0.05
 
 
-def test_after_a_state_was_answered_none_before_it_is():
+def test_after_a_state_was_used_earlier_ones_are_refused():
     gate = StateGate(1.0)
     assert accepts(gate, SECOND, SECOND)
     assert gate.check(SECOND - 1, SECOND) is OUT_OF_ORDER
@@ -56,7 +56,7 @@ def test_after_a_state_was_answered_none_before_it_is():
     assert gate.check(SECOND + 1, SECOND) is ACCEPTED
 
 
-def test_a_state_that_was_not_answered_is_in_nobodys_way():
+def test_a_state_that_was_not_used_blocks_no_other():
     gate = StateGate(1.0)
     for k in range(3):
         assert gate.check(SECOND - k, SECOND) is ACCEPTED
@@ -83,7 +83,7 @@ def test_time_0_is_a_time_like_any_other():
     assert gate.set_back(-1)
 
 
-def test_when_the_clock_is_set_back_all_begins_anew():
+def test_when_the_clock_is_set_back_everything_is_reset():
     gate, last = regular(5 * MS)
     assert gate.check(SECOND // 2, last + MS) is OUT_OF_ORDER
     assert not gate.set_back(last + MS) and not gate.set_back(last + MS)
@@ -237,7 +237,7 @@ def test_jitter_is_how_far_the_gaps_lie_from_the_period():
     assert gate.jitter == pytest.approx(0.001, rel=0.15)
 
 
-def test_a_stamp_seen_twice_or_out_of_order_is_no_period():
+def test_a_repeated_or_unordered_stamp_is_no_period():
     gate, last = regular(5 * MS)
     for stamp in (last, last, last - 5 * MS):
         gate.check(stamp, last)

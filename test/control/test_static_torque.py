@@ -1,4 +1,4 @@
-"""The largest torque that gravity asks of a joint: closed forms of small arms, random positions of real ones."""
+"""The largest gravity torque of a joint: closed forms of small arms, random positions of real ones."""
 
 from support.example_robots import example_urdfs
 

@@ -1,4 +1,4 @@
-"""What follows when usable joint states stop: nothing, gravity where the arm was, or a ramp down to zero."""
+"""Timeout fallback, when usable joint states stop: nothing, gravity at the last position, or a ramp to zero."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_an_unknown_one_is_refused():
         fallback('loud')
 
 
-def test_gravity_only_holds_the_arm_where_it_was_seen_last():
+def test_gravity_only_holds_the_arm_at_the_last_measured_position():
     out, position = np.full(6, 7.0), Q.copy()
     holding = fallback('gravity_only')
     holding.record(position, SENT)
@@ -66,14 +66,14 @@ def test_gravity_only_holds_the_arm_where_an_incomplete_state_shows_it():
     np.testing.assert_array_equal(out, ROBOT.gravity_torque(2.0 * Q))
 
 
-def test_what_is_seen_before_a_torque_was_sent_arms_nothing():
+def test_a_state_before_the_first_torque_arms_nothing():
     for name in ON_STALE[1:]:
         waiting = fallback(name)
         waiting.see(Q)
         assert not waiting.armed
 
 
-def test_gravity_only_goes_on_along_the_ramp_of_a_payload():
+def test_gravity_only_follows_the_ramp_of_a_payload():
     payload, out = Payload(3.0, (0.1, 0.0, 0.2)), np.zeros(6)
     load = Load(PayloadRamp().to('ee_link', payload, 10 * SECOND, 2.0), BARE.gravity)
     holding = fallback('gravity_only', gravity=PayloadBlender(GravityTorque, ROBOT, load))
@@ -84,7 +84,7 @@ def test_gravity_only_goes_on_along_the_ramp_of_a_payload():
         np.testing.assert_allclose(out, bare + share * (loaded - bare), rtol=0, atol=1e-12)
 
 
-def test_gravity_that_somebody_else_adds_is_not_sent():
+def test_without_gravity_among_the_terms_gravity_only_is_refused():
     with pytest.raises(ArgumentError, match='on_stale gravity_only: gravity is not among the terms'):
         fallback('gravity_only', gravity=None)
     assert isinstance(fallback('ramp_to_zero', gravity=None), RampToZero)
@@ -125,7 +125,7 @@ def test_the_ramp_does_not_end_with_a_torque_that_was_zero_from_the_beginning():
     assert computed(ramp, 2.6, out) == (False, [0.0])
 
 
-def test_the_ramp_goes_on_until_what_was_sent_is_zero():
+def test_the_ramp_ends_where_the_sent_torque_is_zero():
     ramp, out = fallback('ramp_to_zero', 1), np.array([8.0])
     ramp.record(Q[:1], out)
     assert ramp.torque(0, 0.0, out) and ramp.torque(0, 2.0, out)
@@ -152,7 +152,7 @@ def test_the_ramp_begins_with_a_copy_of_what_was_sent():
     assert computed(ramp, 0.25, out) == (True, [6.0])
 
 
-def test_the_reason_tells_what_is_done():
+def test_the_reason_names_the_fallback():
     reasons = [fallback(name).reason for name in ON_STALE[1:]]
     assert reasons == ['no fresh joint state: gravity only', 'no fresh joint state: down to zero']
 
@@ -173,7 +173,7 @@ def test_what_is_computed_later_is_computed_once_before():
 
 
 @pytest.mark.parametrize('name', ON_STALE[1:])
-def test_it_is_armed_from_an_answer_until_it_is_reset(name):
+def test_it_is_armed_from_a_torque_until_it_is_reset(name):
     # or the first torque of all would not begin at zero: it would count as one that goes on
     armed, out = fallback(name), np.zeros(6)
     assert armed.armed is False
@@ -186,7 +186,7 @@ def test_it_is_armed_from_an_answer_until_it_is_reset(name):
     assert armed.armed is True
 
 
-def test_gravity_that_is_not_known_is_an_error():
+def test_missing_gravity_is_an_error():
     holding = fallback('gravity_only')
     holding.record(np.full(6, 1e300), SENT)
     with pytest.raises(ArgumentError):

@@ -1,4 +1,4 @@
-"""The torque limiter that every torque passes: finite, within the effort limit, within the rate limit."""
+"""Torque limiter: every torque is finite, within the effort limit and within the rate limit."""
 
 import numpy as np
 import pytest
@@ -157,7 +157,7 @@ def test_reasons_want_a_name_for_each_joint():
         TorqueLimiter([1.0, 1.0, 1.0], FREE).reasons(NAMES[:2])
 
 
-def test_not_enforced_a_torque_is_left_alone_and_what_would_be_limited_is_told():
+def test_not_enforced_a_torque_is_unchanged_and_what_would_be_limited_is_reported():
     """preset monitor_only: an overload is seen in full."""
     limiter, torque = TorqueLimiter([10.0, 5.0, 5.0], [0.0, 2.0, 0.0], enforced=False), np.array([11.0, 4.0, 1.0])
     assert limiter.apply(torque, 0.5) is True
@@ -177,7 +177,7 @@ def test_the_limiter_of_the_arm_holds_its_rated_torques():
     assert sent == [-133.0, -133.0, -133.0, -13.5, -13.5, -13.5]
 
 
-def test_effort_limits_are_those_stated_else_those_known():
+def test_effort_limits_are_those_stated_else_those_of_the_robot():
     known = np.array([10.0, 20.0, 30.0])
     assert effort_limits([0.0], known, NAMES).tolist() == [10.0, 20.0, 30.0]
     assert effort_limits([0.0, 5.0, np.inf], known, NAMES).tolist() == [10.0, 5.0, np.inf]

@@ -68,7 +68,7 @@ def test_every_segment_is_scipys(stated):
         ([2, 0, 2, 0, 2], ['linear']),
     ],
 )
-def test_it_says_how_it_interpolates(stated, kinds):
+def test_it_names_its_interpolation(stated, kinds):
     assert trajectory(stated)[0].interpolations == kinds
 
 
@@ -98,7 +98,7 @@ def test_positions_alone_need_no_rates():
 
 
 @pytest.mark.parametrize('kind', [ROUGH, SMOOTH, SMOOTHEST])
-def test_the_last_point_is_met_moving_and_then_the_arm_rests_there(kind):
+def test_the_last_point_is_reached_moving_and_held_afterwards(kind):
     ours, drawn = trajectory([kind] * 5)
     wanted = scipy_sample([kind] * 5, drawn, 3, TIMES[-1])
     for t in (TIMES[-1], TIMES[-1] + 0.5 * TIME_RESOLUTION):
@@ -115,7 +115,7 @@ def test_before_its_first_point_there_is_nothing():
         sample(ours, 0.29)
 
 
-def test_one_point_is_a_place_to_rest():
+def test_one_point_is_held():
     ours = Trajectory([1.0], [[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]])
     assert (ours.start, ours.duration, ours.interpolations) == (1.0, 1.0, [])
     for t in (1.0, 7.0):
@@ -133,7 +133,7 @@ Q, QD = np.array([0.5, -0.5, 0.1]), np.array([0.2, 0.3, -0.4])
 
 @pytest.mark.parametrize('met', [0.0, 0.1, 0.25])
 @pytest.mark.parametrize('kind', [ROUGH, SMOOTH, SMOOTHEST])
-def test_the_way_to_the_first_point_begins_where_and_when_the_arm_is_met(kind, met):
+def test_the_approach_to_the_first_point_begins_at_the_measured_state(kind, met):
     later, drawn = trajectory([kind] * 5, LATER)
     ours = later.with_lead()
     ours.lead_from(met, Q, QD)
@@ -159,7 +159,7 @@ def test_a_way_that_begins_at_an_unknown_velocity_is_straight():
     assert sample(ours, 0.2)[1:] == pytest.approx(np.array([(drawn[0, 0] - Q) / 0.2, np.zeros(3)]), rel=1e-12)
 
 
-def test_a_way_takes_the_place_of_the_one_before():
+def test_an_approach_replaces_the_one_before():
     """Whatever that left in the coefficients."""
     ours, fresh = (trajectory([SMOOTH] * 5, LATER)[0].with_lead() for _ in range(2))
     ours.lead_from(0.0, -Q, QD)
@@ -190,7 +190,7 @@ def test_a_lone_point_is_reached_from_where_the_arm_is():
     assert sample(ours, 2.1, 1)[:, 0].tolist() == [1.0, 0.0, 0.0]
 
 
-def test_a_sampler_writes_what_sample_writes_and_knows_nothing_before_the_first_segment():
+def test_a_sampler_writes_what_sample_writes_and_nothing_before_the_first_segment():
     """A state from before the one at which the arm was met is none to extrapolate to."""
     desired = np.full((3, 3), np.nan)
     ours = trajectory([SMOOTH] * 5, LATER)[0].with_lead()

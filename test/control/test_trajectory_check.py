@@ -1,4 +1,4 @@
-"""Checks of trajectories: against single states one by one, against robots that a line of algebra answers for."""
+"""Checks of trajectories: against single states one by one, against robots with a solution in closed form."""
 
 from support.small_robots import general, joint, link, robot
 
@@ -96,7 +96,7 @@ def test_samples_hold_all_points_and_are_no_further_apart_than_asked():
     assert len(sampled(random_trajectory(0)[0], 99.0).times) == 8
 
 
-def test_a_single_point_is_a_rest():
+def test_a_single_point_is_at_zero_velocity():
     found = check(arm(), Trajectory([0.5], [[0.1, 0.2]]), 0.01)
     assert found.motion.times.tolist() == [0.5] and found.motion.last.tolist() == [True]
     assert all(rows.shape == (1, 2) for rows in (found.motion.q, found.motion.qd, found.motion.qdd, found.effort))
@@ -119,7 +119,7 @@ def test_too_many_samples_are_refused_before_any_is_made():
         check(slide(), gone(duration=2e9))
 
 
-def test_as_many_samples_as_are_answered_are_made():
+def test_as_many_samples_as_are_returned_are_computed():
     assert len(sampled(gone(duration=MOST_SAMPLES - 1.0), 1.0).times) == MOST_SAMPLES
     with pytest.raises(ArgumentError, match=rf'^sample_period: 1 s makes {MOST_SAMPLES + 1} samples'):
         sampled(gone(duration=float(MOST_SAMPLES)), 1.0)
@@ -154,7 +154,7 @@ def test_peaks_are_those_of_single_states(seed):
     assert np.isnan(found.effort_margin[1])
 
 
-def test_a_peak_at_the_end_of_a_segment_is_seen():
+def test_a_peak_at_the_end_of_a_segment_is_found():
     """A cubic brakes hardest at its end, where the next segment begins without acceleration."""
     brake = Trajectory([0.0, 1.0, 2.0], [[0.0], [1.0], [1.0]], [[1.5], [0.0], [0.0]])
     # q = 1.5 t - 0.5 t^3: -3 m/s^2 at its end
@@ -209,7 +209,7 @@ def test_without_gravity_and_friction_it_is_the_root_of_the_excess():
     assert check(slide(limit='effort="48"'), gone()).time_scaling == pytest.approx(0.5)
 
 
-def test_what_gravity_takes_is_left_out_of_the_root():
+def test_the_share_of_gravity_is_left_out_of_the_root():
     axis, weight = LIFT
     assert check(slide(axis, f'effort="{weight + 3.0}"'), gone()).time_scaling == pytest.approx(2.0)
 
@@ -232,7 +232,7 @@ def test_gravity_alone_beyond_the_limit_leaves_no_factor():
     assert found.time_scaling is None
 
 
-def test_an_arm_may_rest_where_gravity_takes_all_of_its_limit():
+def test_an_arm_may_stand_still_where_gravity_needs_all_of_its_limit():
     axis, weight = LIFT
     rest = Trajectory([0.0], [[0.3]])
     assert check(slide(axis, f'effort="{weight}"'), rest).time_scaling == FASTEST
@@ -244,7 +244,7 @@ def test_friction_beyond_the_limit_leaves_no_factor():
     assert found.time_scaling is None
 
 
-def test_no_known_limit_is_no_limit():
+def test_an_unknown_limit_is_no_limit():
     found = check(general('revolute'), gone())
     assert found.time_scaling == FASTEST
     assert np.isnan(found.effort_margin).all()

@@ -68,7 +68,7 @@ def test_without_a_trajectory_nothing_is_followed():
     assert np.isnan(one.desired).all() and one.told == []
 
 
-def test_it_begins_at_its_start_and_rests_at_its_end():
+def test_it_begins_at_its_start_and_holds_its_end():
     one = following(*line(0.0, 2.0), start=0.5)
     assert one.at(0.499999999) is NOT_BEGUN and NOT_BEGUN == (Outcome.IDLE, 'the trajectory has not begun')
     assert np.isnan(one.desired).all()
@@ -92,7 +92,7 @@ def test_the_newest_is_followed():
     assert one.at(0.7) is NO_TRAJECTORY
 
 
-def test_one_that_is_over_is_refused_and_the_last_goes_on():
+def test_one_that_is_over_is_refused_and_the_current_one_continues():
     one = following(*line(0.0, 0.05))
     with pytest.raises(ArgumentError, match=r'^trajectory: it ended 0\.250 s before it was received$'):
         one.receive(*line(0.0, 2.0), start=-1.0, now=0.25)
@@ -104,7 +104,7 @@ def test_one_that_is_over_is_refused_and_the_last_goes_on():
 # Where it is met
 
 
-def test_it_is_met_within_the_tolerance_and_looked_at_joint_by_joint():
+def test_the_start_tolerance_is_checked_joint_by_joint():
     for q in ([0.09, -0.09, 0.09], [0.0, 0.0999, 0.0]):
         assert following(*line(0.0, 1.0)).at(0.0, q) is TORQUE
     one = following(*line(0.0, 1.0))
@@ -123,7 +123,7 @@ def test_exactly_the_tolerance_is_within_it():
     assert one.at(0.0, [0.0, 0.0, 0.1250001]) == dropped('slide', '0.125')
 
 
-def test_met_later_what_counts_is_where_it_should_be_then():
+def test_with_a_late_state_the_desired_position_at_its_stamp_counts():
     """The first state comes 0.5 s after the start."""
     assert following(*line(0.0, 2.0)).at(0.5, [1.0] * 3) is TORQUE
     assert following(*line(0.0, 2.0)).at(0.5, ZERO) == dropped('turn', '1.000')
@@ -177,7 +177,7 @@ def test_the_first_point_may_be_as_far_as_the_velocity_limits_reach(met, left, f
 
 
 @pytest.mark.parametrize('met', [0.0, 0.4, 0.99])
-def test_the_way_begins_where_and_when_the_arm_is_met(met):
+def test_the_approach_begins_at_the_measured_state(met):
     q, qd, first, speed = [0.02, -0.03, 0.04], [0.5, -0.2, 0.1], [0.05, 0.03, 0.04], [0.3, 0.2, 0.1]
     one = following([1.0, 2.0], [first, [1.0] * 3], [speed, ZERO])
     curve = CubicHermiteSpline([met, 1.0], [q, first], [qd, speed])
@@ -199,7 +199,7 @@ def test_a_state_from_before_the_way_began_is_led_from_its_beginning():
 
 
 @pytest.mark.parametrize('points', [1, 2])
-def test_met_at_the_time_of_its_first_point_no_way_is_left(points):
+def test_measured_at_the_time_of_its_first_point_there_is_no_approach(points):
     """Nor is a rounding error of the time one, over which the acceleration would be 1e30."""
     first = 0.3
     one = following([first, 1.0][:points], [[0.05] * 3, [0.75] * 3][:points])
@@ -213,7 +213,7 @@ def test_met_at_the_time_of_its_first_point_no_way_is_left(points):
         assert one.desired[0] == pytest.approx([0.05] * 3, abs=1e-12) and one.desired[2].tolist() == ZERO
 
 
-def test_after_its_first_point_a_lone_point_is_a_place_to_rest():
+def test_after_its_time_a_single_point_is_held():
     one = following([0.5], [[0.05] * 3])
     assert one.at(0.7) is TORQUE and one.desired.tolist() == [[0.05] * 3, ZERO, ZERO]
     one = following([0.5], [[0.5] * 3])
@@ -241,7 +241,7 @@ def test_an_unknown_or_infinite_velocity_limit_reaches_nothing(speed):
 # Continuous joints
 
 
-def test_a_continuous_joint_is_met_modulo_a_turn():
+def test_a_continuous_joint_is_compared_modulo_a_turn():
     one = following([0.0, 1.0], [[-3.141, 0.0, 0.0]] * 2)
     assert one.at(0.0, [3.141, 0.0, 0.0]) is TORQUE
     one = following([0.0, 1.0], [[0.0, -3.141, 0.0]] * 2)
@@ -250,7 +250,7 @@ def test_a_continuous_joint_is_met_modulo_a_turn():
     assert one.at(0.0, [0.11, 0.0, 0.0]) == dropped('turn', '0.110')
 
 
-def test_the_way_to_the_first_point_takes_no_turn():
+def test_the_approach_to_the_first_point_makes_no_turn():
     """From 3.141 to -3.141: a thousandth of a radian onwards."""
     one = following([1.0, 2.0], [[-3.141, 0.05, 0.0]] * 2)
     q, turn = [3.141, 0.0, 0.0], 2.0 * np.pi
@@ -264,7 +264,7 @@ def test_the_way_to_the_first_point_takes_no_turn():
 # Silences
 
 
-def test_after_a_silence_it_goes_on_only_where_the_arm_is():
+def test_after_a_silence_it_continues_only_near_the_arm():
     one = following(*line(0.0, 2.0))
     assert one.at(0.0) is TORQUE
     assert one.at(0.5, [0.95] * 3, resumed=True) is TORQUE
@@ -305,7 +305,7 @@ def test_a_continuous_joint_is_where_it_should_be_modulo_a_turn_after_a_silence(
 # Clocks that go back
 
 
-def test_a_clock_that_is_set_back_drops_what_a_state_has_seen():
+def test_a_clock_that_is_set_back_drops_what_was_followed():
     """Received before or after the time to which the clock goes back, begun or not: the arm is elsewhere now."""
     for received, start in ((0.0, 0.0), (0.0, 6.0), (0.0, 20.0), (8.0, 20.0)):
         one = following(*line(0.0, 0.05), start=start, now=received)
@@ -325,7 +325,7 @@ def test_what_was_received_on_the_clock_as_it_is_now_is_followed():
     assert one.at(5.2, resumed=True) is NOT_BEGUN and one.at(5.5) is TORQUE and one.told == []
 
 
-def test_what_was_received_after_the_time_that_it_is_now_is_dropped_though_no_state_has_seen_it():
+def test_a_trajectory_received_later_than_now_is_dropped_though_it_was_never_followed():
     one = following(*line(0.0, 0.05), start=9.0, now=5.000000001)
     one.follower.set_back(START + 5 * SECOND)
     assert one.at(9.0) is CLOCK_SET_BACK and len(one.told) == 1

@@ -194,13 +194,13 @@ def test_12_rpy_is_about_fixed_axes():
     assert bolted.link_pose([], 'hand')[:3, :3] == pytest.approx(about[0] @ about[1] @ about[2])
 
 
-def test_13_a_pose_takes_link_coordinates_to_the_base():
+def test_13_a_pose_maps_link_coordinates_to_the_base():
     arm = robot(link('base'), link('arm'), joint('a', 'base', 'arm', origin='1 2 3'))
     assert arm.link_pose([np.pi / 2], 'arm') @ [5.0, 0.0, 0.0, 1.0] == pytest.approx([1.0, 2.0 + 5.0, 3.0, 1.0])
     assert arm.link_pose([0.7], 'base') == pytest.approx(np.eye(4))
 
 
-def test_14_a_link_on_a_fixed_joint_goes_on_as_a_frame():
+def test_14_a_link_on_a_fixed_joint_stays_as_a_frame():
     bolt = joint('b', 'arm', 'hand', 'fixed', origin='0.5 0 0', rpy=f'0 0 {np.pi / 2}')
     arm = robot(link('base'), link('arm'), link('hand', 2.0), joint('a', 'base', 'arm'), bolt)
     assert arm.joint_names == ('a',) and arm.link_names == ('base', 'arm') and 'hand' in arm.frame_names

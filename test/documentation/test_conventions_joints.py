@@ -34,7 +34,7 @@ def test_24_velocities_in_the_links_frame():
     assert plane.integrate([0.0, 0.0, np.pi / 2], [3.0, 0.0, 0.0]) == pytest.approx([0.0, 3.0, np.pi / 2])
 
 
-def test_25_what_velocities_are_seen_from():
+def test_25_in_which_frame_velocities_are():
     lever = one(origin='1 0 0')
     q, qd = [np.pi / 2], [2.0]  # arm along the base's y, turning about the point (1, 0, 0)
     seen = {frame: lever.link_velocity(q, qd, 'arm', frame) for frame in FRAMES}

@@ -1,4 +1,4 @@
-"""The facade's wiring: every method of ``Robot`` against Pinocchio, whatever form its arguments come in."""
+"""Every method of ``Robot`` against Pinocchio, for each form of its arguments."""
 
 import copy
 import inspect
@@ -37,7 +37,7 @@ OPERATIONAL = (  # not of every robot: test_operational_space.py
 # What the methods return
 
 
-def test_every_method_that_takes_out_is_tested_here():
+def test_every_method_with_out_is_tested_here():
     public = {key: value for key, value in inspect.getmembers(Robot, inspect.isfunction) if key[0] != '_'}
     computing = {key for key, value in public.items() if 'out' in inspect.signature(value).parameters}
     assert computing == {*METHODS, *OPERATIONAL}
@@ -83,7 +83,7 @@ def test_an_empty_batch(name, method, batch):
 
 @METHOD
 @ROBOT
-def test_a_batch_gives_the_bits_of_its_states(name, method):
+def test_a_batch_has_the_bits_of_its_states(name, method):
     arguments = states(name, method, (2, 3))
     result = call(name, method, arguments)
     for index in np.ndindex(2, 3):
@@ -108,7 +108,7 @@ def test_arguments_broadcast_against_each_other(name, method, batches):
 @METHOD
 @ROBOT
 @pytest.mark.parametrize('form', FORMS)
-def test_the_same_numbers_in_another_form_give_the_same_bits(name, method, form):
+def test_the_same_numbers_in_another_form_yield_the_same_bits(name, method, form):
     arguments = states(name, method, (4,))
     plain = call(name, method, arguments)
     assert same_bits(call(name, method, [FORMS[form](a) for a in arguments]), plain)
@@ -134,7 +134,7 @@ def test_what_is_in_the_form_already_is_not_copied():
 
 @METHOD
 @pytest.mark.parametrize('dtype', [np.float32, np.float16, np.int64, np.int8, np.uint16])
-def test_numbers_of_another_type_give_the_bits_of_their_float64(method, dtype):
+def test_numbers_of_another_type_yield_the_bits_of_their_float64(method, dtype):
     arguments = [np.abs(3 * a).astype(dtype) for a in states('aubo_i5', method, (4,))]
     plain = call('aubo_i5', method, [a.astype(np.float64) for a in arguments])
     assert same_bits(call('aubo_i5', method, arguments), plain)
@@ -196,7 +196,7 @@ def test_out_may_be_an_argument(name, method):
 
 
 @METHOD
-def test_out_that_cannot_take_the_result_is_refused(method):
+def test_out_that_does_not_fit_the_result_is_refused(method):
     arguments = states('aubo_i5', method, (4,))
     shape = call('aubo_i5', method, arguments).shape
     for out in (
@@ -236,7 +236,7 @@ def test_a_result_belongs_to_the_caller(name, method):
     assert not any(np.shares_memory(first, array) for array in inside)
 
 
-def test_what_a_robot_says_of_itself_cannot_change_it():
+def test_arrays_of_a_robot_cannot_change_it():
     robot = robot_of('tree')
     robot.gravity[:] = 0.0
     assert robot.gravity.tolist() == [1.0, -2.0, -9.0]

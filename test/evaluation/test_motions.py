@@ -1,4 +1,4 @@
-"""Motions of frames as the world, its axes or the frame itself see them; robots with joints of every kind."""
+"""Velocities and accelerations of frames in each reference frame; robots with all joint types."""
 
 import dataclasses
 from functools import cache
@@ -125,7 +125,7 @@ def test_torques_are_linear_in_the_inertial_parameters(name):
 
 
 @pytest.mark.parametrize('name', matrix(KINDS_OF, few=['arm', 'vehicle']))
-def test_both_bindings_give_the_same_bits_in_batches_too(name):
+def test_both_bindings_yield_the_same_bits_in_batches_too(name):
     generic, specialised = general(name, 'generic'), general(name, 'specialised')
     random = np.random.default_rng(0)
     q = np.array([generic.random(random) for _ in range(37)])
@@ -167,7 +167,7 @@ def test_steps_between_positions(name):
         assert (after - before) / (2.0 * STEP) == pytest.approx(v, abs=1e-6)
 
 
-def test_a_random_position_takes_the_generator_it_is_given():
+def test_a_random_position_is_drawn_from_the_generator_passed():
     robot = general('flyer', 'generic')
     one, two, other = (robot.random(np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert (one == two).all() and (one != other).any() and (robot.random() != robot.random()).any()

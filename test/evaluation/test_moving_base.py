@@ -116,7 +116,7 @@ def test_linear_acceleration_is_gravity_the_other_way(seed):
 
 
 @CASES
-def test_velocity_and_acceleration_default_to_rest(seed):
+def test_velocity_and_acceleration_default_to_zero(seed):
     c, still = case(seed), np.zeros(6)
     assert (torques(c, base_velocity=still) == torques(c)).all()
     assert (torques(c, base_acceleration=still) == torques(c)).all()

@@ -1,4 +1,4 @@
-"""The AUBO-i5 as its flange feels it, and the Coriolis matrix: identities, Pinocchio's matrices, what is refused."""
+"""Operational-space dynamics of the AUBO-i5 and the Coriolis matrix: identities, Pinocchio, refused arguments."""
 
 from support import random_trees as trees
 from support.facade_robots import assert_close, of_a_link, robot_of, twin
@@ -23,7 +23,7 @@ def drawn(count=1, seed=0):
 
 
 @FRAME
-def test_the_wrench_moves_the_frame_as_it_says(frame):
+def test_the_wrench_accelerates_the_frame_as_asked(frame):
     robot, (q, qd, a) = robot_of('aubo_i5'), drawn(5)
     inertia = robot.operational_space_inertia(q, LINK, frame)
     bias, gravity = robot.operational_space_bias(q, qd, LINK, frame), robot.operational_space_gravity(q, LINK, frame)
@@ -55,7 +55,7 @@ def test_the_consistent_inverse_is_one_and_adds_nothing_to_the_frame(frame):
     assert np.abs(M @ inverse - np.swapaxes(J, -1, -2) @ inertia).max() < 1e-9 * np.abs(inertia).max()
 
 
-def test_results_go_where_they_are_wanted():
+def test_results_are_written_to_out():
     robot, (q, qd, _) = robot_of('aubo_i5'), drawn(3, 3)
     for method, given, shape in (
         ('operational_space_inertia', (q,), (3, 6, 6)),

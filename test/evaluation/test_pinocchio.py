@@ -1,4 +1,4 @@
-"""The facade against Pinocchio on 300 random trees of all joints; the kernels are in test/kernels/test_pinocchio.py."""
+"""Methods of ``Robot`` against Pinocchio on 300 random trees; kernels in test/kernels/test_pinocchio.py."""
 
 from support import pinocchio_peer as peers
 from support import random_trees as trees
@@ -16,7 +16,7 @@ TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 
 
 @pytest.mark.parametrize('seed', matrix(range(1000, 1300), range(1000, 1030)))
-def test_every_answer_is_pinocchios(seed):
+def test_every_quantity_is_pinocchios(seed):
     joints = trees.with_planar_about_z(trees.random_joints(seed, general=0.5 * (seed % 2)))
     rng = np.random.default_rng([seed, 2])
     link, origin = int(rng.integers(1, len(joints) + 1)), rng.normal(size=3)

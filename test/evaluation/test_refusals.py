@@ -1,4 +1,4 @@
-"""What the facade refuses, and by which name."""
+"""Arguments that ``Robot`` refuses, and the name in each message."""
 
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
 

@@ -55,7 +55,7 @@ def bare(text) -> str:
 
 
 @ARM
-def test_answers_are_mujocos(name):
+def test_quantities_are_mujocos(name):
     it = arm(name)
     # links as they are written: not one body where they are fixed to each other, no inertia changed
     asked = '<mujoco><compiler fusestatic="false" balanceinertia="false" boundmass="0" boundinertia="0"/></mujoco>'
@@ -79,7 +79,7 @@ def test_answers_are_mujocos(name):
 
 
 @ARM
-def test_answers_are_drakes(name):
+def test_quantities_are_drakes(name):
     plants = pytest.importorskip('pydrake.multibody.plant', reason='Drake (package drake) is not installed')
     from pydrake.multibody.parsing import Parser  # noqa: PLC0415  (not everywhere installed)
     from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces  # noqa: PLC0415

@@ -110,7 +110,7 @@ def test_a_direction_is_refused_for_a_joint_that_is_not_revolute(kind):
         Model.of('two', 'base', spinning)
 
 
-def test_a_file_and_a_mapping_say_the_same(tmp_path):
+def test_a_file_and_a_mapping_are_equivalent(tmp_path):
     path = tmp_path / 'arm.yaml'
     path.write_text('rotor_inertia: {a: 1.5, b: 0.2}  # kg m^2\ntorque_constant: {a: 8.5, b: 7}\n', encoding='utf-8')
     assert with_actuators(model(), path).arrays.rotor.tolist() == [0, 1.5, 0.2]
@@ -228,7 +228,7 @@ NUMBERS = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e-300, 1e300, 50.0]), ANYT
     )
 )
 @examples(150)
-def test_any_file_gives_finite_figures_or_is_refused(tables):
+def test_any_file_yields_finite_values_or_is_refused(tables):
     try:
         after = with_actuators(model(), tables)
     except ModelError as error:

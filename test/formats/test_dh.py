@@ -292,7 +292,7 @@ def test_any_row_is_a_model_or_a_model_error(rows, convention):
     assert all(np.isfinite(array).all() for array in model.arrays)
 
 
-def test_names_where_none_are_given():
+def test_default_names():
     model = model_from_dh([{}, {'kind': 'prismatic'}])
     assert (model.name, model.link_names) == ('dh', ('base_link', 'link_1', 'link_2'))
     assert model.joint_names == ('joint_1', 'joint_2')

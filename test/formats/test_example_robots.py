@@ -79,7 +79,7 @@ def test_what_is_refused_is_no_robot(path):
 
 @pytest.mark.compiled
 @URDF
-def test_every_answer_is_pinocchios(path):
+def test_every_quantity_is_pinocchios(path):
     model = pin.buildModelFromUrdf(path)
     assert model.nv == held(path).nv == 0 if path.endswith(IMMOVABLE) else model.nv > 0
     if model.nv:
@@ -88,7 +88,7 @@ def test_every_answer_is_pinocchios(path):
 
 @pytest.mark.compiled
 @URDF
-def test_every_answer_is_pinocchios_on_a_free_joint(path):
+def test_every_quantity_is_pinocchios_on_a_free_joint(path):
     compare(on_a_free_joint(path), pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()), path)
 
 
@@ -105,7 +105,7 @@ def compare(robot, model, path):
 
 
 @URDF
-def test_findings_say_which_joints_move_no_inertia_and_which_mimic_others(path):
+def test_findings_name_the_joints_that_move_no_inertia_and_those_that_mimic_others(path):
     written, findings = ElementTree.parse(path).getroot().findall('joint'), held(path).findings
     mimics = {it.get('name') for it in written if it.get('type') != 'fixed' and it.find('mimic') is not None}
     assert {it.where for it in findings if 'mimics' in it.message} == {f'joint {name!r}' for name in mimics}

@@ -1,4 +1,4 @@
-"""Models written as URDF and as YAML come back the same, names and all; what YAML refuses."""
+"""Models written as URDF and as YAML are read back the same, with their names; what YAML refuses."""
 
 import dataclasses
 from functools import cache
@@ -184,7 +184,7 @@ def test_a_name_that_a_urdf_cannot_hold_is_refused(name):
     assert repr(name) in str(error.value)
 
 
-def test_a_mount_takes_no_joints_name():
+def test_the_name_of_a_mount_is_no_joints_name():
     joint = dataclasses.replace(trees.random_joints(1, count=1, prismatic=0.0)[0], name='tool_mount')
     model = Model.of('r', trees.BASE, [joint], {'tool': Frame(1, np.eye(3), np.ones(3))})
     assert_same_model(model_from_urdf(urdf_of(model)), model, [0], lost=('rotor',))

@@ -261,7 +261,7 @@ def test_an_error_shows_nothing_of_a_file_that_is_no_yaml(tmp_path):
 
 
 @pytest.mark.parametrize('importer', [model_from_urdf, model_from_yaml, model_from_mjcf])
-def test_a_pipe_or_device_keeps_nobody_waiting(tmp_path, importer):
+def test_a_pipe_or_device_is_refused_without_waiting(tmp_path, importer):
     os.mkfifo(tmp_path / 'pipe')
     for path in (tmp_path / 'pipe', '/dev/zero'):
         with pytest.raises(ModelError, match='cannot be read: no regular file'):
@@ -300,7 +300,7 @@ STRANGE = [
 
 @pytest.mark.parametrize('name', STRANGE)
 def test_a_strange_name_is_a_name_and_nothing_else(name):
-    """What is generated and kept never sees it: compiler/test_specialised.py."""
+    """What is generated and kept never sees it: compiler/test_kept_code.py."""
     text = one_joint(name=name.replace('"', '&quot;'), link=f'l{name}'.replace('"', '&quot;'))
     model = model_from_urdf(text)
     assert model.joint_names == (name,) and model.link_names == ('base', f'l{name}')

@@ -1,4 +1,4 @@
-"""MJCF in, model out: mass matrix, torques, Jacobians and places against MuJoCo itself; what is refused by name."""
+"""MJCF to model: mass matrix, torques, Jacobians and poses against MuJoCo; what is refused, by name."""
 
 import sys
 from dataclasses import replace
@@ -332,7 +332,7 @@ def test_refused_by_name(text, culprit):
 
 
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, 'dof_dampingpoly'), reason='this MuJoCo knows linear damping only')
-def test_a_figure_of_one_velocity_is_said_to_be_its_joints():
+def test_a_value_for_one_velocity_is_reported_as_one_of_its_joint():
     with pytest.raises(ModelError, match="joint 'elbow': a damping that is not linear is not supported"):
         model_from_mjcf(one('<joint type="ball"/><joint type="slide" name="elbow" damping="1 2"/>'))
 
@@ -363,7 +363,7 @@ def test_a_file_may_name_others_beside_it(tmp_path):
             model_from_mjcf(source)
 
 
-def test_without_mujoco_it_is_said_what_to_install(monkeypatch):
+def test_without_mujoco_the_error_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, 'mujoco', None)
     with pytest.raises(ModelError, match='MuJoCo, which is not installed: pip install mujoco'):
         model_from_mjcf(one())

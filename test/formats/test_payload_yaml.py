@@ -34,7 +34,7 @@ def test_what_is_written_is_read_to_the_bit(tmp_path):
 
 
 @pytest.mark.parametrize('name', ['Größe', 'yes', '1.0', 'a: b', '!!python/object:os.system', "it's"])
-def test_any_name_comes_back(tmp_path, name):
+def test_any_name_is_read_back(tmp_path, name):
     write_payload(tmp_path / 'payload.yaml', KeptPayload(Body(name, *BODY[1:])))
     assert read_payload(tmp_path / 'payload.yaml').body.frame == name
 
@@ -104,7 +104,7 @@ def test_a_broken_file_is_refused_by_key_and_does_nothing(tmp_path, case):
     assert os.listdir(tmp_path) == ['payload.yaml']
 
 
-def test_what_cannot_be_written_is_said_and_leaves_the_old_file(tmp_path, monkeypatch):
+def test_a_failed_write_is_an_error_and_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / 'payload.yaml'
     write_payload(path, KeptPayload(Body(*BODY)))
 

@@ -1,4 +1,4 @@
-"""URDF in, model out: one small robot for each rule, and the culprit in the text of each refusal."""
+"""URDF to model: one small robot for each rule, and the culprit in the text of each refusal."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -58,7 +58,7 @@ def torques(model, seed, held=()):
     return tau[:, free], T
 
 
-def test_a_path_and_the_text_it_holds_give_the_same_model(tmp_path):
+def test_a_path_and_its_text_yield_the_same_model(tmp_path):
     path = tmp_path / 'arm.urdf'
     path.write_text(one_joint(), encoding='utf-8')
     for source in (path, str(path), one_joint(), '\n  ' + one_joint()):
@@ -93,11 +93,11 @@ def test_joint_types_of_several_degrees_of_freedom(kind, ours, nq):
     assert not [finding for finding in model.findings if finding.where == "joint 'elbow'"]
 
 
-def test_the_axis_is_x_where_none_is_given():
+def test_the_default_axis_is_x():
     assert model_from_urdf(one_joint()).arrays.S[1].tolist() == [1, 0, 0, 0, 0, 0]
 
 
-def test_a_joint_that_mimics_another_is_one_of_its_own_and_a_finding_says_so():
+def test_a_mimic_joint_is_a_joint_of_its_own_and_a_finding_says_so():
     mimic = '<mimic joint="shoulder" multiplier="-1" offset="0.1"/>'
     plain, model = model_from_urdf(one_joint()), model_from_urdf(one_joint(LIMIT + mimic))
     assert all(map(np.array_equal, plain.arrays, model.arrays))
@@ -133,7 +133,7 @@ def test_limits_that_are_missing_or_zero_are_unknown(limit):
     assert np.isnan([limits.lower, limits.upper, limits.velocity, limits.effort]).all()
 
 
-def test_one_limit_alone_leaves_the_other_at_zero_as_urdf_says():
+def test_one_limit_alone_leaves_the_other_at_zero_as_urdf_defines():
     limits = model_from_urdf(one_joint('<limit upper="1.5" effort="1e308"/>')).limits
     assert (limits.lower[0], limits.upper[0], limits.effort[0]) == (0, 1.5, 1e308)
 

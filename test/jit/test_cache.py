@@ -154,7 +154,7 @@ def test_code_is_kept_elsewhere_where_the_cache_of_this_user_is_open(own_cache):
     assert not list((own_cache / 'cache' / 'robot_dynamics_ros').iterdir())
 
 
-def test_a_file_is_taken_only_where_nobody_else_can_have_written_it(own_cache, monkeypatch):
+def test_a_file_is_used_only_where_no_other_user_can_have_written_it(own_cache, monkeypatch):
     """A folder may have been open before it was closed."""
     path = own_cache / 'code'
     path.write_bytes(b'content')
@@ -244,7 +244,7 @@ def test_a_lock_is_waited_for_until_it_is_released_or_its_process_ends(tmp_path)
     assert waited('one', 60.0) < 30.0
 
 
-def test_where_no_locks_can_be_had_nobody_waits(tmp_path):
+def test_without_locks_no_process_waits(tmp_path):
     began = time.monotonic()
     lock = CompileLock(tmp_path / 'no' / 'such' / 'folder')
     lock.acquire('one')

@@ -30,7 +30,7 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_the_factor_gives_the_mass_matrix_back(seed):
+def test_the_factor_reproduces_the_mass_matrix(seed):
     model, state = drawn(seed)
     n = len(state.qd)
     M, d = np.full((n, n), np.nan), np.full(n + 1, np.nan)

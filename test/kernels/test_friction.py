@@ -1,4 +1,4 @@
-"""Joint friction: odd without its offset, Coulomb in the end, smooth where a joint turns round."""
+"""Joint friction: odd without its offset, Coulomb at high speed, smooth at zero velocity."""
 
 import dataclasses
 
@@ -44,7 +44,7 @@ def test_friction_is_odd(qd):
     assert np.allclose(both_ways, 0.5, rtol=0.0, atol=1e-14)
 
 
-def test_friction_slope_at_rest():
+def test_friction_slope_at_zero_velocity():
     """No jump: the slope at rest is viscous + coulomb / transition velocity."""
     expected = VISCOUS + COULOMB / TRANSITION
     complex_step = friction_at(1e-30j * np.ones(3)).imag / 1e-30

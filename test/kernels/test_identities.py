@@ -1,4 +1,4 @@
-"""What every right answer satisfies, whatever the numbers: mechanics on random trees of 1 to 40 joints.
+"""Identities of mechanics that hold for every robot and state, on random trees of 1 to 40 joints.
 
 Derivatives are complex steps, f'(x) d = Im f(x + i h d) / h, exact to rounding: the same kernel source runs
 on complex numbers, Numba compiles it again. A difference is held against the largest term of its equation.

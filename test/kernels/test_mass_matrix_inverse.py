@@ -93,6 +93,6 @@ def test_branches_on_the_base_do_not_feel_each_other():
     assert (M_inv[apart] == 0.0).all() and (M_inv[~apart] != 0.0).all()
 
 
-def test_the_inverse_for_the_aubo_i5_takes_few_operations():
+def test_the_inverse_for_the_aubo_i5_needs_few_operations():
     operations = count(trace(regrouped(Robot.named('aubo_i5')._model.arrays), ALGORITHMS['mass_matrix_inverse']))
     assert operations.multiplications <= 649 and operations.additions <= 468 and operations.divisions == 6

@@ -1,4 +1,4 @@
-"""Regressors: what multiplied with the links' inertial parameters gives torques and energies.
+"""Regressors: times the links' inertial parameters they are torques and energies.
 
 A difference is held against the largest number of its equation. Derivatives are complex steps.
 """

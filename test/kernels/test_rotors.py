@@ -244,7 +244,7 @@ Q, QD, X = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 4))
 
 @pytest.mark.compiled
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'mass_matrix', 'forward_dynamics'])
-def test_code_for_one_robot_gives_the_bits_of_the_generic_kernels(method):
+def test_specialised_code_yields_the_bits_of_the_generic_kernels(method):
     generic = arm().chain(tip_link='link_3')
     compiled = generic.with_binding('specialised')
     assert compiled.binding == 'specialised' and compiled.rotor_spin == pytest.approx([0.02, -0.08, 0.015])

@@ -1,4 +1,4 @@
-"""Scratch is only scratch, and a batch is only many states: bit for bit."""
+"""Results depend neither on what is in the workspace nor on the batch: bit for bit."""
 
 import re
 from functools import cache
@@ -133,7 +133,7 @@ def same_bits(one, two) -> bool:
 
 
 @pytest.mark.parametrize('name', calls())
-def test_a_batch_gives_the_bits_of_single_states(name):
+def test_a_batch_has_the_bits_of_single_states(name):
     """State by state, each on a workspace of its own, against one call on one workspace."""
     _, kernel, arguments, shape = calls()[name]
     model, q = case()[:2]
@@ -146,7 +146,7 @@ def test_a_batch_gives_the_bits_of_single_states(name):
 
 
 @pytest.mark.parametrize('name', ['rnea', 'aba'])
-def test_a_batch_takes_one_row_of_wrenches_for_all_states(name):
+def test_one_row_of_wrenches_applies_to_all_states_of_a_batch(name):
     """``f_ext`` (1, n + 1, 6) serves every state."""
     _, kernel, arguments, shape = calls()[name]
     model, q = case()[:2]
@@ -159,7 +159,7 @@ def test_a_batch_takes_one_row_of_wrenches_for_all_states(name):
     assert not same_bits(results[0][1], alone(name, 1, trees.nan_workspace(case()[0])))
 
 
-def test_a_batch_of_friction_gives_the_bits_of_single_states():
+def test_a_batch_of_friction_has_the_bits_of_single_states():
     """Friction needs no workspace."""
     rng = np.random.default_rng(0)
     figures = Friction(*rng.uniform(0.1, 2.0, (7, 6)))
@@ -184,7 +184,7 @@ def test_nothing_in_the_workspace_is_read_before_it_is_written(name):
 
 
 @pytest.mark.parametrize('name', calls())
-def test_docstring_says_which_rows_of_the_workspace_are_written(name):
+def test_the_docstring_lists_the_rows_of_the_workspace_that_are_written(name):
     """Exactly those named after "rows" change, and no argument but the result does."""
     model = case()[0]
     text = ' '.join(calls()[name][0].__doc__.split())

@@ -50,17 +50,17 @@ def test_at_most_one_ulp_from_a_200_bit_reference():
 
 
 @pytest.mark.parametrize('x', [np.nan, np.inf, -np.inf])
-def test_what_is_no_angle_gives_nan(x):
+def test_infinity_and_nan_yield_nan(x):
     assert np.isnan(sincos(x)).all()
 
 
-def test_a_vector_gives_the_bits_of_the_single_call():
+def test_a_vector_has_the_bits_of_the_single_call():
     x = angles()
     s, c = sine_and_cosine(x)
     assert all(sincos(x[i]) == (s[i], c[i]) for i in range(0, len(x), 7))
 
 
-def test_a_complex_step_gives_the_derivative():
+def test_a_complex_step_yields_the_derivative():
     step = 1e-30
     for x in np.linspace(-9.0, 9.0, 101):
         s, c = sincos(complex(x, step))

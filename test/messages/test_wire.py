@@ -1,4 +1,4 @@
-"""Messages on the wire: our reading of the bytes is rclpy's."""
+"""Serialised messages: our reading of the bytes is rclpy's."""
 
 import struct
 
@@ -47,18 +47,18 @@ def reader(data, fields=('position', 'velocity')):
 
 
 @pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])  # with and without padding before numbers
-def test_the_next_message_of_a_layout_gives_its_numbers_in_the_order_asked(frame):
+def test_the_next_message_of_a_layout_is_read_in_the_order_asked(frame):
     read, out = reader(serialize_message(message(0, frame=frame)))
     following = message(1, frame=frame, stamp=STAMP + 5)
     assert read(serialize_message(following)) == 0b11
     assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
 
 
-def test_another_layout_is_told_from_whatever_fields_are_found():
+def test_another_layout_is_recognised_by_any_field():
     assert OTHER_LAYOUT not in range(1 << len(FIELDS))
 
 
-def test_what_is_not_there_or_not_finite_is_told():
+def test_what_is_missing_or_not_finite_is_reported():
     read, out = reader(serialize_message(message(fields=('position',))))
     assert read(serialize_message(message(2, fields=('position',)))) == 0b01
     assert np.isfinite(out[0]).all() and np.isnan(out[1]).all()
@@ -84,7 +84,7 @@ def test_what_is_not_there_or_not_finite_is_told():
     ],
     ids=['frame', 'shorter frame', 'name', 'fewer names', 'order', 'no velocities', 'no positions'],
 )
-def test_another_layout_is_told_and_nothing_taken(other):
+def test_another_layout_is_reported_and_nothing_written(other):
     read, out = reader(serialize_message(message()))
     assert read(serialize_message(message())) == 0b11
     before = out.copy()
@@ -149,7 +149,7 @@ def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
     assert state.q.tolist() == list(message().position) and state.has_velocity
 
 
-def test_a_message_whose_last_number_is_said_to_be_padding_is_refused():
+def test_a_message_whose_last_number_would_be_padding_is_refused():
     state, data = StateInput(NAMES), serialize_message(message())
     torn = data[:3] + b'\2' + data[4:]
     assert state.read(data) == STAMP
@@ -160,7 +160,7 @@ def test_a_message_whose_last_number_is_said_to_be_padding_is_refused():
     assert state.read(data) == STAMP
 
 
-def test_bytes_too_few_are_not_given_to_rclpy():
+def test_too_few_bytes_are_not_passed_to_rclpy():
     """The encoding tells of more padding than there are bytes: rclpy would read on in foreign memory."""
     assert len(serialize_message(JointState())) > SHORTEST
     for data in (b'\0\1\0\3', b'\0\1\0\2\0\0\0', b'\0\1\0\1' + bytes(SHORTEST - 5)):
@@ -191,7 +191,7 @@ def test_what_a_state_lacks_is_named():
     assert state.read(serialize_message(message())) == STAMP
 
 
-def test_velocities_are_known_all_or_none():
+def test_velocities_are_complete_or_missing():
     state, gap, known = StateInput(['a', 'shoulder']), message(), message(1)
     assert not state.has_velocity
     gap.velocity[0] = np.nan

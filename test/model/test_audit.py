@@ -1,4 +1,4 @@
-"""What the audit says of each flaw, and that it is silent where there is none."""
+"""Model audit: a finding for each flaw, and none where there is no flaw."""
 
 import numpy as np
 import pytest

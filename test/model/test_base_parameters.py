@@ -130,7 +130,7 @@ def test_the_aubo_i5_keeps_the_parameters_of_the_book():
     assert by_link == [[9], *[[1, 2, 4, 5, 6, 8, 9]] * 5]
 
 
-def test_the_facade_takes_its_own_gravity():
+def test_a_robot_uses_its_own_gravity():
     robot = Robot.named('aubo_i5')
     assert len(robot.base_parameters().independent) == 36
     assert len(robot.with_gravity(ASIDE).base_parameters().independent) == 38

@@ -67,7 +67,7 @@ def test_steps_are_pinocchios(seed):
 
 
 @SEED
-def test_neutral_puts_every_link_as_the_joints_state_it(seed):
+def test_at_neutral_every_link_is_at_the_placement_of_its_joint(seed):
     joints, model, _ = drawn(seed)
     poses = naive.link_poses(joints, configuration.neutral(model.arrays))
     parent = naive.parents(joints)

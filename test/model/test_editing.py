@@ -202,7 +202,7 @@ def test_a_chain_from_a_urdf_has_no_branch_and_nothing_beyond(tip, gone):
     assert chain.inverse_dynamics(*state) == pytest.approx(by_hand.inverse_dynamics(*state), rel=1e-13)
 
 
-def test_a_base_on_a_fixed_joint_gives_its_own_frame():
+def test_a_base_on_a_fixed_joint_keeps_its_own_frame():
     """Links mast and ground are one body; the mast is turned on it."""
     full, part = Robot.from_urdf(TREE), Robot.from_urdf(TREE, base_link='mast', tip_link='tool')
     by_hand = Robot.from_urdf(without(TREE.replace('<link name="ground"/>', ''), 'feet', 'flag', 'a_wag'))

@@ -61,7 +61,7 @@ def test_moments_are_those_of_the_mass_points():
     assert parameters_of_moments(masses.sum(), masses @ points, P) == pytest.approx(row, abs=1e-14)
 
 
-def test_fewer_parameters_take_fewer_operations():
+def test_fewer_parameters_need_fewer_operations():
     arrays = Robot.named('aubo_i5')._model.arrays
     for name in ('inverse_dynamics', 'gravity_torque', 'forward_dynamics'):
         before, after = (count(trace(these, ALGORITHMS[name])) for these in (arrays, regrouped(arrays)))

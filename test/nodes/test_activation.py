@@ -33,20 +33,9 @@ LAST = turned(FIRST, 0, 1.5)
 MOTION = (FIRST, REST, REST), (LAST, REST, REST)
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('activation')) as running:
-        arguments = ('-p', 'control_law:=pd_gravity', '-p', f'age_limit:={AGE}')
-        running.bring_up(CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """Both nodes, activated anew: no state that an earlier test sent counts, and no trajectory is followed."""
-    started.reactivate(CONTROLLER, FEEDFORWARD)
-    started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
-    return started
+def graph(reactivated):
+    return reactivated
 
 
 @pytest.fixture
@@ -121,7 +110,7 @@ def test_a_motion_that_the_arm_left_in_a_silence_is_dropped(graph, start):
     silent(graph, at(start, 5.2), FIRST, "trajectory dropped: joint 'shoulder_joint'", known)
 
 
-def test_a_motion_that_the_arm_is_still_on_after_a_silence_goes_on(graph, start):
+def test_a_motion_that_the_arm_is_still_on_after_a_silence_continues(graph, start):
     follow_motion(graph, start)
     command(graph, at(start, 0.2), FIRST)
     desired, rate, acceleration = between(5.2, 10.0, *MOTION)

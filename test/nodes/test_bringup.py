@@ -1,4 +1,4 @@
-"""bringup as a process: several nodes in one, all of them at work; a name that it doesn't know ends it at once."""
+"""bringup as a process: several nodes in one, all active; an unknown name ends it at once."""
 
 import signal
 import subprocess
@@ -20,13 +20,12 @@ START = [0.0, -0.7, 0.4, 0.2, 0.5, -0.1]
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('bringup')) as running:
-        # a low rate, and states that are never old: one process on a busy machine does the work of five
-        values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
-        parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
-        running.bring_up(*NODES, arguments=parameters)
-        yield running
+def graph(file_graph):
+    # a low rate, and states that are never old: one process on a busy machine does the work of five
+    values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
+    parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
+    file_graph.bring_up(*NODES, arguments=parameters)
+    return file_graph
 
 
 def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
@@ -35,7 +34,7 @@ def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
     assert ros.marked_processes() == [graph.pid('bringup')]
 
 
-def test_controller_holds_the_arm_and_the_others_answer_it(graph):
+def test_the_controller_holds_the_arm_and_the_others_publish_torques(graph):
     states = graph.listen(JointState, 'joint_states')
     commands = graph.listen(Float64MultiArray, 'effort_commands')
     torques = graph.listen(JointState, 'gravity_torque')
@@ -61,7 +60,7 @@ def test_feedforward_node_follows_a_trajectory(graph):
     np.testing.assert_allclose(torques[-1].effort, expected, rtol=0, atol=1e-9)
 
 
-def test_services_answer_beside_the_torques(graph):
+def test_services_respond_beside_the_torques(graph):
     response = graph.client.call(
         GetMassMatrix, 'dynamics_server/get_mass_matrix', GetMassMatrix.Request(positions=START)
     )

@@ -1,4 +1,4 @@
-"""``~/check_trajectory`` of a running dynamics_server: figures in the order of the request, and the motion again."""
+"""``~/check_trajectory`` of a running dynamics_server: results in the order of the request, and the motion again."""
 
 from itertools import pairwise
 
@@ -23,10 +23,9 @@ PER_JOINT = ('peak_effort', 'peak_effort_time', 'effort_limit', 'effort_margin',
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('check')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def points(order=slice(None)):
@@ -55,7 +54,7 @@ def test_figures_are_those_of_the_check_in_the_order_of_the_request(graph):
     assert response.resampled.joint_names == names
 
 
-def test_the_motion_comes_back_with_its_efforts(graph):
+def test_the_motion_is_returned_with_its_efforts(graph):
     names = [NAMES[k] for k in ORDER]
     message = ros.trajectory(names, 5 * ros.SECOND, *points(ORDER))
     response = ask(graph, message, sample_period=0.05, resample=True)
@@ -81,7 +80,7 @@ def test_the_period_left_out_is_a_hundredth_of_a_second(graph):
     assert len(response.resampled.points) == 201
 
 
-def test_the_motion_that_comes_back_is_the_same_motion_again(graph):
+def test_the_returned_motion_is_the_same_motion(graph):
     """But for times, which are whole nanoseconds."""
     first = ask(graph, ros.trajectory(NAMES, 0, *points()), resample=True)
     again = ask(graph, first.resampled)
@@ -89,7 +88,7 @@ def test_the_motion_that_comes_back_is_the_same_motion_again(graph):
     assert again.peak_effort.tolist() == pytest.approx(first.peak_effort.tolist(), rel=2e-3)
 
 
-def test_what_no_stretching_helps_is_told_without_nan(graph):
+def test_what_no_stretching_helps_is_reported_without_nan(graph):
     """The shoulder is too weak to hold the arm, and of a wrist no limit is known."""
     urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
     weak = urdf.replace('effort="133"', 'effort="5"', 2).replace('effort="13.5"', 'effort="0"', 1)
@@ -119,7 +118,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize('case', WRONG)
-def test_what_is_wrong_is_named_and_the_node_goes_on(graph, case):
+def test_a_wrong_field_is_named_and_the_node_stays_active(graph, case):
     message, more, culprit = WRONG[case]
     response = ask(graph, message, **more)
     assert not response.success

@@ -1,4 +1,4 @@
-"""A simulated clock that goes back: ramps, the rate limit and on_stale go on, what was followed or held is dropped.
+"""A simulated clock that goes back: ramps, the rate limit and on_stale continue, what was followed or held is dropped.
 
 It goes back by more than the age limit: a state of before, still under way, is then refused as one from the future.
 """
@@ -31,12 +31,11 @@ _TIMES = itertools.count(1)
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('clock_back')) as running:
-        parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'load_ramp_time:=0.0')
-        arguments = [part for parameter in parameters for part in ('-p', parameter)]
-        running.bring_up(SERVER, GRAVITY, CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
+def started(file_graph):
+    parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'load_ramp_time:=0.0')
+    arguments = [part for parameter in parameters for part in ('-p', parameter)]
+    file_graph.bring_up(SERVER, GRAVITY, CONTROLLER, FEEDFORWARD, arguments=arguments)
+    return file_graph
 
 
 @pytest.fixture
@@ -122,7 +121,7 @@ def test_a_payload_ramp_that_was_over_stays_over(graph, start, meanwhile):
     assert_command(gravity_at(graph, at(start, 1.5)), LOADED, reason, 'gravity_torque')
 
 
-def test_a_payload_ramp_under_way_keeps_its_progress_and_goes_on_from_there(graph, start):
+def test_a_payload_ramp_keeps_its_progress(graph, start):
     set_payload(graph, HEAVY.mass, 1000.0)
     for time, share in ((500.0, 0.5), (200.0, 0.5), (300.0, 0.6), (700.0, 1.0), (900.0, 1.0)):
         expected = BARE + share * (LOADED - BARE)
@@ -130,7 +129,7 @@ def test_a_payload_ramp_under_way_keeps_its_progress_and_goes_on_from_there(grap
         assert_command(gravity_at(graph, at(start, time)), expected, reason, 'gravity_torque')
 
 
-def test_on_stale_goes_on_acting(graph, start):
+def test_on_stale_stays_in_effect(graph, start):
     with graph.parameters(GRAVITY, on_stale='gravity_only', age_limit=0.3):
         gravity_at(graph, at(start, 10.0))
         torques = graph.listen(JointState, 'gravity_torque')
@@ -164,7 +163,7 @@ def test_on_stale_keeps_the_progress_of_a_payload_ramp(graph, start):
             assert_command(torques[-1].effort, expected, reason, 'gravity_torque')
 
 
-def test_the_rate_limit_goes_on_from_the_last_torque(graph, start):
+def test_the_rate_limit_continues_from_the_last_torque(graph, start):
     with graph.parameters(GRAVITY, rate_limit=[500.0]):
         reached = [gravity_at(graph, at(start, 0.9 * k)) for k in range(4)]
         assert_command(reached[-1], BARE, '500 N m/s for 2.7 s are enough', 'gravity_torque')
@@ -203,7 +202,7 @@ def test_the_controller_drops_its_trajectory_and_holds(graph, start):
     assert_command(found, ROBOT.gravity_torque(far), 'the clock went back: the trajectory is dropped, the arm held')
 
 
-def test_the_controller_holds_anew(graph, start):
+def test_the_controller_holds_again(graph, start):
     command_at(graph, at(start, 10.0), A)
     moved = turned(A, 0, 0.4)
     found = command_at(graph, at(start, 5.0), moved)

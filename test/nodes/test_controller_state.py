@@ -33,23 +33,15 @@ def message_type(tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def graph(message_type, tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('controller_state')) as running:
-        running.start(
-            NODE,
-            arguments=(
-                *('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state'),
-                *('-p', f'age_limit:={ros.DAY}'),
-            ),
-        )
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    """A time that no test has used; far ahead, so that no state is old."""
-    start.used = max(getattr(start, 'used', 0), graph.now() + 1000 * ros.SECOND) + 1000 * ros.SECOND
-    return start.used
+def graph(message_type, file_graph):
+    file_graph.start(
+        NODE,
+        arguments=(
+            *('-p', 'source:=controller_state', '-r', 'controller_state:=jtc/controller_state'),
+            *('-p', f'age_limit:={ros.DAY}'),
+        ),
+    )
+    return file_graph
 
 
 def motion(t):
@@ -140,7 +132,7 @@ def test_what_the_arm_carries_counts(graph, message_type, payload_states, elapse
     assert_torque(torque, *motion(0.0), robot=ROBOT.with_payload(Payload(share * mass, com), 'ee_link'))
 
 
-def test_it_says_once_that_rates_are_differentiated(graph, start, message_type):
+def test_it_logs_once_that_rates_are_differentiated(graph, start, message_type):
     for k in range(2):
         times = [k, k + STEP]
         messages = [controller_state(message_type, at(start, t), motion(0.0)[:2]) for t in times]
@@ -193,7 +185,7 @@ def send_state(graph, stamp):
     graph.publish('joint_states', ros.joint_state(NAMES, stamp, Q))
 
 
-def test_silent_while_rates_are_not_known(graph, start, message_type):
+def test_silent_while_rates_are_missing(graph, start, message_type):
     answer(graph, [controller_state(message_type, start, motion(0.0))], start)
     later = at(start, 1.0)
     torques = graph.listen(JointState, 'feedforward_torque')

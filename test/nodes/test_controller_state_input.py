@@ -1,4 +1,4 @@
-"""Conversion of controller states, with messages of every release, and what is said where their package is missing."""
+"""Conversion of controller states, with messages of every release, and the error where their package is missing."""
 
 import importlib.util
 from array import array
@@ -62,7 +62,7 @@ def message(names=NAMES, stamp=0, **fields):
     ],
     ids=['with a factor', 'without', 'reference not filled', 'no reference', 'both'],
 )
-def test_each_release_says_where_its_arm_should_be(fields):
+def test_the_message_of_each_release_holds_the_desired_motion(fields):
     followed = Followed()
     assert followed.take(**fields) == []
     assert (followed.desired == [Q, QD, QDD]).all()
@@ -96,7 +96,7 @@ def test_joints_are_matched_by_name_and_extra_ones_ignored():
     ('rows', 'lacking'),
     [((Q, QD, []), ['accelerations']), ((Q, [], []), ['velocities', 'accelerations']), ((Q, QD, QDD), [])],
 )
-def test_it_says_which_rates_are_lacking(rows, lacking):
+def test_it_names_the_missing_rates(rows, lacking):
     assert Followed().input.receive(message(reference=point(*rows))) == lacking
 
 

@@ -1,4 +1,4 @@
-"""feedforward_node and torque_controller with pd_feedforward as a pair: neither lets go of the arm, nor adds twice."""
+"""feedforward_node and torque_controller with pd_feedforward as a pair: the arm is held, and nothing is added twice."""
 
 import re
 
@@ -26,13 +26,12 @@ HELD = ROBOT.gravity_torque(Q)
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('coupled')) as running:
-        for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
-            running.processes.start(node, '-p', 'age_limit:=2.0')
-        for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
-            running.client.wait_until_active(node)
-        yield running
+def started(file_graph):
+    for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
+        file_graph.processes.start(node, '-p', 'age_limit:=2.0')
+    for node in (FEEDFORWARD, CONTROLLER, GRAVITY):
+        file_graph.client.wait_until_active(node)
+    return file_graph
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def info_of(graph, topic, condition=lambda info: True) -> TorqueInfo:
     ('topic', 'terms'),
     [('feedforward_torque', ['gravity', 'coriolis', 'inertia', 'friction']), ('gravity_torque', ['gravity'])],
 )
-def test_info_says_what_the_torque_holds(graph, topic, terms):
+def test_info_lists_the_terms_of_the_torque(graph, topic, terms):
     info = info_of(graph, topic)
     assert (info.header.frame_id, info.joint_names, info.gravity_owner) == ('base_link', NAMES, 'node')
     assert sorted(info.terms) == sorted(terms)

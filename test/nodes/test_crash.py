@@ -1,4 +1,4 @@
-"""An error that nothing explains: the node says so and is silent, its process and services go on."""
+"""Unexpected errors: the node reports them and stops publishing, its process and services continue."""
 
 import os
 import subprocess
@@ -93,7 +93,7 @@ def test_an_error_on_the_hot_path_silences_the_node_until_it_is_activated_again(
     assert node.crash == ''
 
 
-def test_a_node_that_is_activated_before_the_executor_hears_of_the_error_stays_active(node):
+def test_a_node_activated_before_the_executor_handles_the_error_stays_active(node):
     node.pipeline.law = Broken()
     node.pipeline.on_state(state(node))
     node.trigger_deactivate()
@@ -141,7 +141,7 @@ def graph(tmp_path):
         yield running
 
 
-def test_a_process_lives_on_where_one_of_its_nodes_fails(graph):
+def test_a_process_survives_the_failure_of_one_of_its_nodes(graph):
     def send(stamp, first=0.0):
         graph.publish('joint_states', ros.joint_state(NAMES, stamp, [first, *[0.0] * 5]))
 

@@ -1,4 +1,4 @@
-"""A robot that is described on a topic: the node waits for it, and takes a second one over without a torque between."""
+"""A robot described on a topic: the node waits for it, for a second one it reconfigures without a torque between."""
 
 from support import graph as ros
 from support.small_robots import pendulum
@@ -14,12 +14,6 @@ from std_msgs.msg import String
 from robot_dynamics_ros.formats.library import named_urdf
 
 NODE = 'gravity_compensation_node'
-
-
-@pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
 
 
 @pytest.fixture
@@ -47,7 +41,7 @@ def carried(graph, mass):
     graph.repeat_until(send, answered, f'the torque of {mass} kg', 0.1, ros.START_TIMEOUT)
 
 
-def test_the_node_waits_for_the_description_and_takes_another_one_over(graph, describe):
+def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, describe):
     graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     assert "no robot description on topic 'robot_description' yet" in graph.log(NODE)

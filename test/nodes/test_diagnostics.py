@@ -1,4 +1,4 @@
-"""What the nodes say of themselves on /diagnostics is what doc/diagnostics.md says they do."""
+"""The messages of the nodes on /diagnostics are those that doc/diagnostics.md lists."""
 
 import re
 from pathlib import Path
@@ -40,11 +40,10 @@ def told(heading: str, node: str) -> list[str]:
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
+def graph(file_graph):
     """All nodes in one process, under a clock that does not go: they speak all the same."""
-    with ros.Graph(tmp_path_factory.mktemp('diagnostics')) as running:
-        running.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
-        yield running
+    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    return file_graph
 
 
 @pytest.mark.parametrize('node', NODES)
@@ -63,7 +62,7 @@ def test_the_fields_of_a_node_are_those_of_the_document(graph, node):
     assert any(re.fullmatch(pattern, found[0].message) for pattern in ('answering', *known))
 
 
-def test_every_message_of_the_document_is_one_that_a_node_gives():
+def test_every_message_of_the_document_is_one_of_a_node():
     for cells in rows('message'):
         assert any(re.findall('`(.+?)`', cells[0])[0] in source for source in SOURCES), cells[0]
 
@@ -86,7 +85,7 @@ def test_the_model_is_hashed_once(graph, monkeypatch):
     assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
 
 
-def test_reasons_stay_few_whatever_names_come():
+def test_the_number_of_reasons_is_bounded_whatever_the_names():
     counts = Counts()
     for k in range(3 * MOST_REASONS):
         counts.reject(f'joint_{k} is missing')

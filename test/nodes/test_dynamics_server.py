@@ -1,6 +1,4 @@
-"""dynamics_server as a process: batches equal the library, wrong requests are refused by name, and the node goes on."""
-
-from support import graph as ros
+"""dynamics_server as a process: batches equal the library, wrong requests are refused by name and stop nothing."""
 
 import numpy as np
 import pytest
@@ -23,10 +21,9 @@ FIELDS = [(service, field) for service, (_, fields) in SERVICES.items() for fiel
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('server')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def ask(graph, service, joint_names=(), words=None, **lists):
@@ -109,7 +106,7 @@ def test_jacobian_of_what_there_is_not_is_refused_by_name(graph, words):
     assert len(response.jacobian) == 0
 
 
-def test_another_joint_order_gives_results_in_that_order(graph):
+def test_results_are_in_the_joint_order_of_the_request(graph):
     names = [NAMES[k] for k in ORDER]
     q, qd, last = batch(3, 3)
     in_order = {'positions': q[:, ORDER], 'velocities': qd[:, ORDER]}
@@ -129,7 +126,7 @@ def test_another_joint_order_gives_results_in_that_order(graph):
 
 
 @pytest.mark.parametrize(('service', 'fields'), [(name, fields) for name, (_, fields) in SERVICES.items()])
-def test_no_state_gives_no_results(graph, service, fields):
+def test_a_request_without_states_has_no_results(graph, service, fields):
     response = ask(graph, service, **{field: [] for field in fields})
     assert response.success, response.message
     assert response.joint_names == NAMES

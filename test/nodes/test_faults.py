@@ -1,4 +1,4 @@
-"""Real node processes when something around them fails: what they answer then, what they don't, and how soon again.
+"""Real node processes when something around them fails: which states get a torque, and how soon they recover.
 
 ``pytest -o log_cli=true --log-cli-level=INFO`` shows the figures.
 """
@@ -42,27 +42,13 @@ END, START = 0.5, 3.0
 """In which a node ends after a signal, and in which it is there again after a start, s."""
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('faults')) as running:
-        yield running
-
-
 @pytest.fixture
-def graph(started):
+def graph(file_graph):
     """The graph with the node."""
-    if NODE not in started.processes._running:
-        started.processes.stop()
-        started.start(NODE, arguments=PATIENT)
-    return started
-
-
-@pytest.fixture
-def alone(started):
-    """The graph without a node."""
-    started.processes.stop()
-    yield started
-    started.processes.stop()
+    if NODE not in file_graph.processes._running:
+        file_graph.processes.stop()
+        file_graph.start(NODE, arguments=PATIENT)
+    return file_graph
 
 
 class Stopwatch:
@@ -182,7 +168,7 @@ def test_states_that_stop_end_the_torques(graph):
         torques.check()
 
 
-def test_ten_times_as_many_states_for_a_while_are_answered(graph):
+def test_ten_times_as_many_states_for_a_while_get_torques(graph):
     assert_all_answered(graph, '100,1000,100', at_least=600)
 
 
@@ -238,7 +224,7 @@ def test_a_killed_node_is_there_again_soon(graph):
         torques.check()
 
 
-def test_two_nodes_of_one_name_both_answer(graph, tmp_path):
+def test_two_nodes_of_one_name_both_publish(graph, tmp_path):
     with Arrivals(graph) as torques, Processes(tmp_path) as processes, states():
         processes.start(NODE, *PATIENT)
         graph.until(lambda: len(torques.stamps) >= len(set(torques.stamps)) + 20, 'two torques for a state')
@@ -252,7 +238,7 @@ def test_two_nodes_of_one_name_both_answer(graph, tmp_path):
         assert len(set(later)) == len(later)
 
 
-def test_a_storm_of_parameters_delays_no_answer(graph):
+def test_a_storm_of_parameters_delays_no_torque(graph):
     client = graph.node.create_client(SetParameters, f'{NODE}/set_parameters')
     graph.until(client.service_is_ready, 'the service')
     storm = Storm(client, lambda k: SetParameters.Request(parameters=[most_joints(k)]))
@@ -286,7 +272,7 @@ class Storm:
             self._sent += 1
 
 
-def test_a_flood_of_requests_in_one_process_keeps_no_state_from_its_answer(alone):
+def test_with_a_flood_of_requests_in_one_process_every_state_gets_its_torque(alone):
     alone.processes.start('bringup', *PATIENT)
     for node in (NODE, 'dynamics_server'):
         alone.client.wait_until_active(node)
@@ -319,7 +305,7 @@ def full_disk(folder: Path):
         yield
 
 
-def test_a_full_disk_keeps_no_node_from_answering(alone, tmp_path, monkeypatch):
+def test_a_full_disk_stops_no_node(alone, tmp_path, monkeypatch):
     with full_disk(tmp_path / 'cache'):
         monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
         alone.start(NODE, arguments=PATIENT)

@@ -1,4 +1,4 @@
-"""feedforward_node as a process: which states it answers, and what parameters and transitions make of it."""
+"""feedforward_node as a process: which states get a torque, parameters and lifecycle transitions."""
 
 import signal
 
@@ -19,7 +19,6 @@ from support.feedforward import (
     quintic,
     rest_at,
     send,
-    unused_time,
 )
 
 import numpy as np
@@ -32,15 +31,9 @@ from robot_dynamics_ros.tools.processes import ProcessError, Processes
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('feedforward')) as running:
-        running.start(NODE, arguments=ARGUMENTS)
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    return unused_time(graph)
+def graph(file_graph):
+    file_graph.start(NODE, arguments=ARGUMENTS)
+    return file_graph
 
 
 def test_commands_are_the_same_torques(graph, start):
@@ -100,7 +93,7 @@ BAD_STATES = {
 
 
 @pytest.mark.parametrize(('names', 'position', 'culprit'), BAD_STATES.values(), ids=BAD_STATES)
-def test_bad_state_gets_silence_with_the_reason_and_the_next_good_one_an_answer(graph, start, names, position, culprit):
+def test_a_bad_state_gets_no_torque_but_a_reason_and_the_next_good_one_a_torque(graph, start, names, position, culprit):
     graph.follow(NODE, rest_at(start))
     torques = graph.listen(JointState, 'feedforward_torque')
     graph.silence(NODE, culprit, lambda: send(graph, start, position, [], names))
@@ -128,7 +121,7 @@ def test_torque_is_clamped_to_the_effort_limit_and_counted(graph, start):
     assert int(graph.diagnostics(NODE).fields['torques saturated']) > before
 
 
-def test_old_states_are_not_answered(graph):
+def test_old_states_get_no_torque(graph):
     with graph.parameters(NODE, age_limit=0.5):
         now = graph.now()
         graph.follow(NODE, rest_at(now - 100 * ros.SECOND))
@@ -157,7 +150,7 @@ def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph):
         assert torques == []
 
 
-def test_deactivated_is_silent_and_says_so_and_activated_follows_a_new_trajectory(graph, start):
+def test_deactivated_it_is_silent_with_a_reason_and_activated_it_follows_a_new_trajectory(graph, start):
     graph.restart(NODE)
     graph.follow(NODE, rest_at(start))
     answer(graph, start)
@@ -179,7 +172,7 @@ def test_deactivated_is_silent_and_says_so_and_activated_follows_a_new_trajector
     assert messages == ['not active'] * 3
 
 
-def test_configured_anew_with_other_parameters(graph, start):
+def test_configured_again_with_other_parameters(graph, start):
     with graph.parameters(NODE, compensation=['gravity'], gravity=[0.0, 9.81, 0.0]):
         message, motion = quintic(start)
         graph.follow(NODE, message)

@@ -101,7 +101,7 @@ def test_a_load_that_never_fitted_is_a_fault_at_once(consumer):
 
 
 @pytest.mark.parametrize('first', ['producer', 'consumer'])
-def test_a_change_may_take_a_second_to_reach_both(consumer, first):
+def test_a_change_may_need_a_second_to_reach_both(consumer, first):
     consumer.tell()
     change, follow = (consumer.tell, consumer.carry) if first == 'producer' else (consumer.carry, consumer.tell)
     change(payload=BOX)
@@ -110,7 +110,7 @@ def test_a_change_may_take_a_second_to_reach_both(consumer, first):
     assert consumer.fault(later=10.0) == ''
 
 
-def test_a_disagreement_that_goes_on_is_a_fault_whoever_repeats_it(consumer):
+def test_a_lasting_disagreement_is_a_fault_whichever_node_repeats_it(consumer):
     consumer.tell()
     consumer.carry(gravity=UP)
     for _ in range(3):

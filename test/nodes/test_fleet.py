@@ -1,4 +1,4 @@
-"""Ten arms on one machine, each in a namespace of its own: nobody answers for another."""
+"""Ten arms on one machine, each in a namespace of its own: each gets its own torques."""
 
 import signal
 
@@ -14,7 +14,7 @@ ROBOT = Robot.named('aubo_i5')
 ARMS = 10
 
 
-def test_ten_arms_answer_each_its_own_states(tmp_path):
+def test_each_of_ten_arms_gets_the_torques_of_its_own_states(tmp_path):
     with ros.Graph(tmp_path) as graph:
         for arm in range(ARMS):
             graph.processes.start(NODE, '-r', f'__ns:=/arm_{arm}', '-p', 'age_limit:=100.0')

@@ -1,4 +1,4 @@
-"""Services of a process that are asked as fast as they can answer do not delay the torques that it publishes.
+"""Services called as fast as they can respond do not delay the torques that it publishes.
 
 ``pytest -o log_cli=true --log-cli-level=INFO`` shows the figures.
 """

@@ -36,7 +36,7 @@ def test_everything_was_tried(run):
         assert run.counts[what], run.counts
 
 
-def test_a_seed_gives_the_same_run_again(run):
+def test_a_seed_repeats_a_run(run):
     with graph_fuzz.quiet():
         again = graph_fuzz.run(SEED, MESSAGES // 4)
         once_more = graph_fuzz.run(SEED, MESSAGES // 4)

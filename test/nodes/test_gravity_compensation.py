@@ -34,10 +34,9 @@ TWO_JOINTS = """
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('gravity')) as running:
-        running.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
+    return file_graph
 
 
 def answer(graph, position=Q, names=NAMES, velocity=()):

@@ -31,32 +31,13 @@ PATIENT = ('-p', 'age_limit:=5.0')
 BARE = ROBOT.gravity_torque(A)
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('guarded')) as running:
-        yield running
-
-
 @pytest.fixture
-def alone(started):
-    """The graph without a node, and without one when the test has ended."""
-    end_all(started)
-    yield started
-    end_all(started)
-
-
-def end_all(graph):
-    for node in tuple(graph.processes._running):
-        graph.end(node)
-
-
-@pytest.fixture
-def graph(started):
+def graph(file_graph):
     """The graph with three nodes of torques in one process."""
     nodes = (GRAVITY, FEEDFORWARD, CONTROLLER)
-    if 'bringup' not in started.processes._running:
-        started.bring_up(*nodes, arguments=(*PATIENT, '-p', 'start_tolerance:=0.0'))
-    return started
+    if 'bringup' not in file_graph.processes._running:
+        file_graph.bring_up(*nodes, arguments=(*PATIENT, '-p', 'start_tolerance:=0.0'))
+    return file_graph
 
 
 def state(graph, stamp=None, position=A, names=NAMES):
@@ -210,7 +191,7 @@ def chain(mass):
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
-def test_while_a_node_beside_it_compiles_a_node_answers_states_of_new_layouts(alone):
+def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
     alone.bring_up(GRAVITY, FEEDFORWARD, arguments=PATIENT)
     answered(alone)
     alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
@@ -318,7 +299,7 @@ STAGES = {
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
 @pytest.mark.parametrize('stage', STAGES)
-def test_a_signal_while_a_node_starts_ends_it_without_a_traceback(started, tmp_path, number, stage):
+def test_a_signal_while_a_node_starts_ends_it_without_a_traceback(file_graph, tmp_path, number, stage):
     processes = Processes(tmp_path)
     processes.start('bringup')
     process = processes._running.pop('bringup')

@@ -71,7 +71,7 @@ def fail(*_):
     raise RuntimeError('a wheel came off')
 
 
-def test_a_report_that_fails_is_told_and_the_node_goes_on(node):
+def test_a_report_that_fails_is_logged_and_the_node_stays_active(node):
     node.silence = ''
     node.fault = RuntimeError('dictionary changed size during iteration')
     spin_until(node, lambda: node.statuses, 'diagnostics')
@@ -127,7 +127,7 @@ def send(node, publisher, seconds):
 
 
 @pytest.mark.parametrize('node', [SIMULATED], indirect=True)
-def test_a_simulated_clock_that_goes_back_is_told_once(node):
+def test_a_simulated_clock_that_goes_back_is_reported_once(node):
     publisher = node.create_publisher(Clock, '/clock', 10)
     spin_until(node, publisher.get_subscription_count, 'a subscription of the clock')
     for seconds in (10, 11, 500):
@@ -143,7 +143,7 @@ def test_a_simulated_clock_that_goes_back_is_told_once(node):
 
 
 @pytest.mark.parametrize('node', [SIMULATED], indirect=True)
-def test_a_simulated_clock_goes_on_while_the_executor_is_busy(node):
+def test_a_simulated_clock_advances_while_the_executor_is_busy(node):
     publisher = node.create_publisher(Clock, '/clock', 10)
     spin_until(node, publisher.get_subscription_count, 'a subscription of the clock')
     deadline = time.monotonic() + 20.0
@@ -194,7 +194,7 @@ def test_simulated_time_that_begins_is_a_clock_that_goes_back(node):
     assert not node.get_clock().ros_time_is_active
 
 
-def test_a_simulated_clock_that_is_being_set_is_told_once_by_who_looks_first():
+def test_a_simulated_clock_that_is_being_set_is_reported_once_by_the_first_reader():
     clock, told = SetClock(), []
     clock.ros_time_is_active = True
     node = type('Node', (), {'get_clock': lambda self: clock})()

@@ -1,4 +1,4 @@
-"""The hot path: a thread of its own that no executor disturbs, and what the process is like while it runs."""
+"""The hot path: a thread of its own beside the executors, and the settings of the process while it runs."""
 
 import gc
 import os
@@ -61,7 +61,7 @@ class Wire:
             time.sleep(0.001)
 
 
-def test_each_message_is_taken_on_a_thread_of_its_own(node):
+def test_each_message_is_handled_on_a_thread_of_its_own(node):
     wire = Wire(node)
     wire.hot_path.start(USUAL)
     for k in range(20):
@@ -72,7 +72,7 @@ def test_each_message_is_taken_on_a_thread_of_its_own(node):
     wire.hot_path.destroy()
 
 
-def test_no_executor_takes_part(node):
+def test_no_executor_is_involved(node):
     wire = Wire(node)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -86,7 +86,7 @@ def test_no_executor_takes_part(node):
     wire.hot_path.destroy()
 
 
-def test_stopped_it_takes_nothing_and_started_it_forgets_what_came_between(node):
+def test_stopped_it_handles_nothing_and_started_again_it_drops_what_was_received_between(node):
     wire = Wire(node)
     wire.hot_path.start(USUAL)
     wire.send('one')
@@ -104,7 +104,7 @@ def test_stopped_it_takes_nothing_and_started_it_forgets_what_came_between(node)
     wire.hot_path.stop()  # again: no harm
 
 
-def test_who_shall_act_in_a_pause_is_asked_while_it_runs_and_messages_go_on(node):
+def test_a_pause_callback_is_called_while_it_runs_and_messages_continue(node):
     pauses, threads = [], set()
 
     def on_pause():
@@ -125,7 +125,7 @@ def test_who_shall_act_in_a_pause_is_asked_while_it_runs_and_messages_go_on(node
     assert 'hot path' not in {thread.name for thread in threading.enumerate()}
 
 
-def test_who_shall_act_is_asked_whatever_messages_come(node):
+def test_a_pause_callback_is_called_whatever_the_messages(node):
     """Messages that follow one another without end, as those of another topic, keep nothing from being asked."""
     pauses: list = []
     wire = Wire(node, on_pause=lambda: pauses.append(len(wire.taken)))
@@ -153,7 +153,7 @@ def test_the_last_word_is_on_its_own_thread_once_and_before_stop_returns(node):
 
 
 @pytest.mark.compiled
-def test_while_one_runs_the_garbage_is_frozen_and_the_interpreter_given_up_early(node):
+def test_while_one_runs_garbage_is_frozen_and_the_interpreter_lock_released_early(node):
     before = 0.004
     sys.setswitchinterval(before)  # whatever an earlier test left
     first, second = Wire(node, 'first'), Wire(node, 'second')
@@ -196,7 +196,7 @@ def test_the_usual_schedule_asks_for_nothing():
     assert locked_memory() == before
 
 
-def test_what_the_system_refuses_is_told_by_name():
+def test_what_the_system_refuses_is_reported_by_name():
     (refused, (policy, cores)) = on_a_thread(Schedule(1000, (4000,), False))
     assert [line.split(':')[0] for line in refused] == ['realtime_priority 1000', 'cores [4000]']
     assert policy == os.SCHED_OTHER and cores == os.sched_getaffinity(0)

@@ -1,4 +1,4 @@
-"""What a node keeps when it is shut down, or when another robot is described while it rests: no torque comes of it."""
+"""No torque of a node that was shut down, or whose robot was described again while it was inactive."""
 
 import os
 import threading
@@ -57,7 +57,7 @@ def outputs(node) -> list[str]:
 
 
 @pytest.mark.parametrize('deactivated', [False, True])
-def test_shut_down_from_whatever_state_it_takes_no_states_and_has_left_its_topics(make, deactivated):
+def test_shut_down_from_any_state_it_handles_no_joint_states_and_has_left_its_topics(make, deactivated):
     node = make(autostart=True)
     describe(node, 2.0)
     assert takes_states() and outputs(node)
@@ -69,7 +69,7 @@ def test_shut_down_from_whatever_state_it_takes_no_states_and_has_left_its_topic
     assert outputs(node) == []
 
 
-def test_another_robot_wakes_no_node_that_rests(make):
+def test_another_robot_activates_no_inactive_node(make):
     node = make(autostart=False)
     describe(node, 2.0)
     assert node.robot is None
@@ -99,7 +99,7 @@ def test_another_robot_finds_an_active_node_active(make):
     ],
     ids=['no joint', 'planar joint'],
 )
-def test_a_robot_of_which_joint_states_can_not_tell_is_refused(make, urdf, reason):
+def test_a_robot_that_joint_states_cannot_describe_is_refused(make, urdf, reason):
     node = make(autostart=True)
     node._on_description(String(data=urdf))
     assert (node.robot, node.active, node.silence) == (None, False, reason)

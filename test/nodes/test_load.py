@@ -1,4 +1,4 @@
-"""What the arm carries and how gravity pulls, told by dynamics_server, in the torques of the nodes beside it."""
+"""Payload and gravity of dynamics_server in the torques of the other nodes."""
 
 import re
 
@@ -29,18 +29,17 @@ STIFFNESS, DAMPING = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0]), np.array
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('load')) as running:
-        settings = {
-            'age_limit': ros.DAY,
-            'start_tolerance': 0.0,
-            'load_ramp_time': 0.0,
-            'control_law': 'computed_torque',
-            'bandwidth': BANDWIDTH,
-        }
-        parameters = [part for name, value in settings.items() for part in ('-p', f'{name}:={value}')]
-        running.bring_up(*NODES, arguments=parameters)
-        yield running
+def started(file_graph):
+    settings = {
+        'age_limit': ros.DAY,
+        'start_tolerance': 0.0,
+        'load_ramp_time': 0.0,
+        'control_law': 'computed_torque',
+        'bandwidth': BANDWIDTH,
+    }
+    parameters = [part for name, value in settings.items() for part in ('-p', f'{name}:={value}')]
+    file_graph.bring_up(*NODES, arguments=parameters)
+    return file_graph
 
 
 @pytest.fixture
@@ -117,7 +116,7 @@ def test_torques_are_those_of_what_is_carried(graph):
     assert_torques(graph, ROBOT)
 
 
-def test_along_a_ramp_the_stamp_says_what_is_carried(graph):
+def test_along_a_ramp_the_stamp_decides_what_is_carried(graph):
     graph.reactivate(GRAVITY, CONTROLLER)  # another test may have gone further ahead
     start = set_payload(graph, **BODY, frame='ee_link', ramp_time=1000.0)
     graph.diagnostics(GRAVITY, lambda status: status.fields['payload, kg'] == '2.5')
@@ -128,7 +127,7 @@ def test_along_a_ramp_the_stamp_says_what_is_carried(graph):
     later.last = start + 1200 * ros.SECOND
 
 
-def test_a_trajectory_goes_on_with_what_is_carried(graph):
+def test_a_trajectory_continues_with_what_is_carried(graph):
     start = later(graph)
     graph.follow(
         'bringup', ros.trajectory(NAMES, start, (0.0, A, RATE_A, REST), (2000.0, B, RATE_A, REST)), receivers=2
@@ -161,7 +160,7 @@ def quintic(t, duration):
     return q, qd, way * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
 
 
-def test_gravity_counts_for_the_torques_and_is_told_who_joins_later(graph):
+def test_gravity_is_used_in_the_torques_and_sent_to_late_joiners(graph):
     set_payload(graph, **BODY, frame='ee_link')
     set_gravity(graph, 3.0, -2.0, 9.0)
     tilted = LOADED.with_gravity((3.0, -2.0, 9.0))

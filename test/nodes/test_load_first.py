@@ -1,4 +1,4 @@
-"""No torque before payload and gravity in force are known, and a server that restarts: who publishes, who has to wait.
+"""No torque before payload and gravity in force are known, and a server that restarts: which nodes publish or wait.
 
 Each test has a namespace of its own, so that no node hears of another test's payload.
 """
@@ -35,18 +35,9 @@ COUNT = 30
 """Torques that are looked at after a start: those of 626f7f2 were wrong for up to 171."""
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('load_first')) as running:
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """A graph without a node, and without one when the test has ended."""
-    yield started
-    for node in tuple(started.processes._running):
-        started.end(node)
+def graph(alone):
+    return alone
 
 
 def in_namespace(name):
@@ -158,7 +149,7 @@ def test_a_node_that_gets_another_description_begins_with_the_gravity_in_force(g
     assert wrong == [], f'gravity_torque: {len(wrong)} of {len(torques)} of the wrong sign after a new description'
 
 
-def test_beside_a_server_that_is_not_active_there_is_no_torque_and_the_reason_is_told(graph):
+def test_beside_a_server_that_is_not_active_there_is_no_torque_but_a_reason(graph):
     graph.processes.start(SERVER, *in_namespace('waiting'), '-p', 'autostart:=false')
     graph.state_of(f'waiting/{SERVER}')
     publishers = {
@@ -226,7 +217,7 @@ def test_gravity_changes_over_its_ramp_and_a_late_joiner_follows(pair):
     )
 
 
-def test_a_server_that_restarts_without_a_file_tells_an_empty_payload_and_its_gravity(pair):
+def test_a_server_that_restarts_without_a_file_publishes_an_empty_payload_and_its_gravity(pair):
     set_payload(pair, 'pair', HEAVY)
     set_gravity(pair, 'pair', CEILING)
     expected = loaded(HEAVY, CEILING).gravity_torque(A)
@@ -247,7 +238,7 @@ def test_a_server_that_restarts_without_a_file_tells_an_empty_payload_and_its_gr
     assert told.frame in ROBOT.frame_names, f"payload_state: expected the tip's frame, got {told.frame!r}"
 
 
-def test_a_server_that_restarts_in_mid_ramp_goes_on_with_the_ramp(graph, tmp_path):
+def test_a_server_that_restarts_in_mid_ramp_continues_the_ramp(graph, tmp_path):
     arguments = (*in_namespace('ramp'), '-p', f'payload_file:={tmp_path / "payload.yaml"}')
     for node in (SERVER, GRAVITY):
         graph.processes.start(node, *arguments)
@@ -268,7 +259,7 @@ def test_a_server_that_restarts_in_mid_ramp_goes_on_with_the_ramp(graph, tmp_pat
     assert_command(found, np.mean(bodies, 0), 'half of the ramp over, the server restarted meanwhile', 'gravity_torque')
 
 
-def test_without_a_server_a_node_answers(graph):
+def test_without_a_server_a_node_publishes(graph):
     graph.processes.start(GRAVITY, *in_namespace('alone'))
     graph.client.wait_until_active(f'alone/{GRAVITY}')
     found = torque_at(graph, 'alone', graph.now(), REST + 0.5)

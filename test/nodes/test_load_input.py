@@ -1,4 +1,4 @@
-"""When a node knows its load: messages handed over within a process, waiting for those of another, late joiners."""
+"""When payload and gravity are in force: messages within a process, waiting for another process, late joiners."""
 
 import re
 import time
@@ -112,7 +112,7 @@ def mass_of(follower):
     return follower.load.load.payload.mass
 
 
-def test_nodes_of_one_process_know_the_load_before_set_payload_has_answered(process):
+def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
     assert follower.load.missing == 'waiting for payload_state'
@@ -207,7 +207,7 @@ def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, 
     assert list(follower.load.load.gravity.after) == [0.0, 9.81, 0.0]
 
 
-def test_a_new_configuration_begins_with_what_is_known(process):
+def test_a_new_configuration_begins_with_the_load_in_force(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
     server.start()
@@ -224,7 +224,7 @@ def test_a_new_configuration_begins_with_what_is_known(process):
     assert mass_of(follower) == 3.0
 
 
-def test_what_a_server_that_is_gone_has_said_counts_for_no_new_configuration(process, other_process):
+def test_the_load_of_a_server_that_is_gone_is_not_used_by_a_new_configuration(process, other_process):
     server, follower = other_process.node(DynamicsServer), process.node(Follower)
     follower.start()
     server.start()
@@ -241,7 +241,7 @@ def test_what_a_server_that_is_gone_has_said_counts_for_no_new_configuration(pro
     assert mass_of(follower) == 0.0
 
 
-def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_told(process):
+def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process):
     follower = process.node(Follower)
     publisher = process.node(DynamicsNode, name='hand').create_publisher(PayloadState, 'payload_state', LATCHED)
     publisher.publish(PayloadState(mass=2.0, frame='hook'))
@@ -257,7 +257,7 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_told(process):
     assert (follower.load.missing, mass_of(follower)) == ('', 2.0)
 
 
-def test_a_message_that_comes_twice_keeps_the_progress_of_a_clock_that_went_back(process):
+def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process):
     follower = process.node(Follower)
     publisher = process.node(DynamicsNode, name='hand').create_publisher(PayloadState, 'payload_state', LATCHED)
     follower.start()
@@ -317,7 +317,7 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
         (GravityState(ramp_time=4000.0), 'ramp_time: expected at most 3600 s'),
     ],
 )
-def test_every_field_of_a_message_is_looked_at(process, message, reason):
+def test_every_field_of_a_message_is_validated(process, message, reason):
     follower = process.node(Follower)
     topic = 'gravity_state' if isinstance(message, GravityState) else 'payload_state'
     publisher = process.node(DynamicsNode, name='hand').create_publisher(type(message), topic, LATCHED)

@@ -1,11 +1,10 @@
-"""A server that is killed and comes back, late joiners in mid-ramp, and what a server refuses: real processes."""
+"""A server that is killed and restarted, late joiners in mid-ramp, and what a server refuses: real processes."""
 
 import re
 
 from support import graph as ros
 
 import numpy as np
-import pytest
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -26,12 +25,6 @@ RAMP_TIME = 600.0
 
 def laden(mass):
     return ROBOT.with_payload(Payload(mass, (0.0, 0.0, 0.05)), 'ee_link').gravity_torque(Q)
-
-
-@pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
 
 
 def start_server(graph, *arguments):
@@ -72,7 +65,7 @@ def torque_at(graph, stamp):
     return np.array(graph.answer(send, torques, stamp).effort)
 
 
-def test_a_server_that_restarts_in_mid_ramp_goes_on_with_it_as_late_joiners_do(graph, tmp_path):
+def test_a_server_that_restarts_in_mid_ramp_continues_it_as_late_joiners_do(graph, tmp_path):
     arguments = ('-p', f'payload_file:={tmp_path / "payload.yaml"}', '-p', 'load_ramp_time:=0.0')
     start_server(graph, *arguments)
     assert set_payload(graph, LIGHT).success
@@ -99,7 +92,7 @@ def test_a_server_that_restarts_in_mid_ramp_goes_on_with_it_as_late_joiners_do(g
         np.testing.assert_allclose(torque_at(graph, stamp), wanted, rtol=0, atol=1e-9)
 
 
-def test_a_server_that_restarts_without_a_file_tells_its_empty_payload_and_its_gravity(graph):
+def test_a_server_that_restarts_without_a_file_publishes_its_empty_payload_and_its_gravity(graph):
     start_server(graph, '-p', 'load_ramp_time:=0.0')
     graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
     assert set_payload(graph, HEAVY).success and set_gravity(graph, 9.0, 0.0, 0.0).success
@@ -115,7 +108,7 @@ def test_a_server_that_restarts_without_a_file_tells_its_empty_payload_and_its_g
     np.testing.assert_allclose(torque_at(graph, graph.now()), ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
 
 
-def test_what_the_arm_cannot_hold_and_gravity_of_no_planet_are_refused_and_limits_act_at_once(graph):
+def test_what_the_arm_cannot_hold_and_excessive_gravity_are_refused_and_limits_apply_at_once(graph):
     start_server(graph)
     began = state(graph, PayloadState, 'payload_state')
     response = set_payload(graph, 200.0)

@@ -1,4 +1,4 @@
-"""The load of a server without a graph: a clock that jumps, a file that keeps a ramp, what is published when."""
+"""Payload and gravity of a server without a graph: a clock that jumps, a ramp saved to a file, publications."""
 
 import re
 from functools import partial
@@ -74,7 +74,7 @@ def test_a_clock_that_jumps_back_brings_no_payload_back():
     assert service.robot.payloads['wrist3_Link'].mass == 2.5
 
 
-def test_a_robot_is_made_anew_only_for_another_payload_or_gravity():
+def test_a_robot_is_rebuilt_only_for_another_payload_or_gravity():
     node = StandIn()
     service = service_of(node)
     assert service.robot is service.robot
@@ -96,7 +96,7 @@ def test_a_ramp_that_never_ends_is_refused_and_the_old_payload_stays(ramp_time):
     assert service.load.payload.mass == BODY['mass']
 
 
-def test_both_are_published_at_activation_whatever_is_known():
+def test_both_are_published_at_every_activation():
     node = StandIn()
     node.clock.nanoseconds = 3 * SECOND
     service = service_of(node)
@@ -145,7 +145,7 @@ def test_bodies_before_add_up_on_their_frame_and_one_without_mass_is_none(tmp_pa
     assert {name: body.mass for name, body in found.before.items()} == expected
 
 
-def test_a_server_that_restarts_goes_on_with_the_ramp_that_its_file_holds(tmp_path):
+def test_a_server_that_restarts_continues_the_ramp_in_its_file(tmp_path):
     node, path = StandIn(), tmp_path / 'payload.yaml'
     service = service_of(node, path)
     service.set_payload(SetPayload.Request(**BODY, frame='ee_link'), None)
@@ -203,7 +203,7 @@ def test_a_ramp_that_was_set_here_is_not_of_another_clock():
 
 
 @pytest.mark.parametrize('before_or_in_it', [-1, 1])
-def test_a_ramp_of_the_same_clock_goes_on_after_a_restart(tmp_path, before_or_in_it):
+def test_a_ramp_of_the_same_clock_continues_after_a_restart(tmp_path, before_or_in_it):
     node, path = StandIn(), tmp_path / 'payload.yaml'
     node.clock.nanoseconds = 1000 * SECOND
     service_of(node, path).set_payload(SetPayload.Request(**BODY, ramp_time=4.0), None)
@@ -213,7 +213,7 @@ def test_a_ramp_of_the_same_clock_goes_on_after_a_restart(tmp_path, before_or_in
     assert node.published[-2].ramp_time == (4.0 if before_or_in_it == 1 else 0.0)
 
 
-def test_requests_without_a_ramp_time_take_that_of_the_parameter():
+def test_requests_without_a_ramp_time_use_that_of_the_parameter():
     node = StandIn(load_ramp_time=2.0)
     service = service_of(node)
     service.set_payload(SetPayload.Request(**BODY), None)
@@ -268,7 +268,7 @@ def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the
     assert service.robot.gravity.tolist() == [0.0, 0.0, -9.81]
 
 
-def test_a_payload_limit_takes_the_place_of_the_effort_limits():
+def test_a_payload_limit_replaces_the_effort_limits():
     service = service_of(StandIn(payload_limit=20.0))
     service.set_payload(SetPayload.Request(mass=20.0, frame='ee_link'), None)
     with pytest.raises(ArgumentError, match=r'^mass: 20.1 kg is above the parameter payload_limit, 20 kg$'):
@@ -276,7 +276,7 @@ def test_a_payload_limit_takes_the_place_of_the_effort_limits():
     assert service.load.payload.mass == 20.0
 
 
-def test_a_payload_can_always_be_taken_off():
+def test_a_payload_can_always_be_removed():
     service = service_of(StandIn(payload_limit=20.0))
     service.set_payload(SetPayload.Request(mass=20.0, frame='ee_link'), None)
     service._node.parameters['payload_limit'] = 0.0

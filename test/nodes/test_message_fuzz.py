@@ -1,10 +1,9 @@
-"""The short version of scripts/fuzz: one run, and a test for each rule that the nodes have to keep to."""
+"""The short version of scripts/fuzz: one run, and a test for each rule of the nodes."""
 
 from random import Random
 
 from support.control_msgs_package import installed
 
-import message_fuzz
 import pytest
 import rclpy
 from broken_messages.bytes import serialized
@@ -15,6 +14,8 @@ from broken_messages.parameters import Parameters
 from broken_messages.random_messages import Messages
 from broken_messages.requests import RESET, SERVICES, Requests
 from broken_messages.rules import MEMORY, RULES, Findings
+from broken_messages.run import fuzzed as fuzzing
+from process import quiet
 from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
@@ -33,7 +34,7 @@ def reference_kind(tmp_path_factory):
 
 
 def fuzzed(kind, messages):
-    with message_fuzz.quiet(), message_fuzz.fuzzed(SEED, kind) as made:
+    with quiet(), fuzzing(SEED, kind) as made:
         made.run(messages)
     return made
 
@@ -58,7 +59,7 @@ def test_everything_was_tried(run):
     assert counts['torques without a state'] > MESSAGES // 50
 
 
-def test_a_seed_gives_the_same_run_again(reference_kind):
+def test_a_seed_repeats_a_run(reference_kind):
     seen = []
     for _ in range(2):
         run = fuzzed(reference_kind, MESSAGES // 10)

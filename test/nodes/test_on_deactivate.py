@@ -1,4 +1,4 @@
-"""What a torque node sends last, so that nobody holds an old torque, and what one sends that only watches."""
+"""The last torque of a node, so that no controller holds an old one, and torques for monitoring only."""
 
 import os
 import signal
@@ -25,18 +25,9 @@ RAMP = 0.4
 SETTINGS = ('-p', 'age_limit:=5.0', '-p', f'ramp_time:={RAMP}')
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('on_deactivate')) as running:
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """A graph without a node, and without one when the test has ended."""
-    yield started
-    for node in tuple(started.processes._running):
-        started.end(node)
+def graph(alone):
+    return alone
 
 
 class Sent:
@@ -214,7 +205,7 @@ def test_at_an_internal_error(graph, sent):
 # an arm that takes no torque
 
 
-def test_a_torque_that_is_only_watched_is_not_limited_and_the_limit_is_told(graph):
+def test_a_torque_that_is_only_monitored_is_not_limited_and_the_limit_is_reported(graph):
     settings = ('-p', 'preset:=monitor_only', '-p', 'effort_limit:=[10.0]', '-p', 'rate_limit:=[1.0]')
     graph.start(GRAVITY, arguments=(*SETTINGS, *settings))
     torques = graph.listen(JointState, 'gravity_torque')

@@ -139,7 +139,7 @@ WHEN = {
 
 
 @pytest.mark.parametrize('name', NODES)
-def test_the_result_of_setting_a_parameter_says_when_it_acts(nodes, name):
+def test_the_result_of_setting_a_parameter_says_when_it_applies(nodes, name):
     node = nodes[name]
     for parameter, value in declared(node).items():
         result = node.set_parameters_atomically([value])
@@ -173,7 +173,7 @@ def test_parameters_of_other_nodes_and_of_rclpy_are_not_refused():
         check_names(['stiffness', 'effort', 'qos'])
 
 
-def test_the_names_that_are_known_are_those_that_are_declared(nodes):
+def test_the_known_names_are_the_declared_ones(nodes):
     assert package_names() == set().union(*(declared(node) for node in nodes.values()))
 
 

@@ -1,4 +1,4 @@
-"""``~/set_payload`` and ``~/set_gravity`` of dynamics_server: what it answers then, tells, keeps and refuses."""
+"""``~/set_payload`` and ``~/set_gravity`` of dynamics_server: what it then computes, publishes, saves and refuses."""
 
 import json
 import os
@@ -40,12 +40,10 @@ Q, QD, QDD = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 6))
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('payload')
-    with ros.Graph(folder) as running:
-        running.start(NODE, arguments=['-p', f'payload_file:={folder / "payload.yaml"}', '-p', 'load_ramp_time:=0.0'])
-        running.file = folder / 'payload.yaml'
-        yield running
+def graph(file_graph):
+    file_graph.file = file_graph.folder / 'payload.yaml'
+    file_graph.start(NODE, arguments=['-p', f'payload_file:={file_graph.file}', '-p', 'load_ramp_time:=0.0'])
+    return file_graph
 
 
 @pytest.fixture(scope='module')
@@ -96,7 +94,7 @@ def assert_near(found, wanted):
 
 
 @pytest.mark.parametrize('frame', ['', 'wrist3_Link', 'ee_link'])
-def test_a_payload_counts_at_once_in_every_answer(graph, frame):
+def test_a_payload_applies_at_once_to_every_service(graph, frame):
     response = set_payload(graph, **BODY, frame=frame)
     assert response.success, response.message
     assert response.message == ''
@@ -114,7 +112,7 @@ def test_a_payload_counts_at_once_in_every_answer(graph, frame):
     assert_near(response.peak_effort, robot.gravity_torque(Q[0]) + robot.friction_torque(np.zeros(6)))
 
 
-def test_the_next_payload_takes_the_place_of_the_last(graph):
+def test_the_next_payload_replaces_the_last(graph):
     set_payload(graph, **BODY, frame='ee_link')
     set_payload(graph, **OTHER)
     assert_near(torques(graph), expected(ROBOT.with_payload(Payload(**OTHER))))
@@ -122,7 +120,7 @@ def test_the_next_payload_takes_the_place_of_the_last(graph):
     assert_near(torques(graph), expected(ROBOT))
 
 
-def test_the_topic_tells_what_it_takes_to_apply_the_payload(graph, states):
+def test_the_topic_has_all_that_is_needed_to_apply_the_payload(graph, states):
     before = graph.now()
     set_payload(graph, **BODY, ramp_time=0.5)
     after = graph.now()
@@ -137,7 +135,7 @@ def test_the_topic_tells_what_it_takes_to_apply_the_payload(graph, states):
     assert (told.frame, told.ramp_time) == ('wrist3_Link', 0.5)
 
 
-def test_a_payload_comes_over_its_time(graph):
+def test_a_payload_is_blended_over_ramp_time(graph):
     set_payload(graph, **OTHER)
     old, new = expected(ROBOT.with_payload(Payload(**OTHER))), expected(ROBOT.with_payload(PAYLOAD, 'ee_link'))
     began = graph.now()
@@ -249,7 +247,7 @@ def check_refused(graph, text, culprit):
     graph.client.change_state(NODE, Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
 
 
-def test_what_cannot_be_kept_is_not_taken(graph):
+def test_a_payload_that_cannot_be_saved_is_refused(graph):
     nowhere = graph.file.parent / 'nowhere' / 'payload.yaml'
     with graph.parameters(NODE, payload_file=str(nowhere)):
         response = set_payload(graph, **BODY)

@@ -1,4 +1,4 @@
-"""The rate limit bounds the step over the time that has really passed, and goes on from the last torque sent."""
+"""The rate limit bounds the step over the time that has really passed, and continues from the last torque sent."""
 
 import time
 
@@ -16,10 +16,9 @@ JOINT = int(np.argmax(np.abs(BARE)))
 
 
 @pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('rate_limit')) as running:
-        running.start(NODE, arguments=('-p', 'age_limit:=4.0', '-p', 'rate_limit:=[400.0]'))
-        yield running
+def started(file_graph):
+    file_graph.start(NODE, arguments=('-p', 'age_limit:=4.0', '-p', 'rate_limit:=[400.0]'))
+    return file_graph
 
 
 @pytest.fixture
@@ -65,13 +64,13 @@ def test_the_first_torque_after_configuring_is_zero(graph):
     assert_command(found, REST, 'nothing was sent before: the torque rises from zero', 'gravity_torque')
 
 
-def test_a_gap_of_the_states_does_not_take_the_torque_to_zero(graph):
+def test_a_gap_of_the_states_does_not_set_the_torque_to_zero(graph):
     found = Answer(graph, at(risen(graph), 5.0)).effort
     reason = 'a gap of 5 s, longer than the age limit: the torque goes on from the last one sent'
     assert_command(found, BARE, reason, 'gravity_torque')
 
 
-def test_lost_states_at_100_hz_do_not_take_the_torque_to_zero(graph):
+def test_lost_states_at_100_hz_do_not_set_the_torque_to_zero(graph):
     """With the age limit learnt from stamps 10 ms apart: four periods are a gap."""
     with graph.parameters(NODE, age_limit=0.0):
         with graph.repeating(lambda: graph.send('joint_states', ros.joint_state(NAMES, graph.now(), A, REST))):
@@ -84,7 +83,7 @@ def test_lost_states_at_100_hz_do_not_take_the_torque_to_zero(graph):
     assert_command(torques[0].effort, BARE, reason, 'gravity_torque')
 
 
-def test_activation_does_not_take_the_torque_to_zero(graph):
+def test_activation_does_not_set_the_torque_to_zero(graph):
     # the way up from zero would take 2.4 s
     with graph.parameters(NODE, rate_limit=[20.0]):
         last = risen(graph)

@@ -1,4 +1,4 @@
-"""A controlled arm as four processes: whichever is killed, the others live on, and started again it takes its part."""
+"""A controlled arm as four processes: whichever is killed, the others continue, and it joins again when restarted."""
 
 from support import graph as ros
 
@@ -27,10 +27,9 @@ def start(graph, *nodes):
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('rejoin')) as running:
-        start(running, *PARAMETERS)
-        yield running
+def graph(file_graph):
+    start(file_graph, *PARAMETERS)
+    return file_graph
 
 
 def follow(graph):
@@ -60,7 +59,7 @@ def assert_all_take_part(graph):
 
 
 @pytest.mark.parametrize('node', PARAMETERS)
-def test_a_killed_node_takes_part_again(graph, node):
+def test_a_killed_node_joins_again(graph, node):
     assert_all_take_part(graph)
     process = graph.forget(node)
     process.kill()

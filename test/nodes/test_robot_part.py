@@ -1,4 +1,4 @@
-"""An arm with a gripper, and one of two arms in a description: the part that a node is told to use.
+"""An arm with a gripper, and one of two arms in a description: the part that the parameters select.
 
 What it should compute is what the whole robot does with the other joints where they are held.
 """
@@ -105,7 +105,7 @@ def parameters_of(part, **more):
 
 
 @pytest.mark.parametrize('part', PARTS.values(), ids=PARTS)
-def test_the_arm_alone_computes_what_the_whole_robot_does_with_the_rest_held(part):
+def test_the_arm_alone_has_the_torques_of_the_whole_robot_with_the_other_joints_held(part):
     robot = load_robot(StandIn(**parameters_of(part)), part['urdf'])
     assert list(robot.joint_names) == part['joints']
     whole = Robot.from_urdf(part['urdf']).with_binding('generic')

@@ -25,10 +25,9 @@ STATE = serialize_message(ros.joint_state(NAMES, 0, Q))
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('envelope')) as running:
-        running.start(NODE)
-        yield running
+def graph(file_graph):
+    file_graph.start(NODE)
+    return file_graph
 
 
 def send(graph, stamp, position=Q, velocity=()):
@@ -65,7 +64,7 @@ def test_torque_rises_from_zero_as_fast_as_the_rate_limit_allows(graph):
     assert NAMES[3] not in fields['torques, reasons since reset']
 
 
-def test_after_a_silence_longer_than_the_age_limit_it_goes_on_from_the_last_torque(graph):
+def test_after_a_silence_longer_than_the_age_limit_it_continues_from_the_last_torque(graph):
     with graph.parameters(NODE, rate_limit=[100.0], age_limit=0.3):
         graph.repeat_until(
             lambda: answer(graph, graph.now()),
@@ -98,7 +97,7 @@ def test_stated_effort_limits_hold_and_reset_forgets_what_they_stopped(graph):
     assert (after['torques, reasons since reset'], after['torques saturated']) == ('', '0')
 
 
-def test_states_of_the_future_and_out_of_order_are_not_answered(graph):
+def test_states_of_the_future_and_out_of_order_get_no_torque(graph):
     with graph.parameters(NODE, age_limit=1.0):
         start = graph.now()
         answer(graph, start)
@@ -112,7 +111,7 @@ def test_states_of_the_future_and_out_of_order_are_not_answered(graph):
     assert all(reason in rejected for reason in ('out of order: ', 'from the future: ', 'without a stamp: '))
 
 
-def test_when_states_stop_gravity_is_held_where_told(graph):
+def test_when_states_stop_gravity_is_held_where_on_stale_says_so(graph):
     with graph.parameters(NODE, on_stale='gravity_only', age_limit=0.3):
         torques = graph.listen(JointState, 'gravity_torque')
         stamp = graph.now()
@@ -136,7 +135,7 @@ def test_what_was_held_before_a_deactivation_is_forgotten(graph):
         np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
 
 
-def test_when_states_stop_the_torque_goes_to_zero_where_told(graph):
+def test_when_states_stop_the_torque_goes_to_zero_where_on_stale_says_so(graph):
     with graph.parameters(NODE, on_stale='ramp_to_zero', ramp_time=0.2, age_limit=0.3):
         answer(graph, graph.now())
         torques = graph.listen(JointState, 'gravity_torque')
@@ -165,7 +164,7 @@ def test_where_torques_are_only_watched_there_are_no_commands(graph):
         assert graph.node.count_publishers('gravity_torque/commands') == 0
 
 
-def test_two_publishers_of_states_are_told_and_both_are_answered(graph):
+def test_two_publishers_of_states_are_reported_and_both_get_torques(graph):
     with graph.parameters(NODE, age_limit=10.0):
         answer(graph, graph.now())
         other = graph.node.create_publisher(JointState, 'joint_states', 10)
@@ -180,7 +179,7 @@ def test_two_publishers_of_states_are_told_and_both_are_answered(graph):
 
 
 @pytest.mark.parametrize('data', [bytes(4), bytes(8), b'\0\1\0\0' + b'\xff' * 60, STATE[:40]], ids=len)
-def test_what_is_no_joint_state_is_not_answered_and_the_next_one_is(graph, data):
+def test_what_is_no_joint_state_gets_no_torque_and_the_next_state_does(graph, data):
     with graph.parameters(NODE, age_limit=10.0):
         answer(graph, graph.now())
         torques = graph.listen(JointState, 'gravity_torque')
@@ -189,7 +188,7 @@ def test_what_is_no_joint_state_is_not_answered_and_the_next_one_is(graph, data)
         np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
 
 
-def test_huge_positions_are_answered_while_the_torque_is_finite_and_within_the_limits(graph):
+def test_huge_positions_get_a_torque_while_it_is_finite_and_within_the_limits(graph):
     far = np.full(6, 1e15)
     with graph.parameters(NODE, age_limit=10.0, effort_limit=[1.0]):
         torques = graph.listen(JointState, 'gravity_torque')
@@ -267,7 +266,7 @@ def test_states_that_lack_something_are_none(graph, follower):
         graph.repeat_until(lambda: send(graph, graph.now(), 2.0 * Q), carried, 'the torque there')
 
 
-def test_where_no_gravity_torque_is_known_nothing_is_held(graph, follower):
+def test_without_a_gravity_torque_nothing_is_held(graph, follower):
     # the torque of the trajectory, wherever the arm is said to be
     torques = followed(graph, follower, np.where(np.arange(6), Q, 1e155))
     unknown = 'no fresh joint state: gravity only: gravity_torque'

@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
-from support import graph as ros
-
 import pytest
 
 from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
@@ -117,14 +115,13 @@ def test_no_name_is_allowed_twice():
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
+def graph(file_graph):
     """All nodes, and all of what they may do: /clock belongs to simulated time.
 
     One process is as good as five, for the graph knows which node does what; and five end slowly at once.
     """
-    with ros.Graph(tmp_path_factory.mktemp('policy')) as running:
-        running.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
-        yield running
+    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    return file_graph
 
 
 @pytest.mark.parametrize('node', NODES)

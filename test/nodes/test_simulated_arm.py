@@ -27,11 +27,10 @@ START = np.array([0.3, -0.6, 0.4, 0.2, 0.5, -0.1])
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('arm')) as running:
-        values = ', '.join(map(str, START))
-        running.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
-        yield running
+def graph(file_graph):
+    values = ', '.join(map(str, START))
+    file_graph.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
+    return file_graph
 
 
 @pytest.fixture
@@ -118,7 +117,7 @@ def test_time_stands_still_without_commands_until_the_brakes_close(graph, states
     graph.until(lambda: stamps(states)[-1] > closed + 0.1, 'time to go on behind closed brakes')
 
 
-def test_reset_puts_the_arm_back_onto_its_brakes(graph, states):
+def test_reset_engages_the_brakes_of_the_arm(graph, states):
     command_until(graph, np.zeros(6), lambda: states and any(states[-1].velocity), 'no motion')
     response = graph.client.call(Trigger, f'{NODE}/reset', Trigger.Request())
     assert response.success
@@ -191,7 +190,7 @@ def test_wrong_command_does_not_keep_the_brakes_open(graph, states):
     assert brakes(graph) == 'closed'
 
 
-def test_deactivated_arm_is_silent_and_activated_goes_on(graph, states):
+def test_a_deactivated_arm_is_silent_and_an_activated_one_continues(graph, states):
     graph.until(lambda: states, 'states')
     graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
     graph.diagnostics(NODE, lambda status: status.message == 'not active')
@@ -213,7 +212,7 @@ def test_one_start_number_serves_all_joints_and_a_wrong_count_is_refused(graph):
     assert 'start: expected 6 finite positions' in graph.log(NODE)
 
 
-def test_time_of_the_arm_goes_on_at_a_low_rate_too(graph):
+def test_the_time_of_the_arm_advances_at_a_low_rate_too(graph):
     with graph.parameters(NODE, rate=20.0):
         states = graph.listen(JointState, 'joint_states')
         began = graph.now()

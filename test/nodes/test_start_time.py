@@ -17,14 +17,13 @@ WAY = np.array([0.0, 0.4, 0.0, 0.0, 0.0, 1.0])
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('start_time')) as running:
-        parameters = ('age_limit:=60.0', 'control_law:=pd', 'compensation:=[gravity]')
-        arguments = [part for parameter in parameters for part in ('-p', parameter)]
-        running.processes.start(FEEDFORWARD, *arguments)
-        running.bring_up(SERVER, CONTROLLER, arguments=arguments)
-        running.client.wait_until_active(FEEDFORWARD)
-        yield running
+def graph(file_graph):
+    parameters = ('age_limit:=60.0', 'control_law:=pd', 'compensation:=[gravity]')
+    arguments = [part for parameter in parameters for part in ('-p', parameter)]
+    file_graph.processes.start(FEEDFORWARD, *arguments)
+    file_graph.bring_up(SERVER, CONTROLLER, arguments=arguments)
+    file_graph.client.wait_until_active(FEEDFORWARD)
+    return file_graph
 
 
 def begin_of_control(graph, stamp):

@@ -30,20 +30,9 @@ TURNING = link('base') + link('arm', 2.0, '0 0 0.1', (0.3, 0, 0, 0.3, 0, 0.3))
 LIMIT = 100.0
 
 
-@pytest.fixture(scope='module')
-def started(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('start_tolerance')) as running:
-        arguments = ('-p', 'control_law:=pd_gravity', '-p', f'age_limit:={AGE}')
-        running.bring_up(CONTROLLER, FEEDFORWARD, arguments=arguments)
-        yield running
-
-
 @pytest.fixture
-def graph(started):
-    """Both nodes, activated anew and without a trajectory; ``start_tolerance`` is the default of 0.5 rad."""
-    started.reactivate(CONTROLLER, FEEDFORWARD)
-    started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
-    return started
+def graph(reactivated):
+    return reactivated
 
 
 @pytest.fixture
@@ -84,7 +73,7 @@ def test_a_first_point_that_the_arm_reaches_in_time_is_approached(graph, start):
     assert_command(found, controlled(far, near), 'and ends at the first point')
 
 
-def test_a_trajectory_that_is_met_after_its_first_point_has_to_be_near_where_it_is_then(graph, start):
+def test_after_the_first_point_the_tolerance_applies_to_the_desired_position_of_that_time(graph, start):
     far = turned(A, 0, 1.0)
     graph.follow('bringup', ros.trajectory(NAMES, start, (0.0, A), (2.0, far), (20.0, far)), receivers=2)
     assert_dropped(graph, at(start, 2.5), A, 'shoulder_joint', 'it begins at the arm and has left it by 1 rad since')
@@ -104,7 +93,7 @@ def test_a_segment_without_numbers_is_not_followed(graph, start):
     assert 'trajectory dropped: joint' in told or 'trajectory refused' in told.split('barrier')[0], told
 
 
-def test_a_trajectory_that_is_met_late_begins_where_and_when_the_arm_is_met(graph, start):
+def test_with_a_late_first_state_a_trajectory_begins_at_the_measured_state(graph, start):
     first = turned(A, 0, 0.4)
     points = (2.0, first, REST, REST), (20.0, first, REST, REST)
     graph.follow('bringup', ros.trajectory(NAMES, start, *points), receivers=2)

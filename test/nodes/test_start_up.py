@@ -1,4 +1,4 @@
-"""A node at its start: kernels are compiled once and kept; what it can't have it does without, and says so.
+"""A node at its start: kernels are compiled once and kept; what is missing is reported and not needed.
 
 It can be interrupted at any moment of it.
 """
@@ -24,12 +24,6 @@ NAMES = list(ROBOT.joint_names)
 Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
 
 
-@pytest.fixture
-def graph(tmp_path):
-    with ros.Graph(tmp_path) as running:
-        yield running
-
-
 def assert_answers(graph):
     torques = graph.listen(JointState, 'gravity_torque')
 
@@ -53,7 +47,7 @@ def test_kernels_are_compiled_at_the_first_start_and_kept(graph, tmp_path, monke
     assert_answers(graph)
 
 
-def test_a_home_that_can_not_be_written_is_told_and_done_without(graph, tmp_path, monkeypatch):
+def test_a_home_that_cannot_be_written_is_reported_and_not_needed(graph, tmp_path, monkeypatch):
     (tmp_path / 'cache').touch()  # a file where a folder should be: refused to root too
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
     graph.start(NODE)
@@ -68,14 +62,14 @@ def test_where_a_manager_is_to_start_it_it_waits(graph):
     assert_answers(graph)
 
 
-def test_more_joints_than_the_setting_are_answered_by_generic_kernels(graph):
+def test_for_more_joints_than_the_setting_the_generic_kernels_compute(graph):
     graph.start(NODE, arguments=('-p', 'most_joints:=5'))
     assert '6 joints, generic kernels' in graph.log(NODE)
     assert_answers(graph)
     assert graph.diagnostics(NODE).fields['kernels'] == 'generic'
 
 
-def test_cores_that_are_not_there_are_told_and_done_without(graph):
+def test_missing_cores_are_reported_and_not_needed(graph):
     graph.start(NODE, arguments=('-p', 'cores:=[4000]'))
     graph.until(lambda: 'cores [4000]: ' in graph.log(NODE), 'the warning')
     assert_answers(graph)
@@ -213,7 +207,7 @@ def test_a_parameter_file_that_does_not_exist_ends_the_process_with_one_line(nod
     assert 'nowhere.yaml' in line
 
 
-def test_simulated_arm_without_mujoco_says_what_to_install_and_the_library_needs_none():
+def test_simulated_arm_without_mujoco_names_what_to_install_and_the_library_needs_none():
     script = (
         'import sys\n'
         'sys.modules["mujoco"] = None  # what an import finds where it is not installed\n'

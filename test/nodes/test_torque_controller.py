@@ -31,19 +31,11 @@ FEEDFORWARD = np.array([1.0, -2.0, 3.0, -0.4, 0.5, -0.6])
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('controller')) as running:
-        running.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}', '-p', 'start_tolerance:=0.0'))
-        for name, value in (('stiffness', STIFFNESS), ('damping', DAMPING), ('bandwidth', BANDWIDTH)):
-            running.client.set_parameter(NODE, name, value)
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    """A time that no test has used, ahead of all of them, so that no state is out of order."""
-    start.used = max(getattr(start, 'used', 0), graph.now() + 1000 * ros.SECOND) + 1000 * ros.SECOND
-    return start.used
+def graph(file_graph):
+    file_graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}', '-p', 'start_tolerance:=0.0'))
+    for name, value in (('stiffness', STIFFNESS), ('damping', DAMPING), ('bandwidth', BANDWIDTH)):
+        file_graph.client.set_parameter(NODE, name, value)
+    return file_graph
 
 
 def at(start, seconds):
@@ -149,7 +141,7 @@ def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law)
     assert_near(torque, hold_torque(A + 0.03, RATE, A))
 
 
-def test_activated_anew_the_arm_is_held_where_it_is_then(graph, start):
+def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
     with graph.parameters(NODE, control_law='pd_gravity'):
         answer(graph, start, A)
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)

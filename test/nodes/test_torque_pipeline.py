@@ -1,4 +1,4 @@
-"""What the pipeline asks of its parts, and in which order; the graph fuzz and the hazards look at the torques."""
+"""Which parts the pipeline calls, and in which order; torques are compared by the graph fuzz and by other files."""
 
 from support import graph as ros
 
@@ -83,7 +83,7 @@ class Parts:
         return self.calls
 
 
-def test_a_state_is_answered_by_the_law():
+def test_the_torque_of_a_state_is_the_laws():
     stamp = 501 * SECOND
     assert Parts().state(501.0) == [('law', stamp), ('publish', stamp)]
 

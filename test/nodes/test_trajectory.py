@@ -18,7 +18,6 @@ from support.feedforward import (
     quintic,
     rest_at,
     send,
-    unused_time,
 )
 
 import numpy as np
@@ -28,15 +27,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 
 @pytest.fixture(scope='module')
-def graph(tmp_path_factory):
-    with ros.Graph(tmp_path_factory.mktemp('trajectory')) as running:
-        running.start(NODE, arguments=ARGUMENTS)
-        yield running
-
-
-@pytest.fixture
-def start(graph):
-    return unused_time(graph)
+def graph(file_graph):
+    file_graph.start(NODE, arguments=ARGUMENTS)
+    return file_graph
 
 
 def test_silent_without_trajectory(graph, start):
@@ -56,7 +49,7 @@ def test_torque_is_that_of_the_desired_motion_at_the_stamp(graph, start, t):
     assert_torque(torque, *motion(t))
 
 
-def test_after_the_last_point_the_arm_rests_there(graph, start):
+def test_after_the_last_point_the_arm_is_held_there(graph, start):
     message, _ = quintic(start)
     graph.follow(NODE, message)
     assert_torque(answer(graph, at(start, 7.5)), B, REST, REST)
@@ -95,7 +88,7 @@ BAD_TRAJECTORIES = {
 }
 
 
-def test_bad_trajectory_is_refused_by_name_and_the_old_one_goes_on(graph, start):
+def test_a_bad_trajectory_is_refused_by_name_and_the_old_one_continues(graph, start):
     message, motion = quintic(start)
     graph.follow(NODE, message)
     for k, (kind, (names, points, culprit, *ahead)) in enumerate(BAD_TRAJECTORIES.items()):
@@ -134,7 +127,7 @@ def test_trajectory_without_points_ends_the_old_one(graph, start):
     assert torques == []
 
 
-def test_a_new_trajectory_takes_the_place_of_the_old_one_in_mid_motion(graph, start):
+def test_a_new_trajectory_replaces_the_old_one_in_mid_motion(graph, start):
     message, motion = quintic(start)
     graph.follow(NODE, message)
     assert_torque(answer(graph, at(start, 0.5)), *motion(0.5))
@@ -158,7 +151,7 @@ def test_without_a_stamp_a_trajectory_starts_at_its_arrival(graph, start):
     assert min(earliest, latest) <= torque.effort[0] <= max(earliest, latest)
 
 
-def test_without_accelerations_cubic_without_velocities_linear_and_said_once(graph, start):
+def test_without_accelerations_cubic_without_velocities_linear_and_logged_once(graph, start):
     graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, RATE_A), (2.0, B, RATE_B)))
     for t in (0.4, 1.5):
         assert_torque(answer(graph, at(start, t)), *between(t, 2.0, (A, RATE_A), (B, RATE_B)))
@@ -178,7 +171,7 @@ def test_without_accelerations_cubic_without_velocities_linear_and_said_once(gra
     assert 'cubic' in said[0] or 'linear' in said[0]
 
 
-def test_first_point_later_than_the_start_begins_at_the_state_that_is_met(graph, start):
+def test_with_a_first_point_later_than_the_start_it_begins_at_the_measured_state(graph, start):
     met, rate = A + 0.2, np.full(6, 0.3)
     graph.follow(NODE, ros.trajectory(NAMES, start, (1.0, A, RATE_A), (2.0, B, RATE_B)))
     assert_torque(answer(graph, start, met, rate), *between(0.0, 1.0, (met, rate), (A, RATE_A)))
@@ -188,7 +181,7 @@ def test_first_point_later_than_the_start_begins_at_the_state_that_is_met(graph,
 
 
 @pytest.mark.parametrize('velocity', [[], [0.0, np.nan, 0.0, 0.0, 0.0, 0.0]], ids=['none', 'one NaN'])
-def test_the_met_state_may_lack_velocities(graph, start, velocity):
+def test_the_measured_state_may_lack_velocities(graph, start, velocity):
     graph.follow(NODE, rest_at(start))
     answer(graph, start, A, np.full(6, 0.5))  # a velocity of long ago, which must not count
     graph.follow(NODE, ros.trajectory(NAMES, start, (1.0, A, RATE_A), (2.0, B, RATE_B)))

@@ -1,4 +1,4 @@
-"""The way of a ROS 2 user: colcon builds both packages, and what it installs can be found, imported and started."""
+"""As a ROS 2 user builds: colcon builds both packages, and what it installs can be found, imported and started."""
 
 import re
 import subprocess
@@ -166,7 +166,7 @@ def test_colcon_test_leaves_out_what_cannot_be_imported_and_names_it(tmp_path):
     assert 'left out: room/test_lacks.py, for not installed: no_such_package' in printed
 
 
-def test_nobody_else_leaves_anything_out(tmp_path):
+def test_without_colcon_nothing_is_left_out(tmp_path):
     status, printed = pytest_of_two(tmp_path)
     assert status != 0
     assert "No module named 'no_such_package'" in printed

@@ -1,4 +1,4 @@
-"""What input says is never executed: the places of the package that execute anything are these, each for a reason."""
+"""Input is never executed: the only places of the package that execute code, each with its reason."""
 
 import ast
 from pathlib import Path
@@ -75,7 +75,7 @@ def found() -> dict:
     return lines
 
 
-def test_nothing_is_executed_but_in_the_places_that_say_why():
+def test_code_is_executed_only_in_the_listed_places():
     lines = found()
     assert {place: where for place, where in lines.items() if place not in ALLOWED} == {}
     assert set(ALLOWED) - set(lines) == set(), 'allowed, but no longer there'
@@ -105,7 +105,7 @@ def test_nothing_is_executed_but_in_the_places_that_say_why():
         ('import yaml\nyaml.unsafe_load(text)', 'yaml.unsafe_load'),
     ],
 )
-def test_what_executes_is_seen(code, what):
+def test_the_check_finds_what_executes(code, what):
     assert what in [name for name, _ in uses(ast.parse(code))]
 
 

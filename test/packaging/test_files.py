@@ -106,7 +106,7 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
     assert [key for key in keys if key.endswith('-pip')] == []
 
 
-def test_types_are_told(setup_arguments):
+def test_the_package_is_marked_as_typed(setup_arguments):
     assert (PACKAGE / 'py.typed').is_file()
     assert setup_arguments['package_data'] == {PACKAGE.name: ['py.typed']}
 
@@ -178,7 +178,7 @@ def test_data_files_exist_and_none_is_left_out(setup_arguments):
     assert kept <= installed
 
 
-def test_setup_puts_the_package_into_the_index(setup_arguments):
+def test_setup_registers_the_package_in_the_index(setup_arguments):
     # colcon would add a missing marker by itself; pip, and so scripts/bootstrap, would not.
     folder = 'share/ament_index/resource_index/packages'
     assert (folder, [f'resource/{PACKAGE.name}']) in setup_arguments['data_files']

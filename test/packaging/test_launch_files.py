@@ -218,7 +218,7 @@ def test_a_fleet_is_a_process_for_each_arm_in_a_namespace_of_its_own(described):
         ('config', 'nowhere.yaml', "config: no file 'nowhere.yaml'"),
     ],
 )
-def test_a_wrong_argument_is_told_in_one_line(described, name, value, said):
+def test_a_wrong_argument_is_reported_in_one_line(described, name, value, said):
     with pytest.raises(ValueError, match=re.escape(said)) as caught:
         described(BRINGUP, **{name: value})
     assert '\n' not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Wrenches, payload, gravity and actuators: what another robot is made of, and what acts on it."""
+"""Wrenches, payload, gravity and actuators: robots with other properties, and external wrenches."""
 
 from support.facade_robots import (
     ACTUATORS,
@@ -73,7 +73,7 @@ def test_wrenches_by_name_in_batches(name, link):
 
 @LINK
 @pytest.mark.parametrize('frame', FRAMES)
-def test_a_wrench_acts_by_the_jacobian_of_its_frame(name, link, frame):
+def test_a_wrench_is_mapped_by_the_jacobian_of_its_frame(name, link, frame):
     robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics', (2, 3))
     wrench = np.random.default_rng(8).normal(scale=10.0, size=(3, 6))
     J = robot.with_binding('generic').jacobian(q, link, frame)  # or code would be made for each link and frame
@@ -131,7 +131,7 @@ def test_wrenches_on_one_body_add_up(name):
 
 
 @pytest.mark.parametrize('form', FORMS)
-def test_wrenches_in_another_form_give_the_same_bits(form):
+def test_wrenches_in_another_form_yield_the_same_bits(form):
     robot, (q, qd, x) = robot_of('aubo_i5'), states('aubo_i5', 'inverse_dynamics', (4,))
     one, every = np.random.default_rng(7).normal(scale=10.0, size=(4, 6)), np.arange(4 * 7 * 6.0).reshape(4, 7, 6)
     for method in (robot.inverse_dynamics, robot.forward_dynamics):
@@ -221,7 +221,7 @@ def test_gravity_from_any_side(name, method):
     assert_close(call(name, method, arguments, turned), np.array(expected(name, method, arguments, gravity)))
 
 
-def test_actuators_are_the_figures_given():
+def test_actuators_have_the_values_passed():
     bare, robot = Robot.from_urdf(TREE), robot_of('tree')
     assert (robot.rotor_inertia.tolist(), bare.rotor_inertia.tolist()) == ([0.3, 0.9, 0.02], [0, 0, 0])
     assert (robot.friction.offset.tolist(), bare.friction.offset.tolist()) == ([0.4, -0.7, 0.1], [0, 0, 0])

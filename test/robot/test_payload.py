@@ -161,7 +161,7 @@ def test_payloads_add_up_wherever_they_hang(name):
     assert same_bits(torques(on_one, name), torques(robot.with_payload(BOX + BALL, links[0]), name))
 
 
-def test_the_robot_tells_what_it_carries():
+def test_the_robot_has_its_payloads():
     robot = robot_of('aubo_i5')
     assert robot.payloads == {}
     carrying = robot.with_payload(BOX).with_payload(BALL, 'ee_link')

@@ -62,7 +62,7 @@ def quintic():
 
 
 @pytest.mark.parametrize('mass', [1.0, 5.0])
-def test_a_payload_that_replaces_the_last_link_gives_the_curves(mass):
+def test_a_payload_that_replaces_the_last_link_yields_the_curves(mass):
     tau = lecture_arm(mass, GRASP).inverse_dynamics(*quintic())
     read = np.array(CURVES[f'{mass:.0f}'])
     assert tau.shape == read.shape == (36, 6) and np.abs(read).max() > 40.0

@@ -68,7 +68,7 @@ def test_a_processor_lost_between_the_two_clocks_makes_no_state_of_the_future():
     assert stands(clock) == machine.ros
 
 
-def test_an_arm_that_moves_goes_on_by_what_the_steady_clock_says():
+def test_the_time_of_a_moving_arm_advances_by_the_steady_clock():
     machine = Machine()
     clock = machine.clock()
     began = clock.stamp
@@ -105,7 +105,7 @@ def test_a_system_clock_that_is_set_back_holds_the_stamps():
     assert stands(clock) == machine.ros == before + 7 * MS
 
 
-def test_simulated_time_counts_steps_pauses_and_begins_anew_where_it_goes_back():
+def test_simulated_time_counts_steps_and_pauses_and_restarts_where_it_goes_back():
     machine = Machine(simulated=True)
     clock = machine.clock()
     began = clock.stamp
@@ -121,7 +121,7 @@ def test_simulated_time_counts_steps_pauses_and_begins_anew_where_it_goes_back()
     assert moves(clock) == 4 * MS
 
 
-def test_another_clock_in_use_begins_anew():
+def test_another_clock_restarts_the_time():
     machine = Machine()
     clock = machine.clock()
     machine.simulated, machine.ros = True, 5 * MS

@@ -1,4 +1,4 @@
-"""The MuJoCo plant: without errors it follows our forward dynamics, with errors it differs by what they say."""
+"""The MuJoCo plant: without errors it follows our forward dynamics, with errors it differs by them."""
 
 import re
 import resource
@@ -136,7 +136,7 @@ def test_brakes_hold_it_from_the_start_and_whenever_set():
     assert arm.position.tolist() == met.tolist() and not arm.velocity.any()
 
 
-def test_reset_puts_it_back_on_its_brakes():
+def test_reset_engages_the_brakes():
     arm = plant(period=0.001)
     runs = []
     for _ in range(2):
@@ -151,7 +151,7 @@ def test_reset_puts_it_back_on_its_brakes():
     assert np.array(runs[0]) == pytest.approx(np.array(runs[1]), abs=1e-9)  # the same torque, the same motion
 
 
-def test_steps_may_be_taken_at_once_or_one_by_one():
+def test_steps_may_be_computed_together_or_one_by_one():
     one, two = plant(period=0.001), plant(period=0.001)
     for arm in (one, two):
         arm.torque[:] = 30.0

@@ -1,4 +1,4 @@
-"""Robots that the facade's tests share: the AUBO-i5 and a small tree, with Pinocchio's model of each."""
+"""Robots for tests of ``Robot``: the AUBO-i5 and a small tree, with Pinocchio's model of each."""
 
 from functools import cache
 from types import SimpleNamespace

@@ -1,6 +1,4 @@
-"""What tests of feedforward_node share: its process's arguments, motions, states, and the torques that they take."""
-
-import itertools
+"""For tests of feedforward_node: arguments of its process, motions, states, and the torques expected for them."""
 
 from support import graph as ros
 
@@ -24,12 +22,6 @@ CONTROLLER = 'torque_controller'
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 """Of torque_controller, as config/nodes.yaml has them."""
-_THOUSANDS = itertools.count(1)
-
-
-def unused_time(graph) -> int:
-    """Return a time that no test has used, ahead of all of them, so that no state is out of order."""
-    return graph.now() + 1000 * next(_THOUSANDS) * ros.SECOND
 
 
 def at(start, seconds):

@@ -1,4 +1,4 @@
-"""A robot of ours beside Pinocchio's model of it: what of the facade's answers Pinocchio has, and how far off we are.
+"""A robot of ours and Pinocchio's model of it: the quantities that both have, and the largest difference.
 
 Pinocchio's 6-vectors have the linear part first, its joints an order of their own, a planar or endless joint the cosine
 and sine of its angle; for one velocity its matrices are vectors.

@@ -1,4 +1,4 @@
-"""Asks a service as fast as it can while it is told to, as a process of its own: ``request_flood.py KIND``.
+"""Calls a service as fast as it can on request, as a process of its own: ``request_flood.py KIND``.
 
 A line on standard input begins a flood, the next one ends it; then the number of its answers is printed.
 """

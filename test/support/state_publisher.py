@@ -1,4 +1,4 @@
-"""Publishes joint states of an arm at rest, as a process of its own: ``state_publisher.py RATES NAME ...``.
+"""Publishes joint states of an arm that does not move, as a process of its own: ``state_publisher.py RATES NAME ...``.
 
 RATES are states per second with commas between. The first one is kept until standard input ends, then each of them for
 ``--seconds``; of these ``--drop`` is the share that is not sent, and ``--pause`` (s) a pause after every 20 of them.

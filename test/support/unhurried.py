@@ -1,4 +1,4 @@
-"""How hypothesis tries examples here: the same ones each time, however slow the machine is."""
+"""Settings of hypothesis: the same examples in each run, and no deadline."""
 
 from hypothesis import HealthCheck, settings
 

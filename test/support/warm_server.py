@@ -1,4 +1,4 @@
-"""What an active dynamics_server compiles or looks for on disk while it is asked all of its questions, as JSON.
+"""Prints as JSON what an active dynamics_server compiles or looks for on disk while all of its services are called.
 
 A process of its own, ``warm_server.py FOLDER``: nothing that ran before it has compiled or loaded anything here.
 """

@@ -1,4 +1,4 @@
-"""What a fuzzed process is like: its memory, what it has compiled, and what its libraries say."""
+"""The process of a fuzz: its memory, what it has compiled, and its log."""
 
 import ctypes
 import os
@@ -29,7 +29,7 @@ def memory() -> float:
 
 @contextmanager
 def quiet():
-    """Leave out what libraries say of each broken message."""
+    """Leave out what nodes and libraries log."""
     kept = os.dup(2)
     with open(os.devnull, 'w') as nowhere, np.errstate(all='ignore'):
         os.dup2(nowhere.fileno(), 2)

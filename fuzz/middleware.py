@@ -1,4 +1,4 @@
-"""Stands in for the middleware below nodes of one process and one thread: what they make of rclpy is kept and called.
+"""Stands in for the middleware below nodes of one process and one thread: what they create is recorded and called.
 
 Nothing is known of how a node works: whatever it subscribes, publishes, serves or times is found where it asks rclpy
 for it, and the modules of the nodes get ``Time`` and ``Threads`` for ``time`` and ``threading``.
