@@ -94,6 +94,8 @@ def test_each_language_occurs():
         ('ros2 topic echo /gravity', '/gravity'),
         ('ros2 service call /dynamics_server/set_mass robot_dynamics_interfaces/srv/SetPayload "{}"', 'set_mass'),
         ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{kg: 1.0}"', 'kg'),
+        ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{mass: 1}"', 'mass'),
+        ('ros2 run robot_dynamics_ros feedforward_node --ros-args --enclave /robot_dynamics_ros/feed', 'feed'),
         ('pip install ".[simulation]"', 'simulation'),
         ('rosdep install --from-paths src', 'src'),
         ('killall ros2', 'killall'),

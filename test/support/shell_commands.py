@@ -143,7 +143,8 @@ def check_node(executable: str, arguments: list[str]) -> None:
             assert next(words).split(':=')[0] in topics_of(executable)
         else:
             assert word == '--enclave', word
-            assert next(words) in (ROOT / 'config' / 'security' / 'policy.xml').read_text(encoding='utf-8')
+            policy = (ROOT / 'config' / 'security' / 'policy.xml').read_text(encoding='utf-8')
+            assert f'path="{next(words)}"' in policy, arguments
 
 
 def check_options(given: dict[str, str]) -> None:
@@ -175,7 +176,7 @@ def check_message(message_class, fields: dict) -> None:
             for item in nested:
                 check_message(interface(f'{package}/msg/{kind}'), item)
         else:
-            setattr(message_class(), name, value)  # asserts the type
+            setattr(message_class(check_fields=True), name, value)  # asserts the type
 
 
 def interface(name: str):
