@@ -8,11 +8,16 @@ from html.parser import HTMLParser
 from support import shell_commands
 from support.shell_commands import ROOT
 
+# conftest.py leaves this file out of `colcon test` where one of them is not installed
+import furo  # noqa: F401
+import myst_parser  # noqa: F401
+import numpydoc  # noqa: F401
 import pytest
 import sphinx.cmd.build
 
 from robot_dynamics_ros.nodes.bringup import NODES
 
+PAGES = [*ROOT.glob('*.md'), *(ROOT / 'doc').rglob('*.md')]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 
 
@@ -67,6 +72,13 @@ def test_every_file_that_is_linked_exists(name):
     targets = re.findall(r'\]\(([^)#]+)', (ROOT / name).read_text(encoding='utf-8'))
     assert targets
     assert [target for target in targets if '//' not in target and not (ROOT / target).exists()] == []
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_and_folder_in_the_text_exists(page):
+    paths = re.findall(r'`([a-z_]+/(?:\w+/)*(?:\w+\.\w+)?)`', page.read_text(encoding='utf-8'))
+    folders = (ROOT, ROOT / shell_commands.PACKAGE)
+    assert [path for path in paths if not any((folder / path).exists() for folder in folders)] == []
 
 
 def test_the_readme_is_a_page():
