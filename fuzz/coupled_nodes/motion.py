@@ -1,6 +1,6 @@
 """The motion of a trajectory as polynomials that are solved for, and where it begins. Times are ns.
 
-Written from the README's "Trajectories" and rules R9 to R11; the nodes' own interpolation is not used.
+Written from doc/trajectories.md and rules R9 to R11; the nodes' own interpolation is not used.
 """
 
 import math

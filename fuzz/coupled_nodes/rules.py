@@ -1,4 +1,4 @@
-"""The rules of coupled nodes, as the README's tables and issue 13 state them, and what broke them."""
+"""The rules of coupled nodes, as doc/safety.md and issue 13 state them, and what broke them."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -31,7 +31,7 @@ RULES = {
     'UP': 'a node with good parameters can be configured and activated',
     'SERVER': 'the server computes with the payload and gravity in force',
 }
-"""By the number in the rules of issue 13; those without a number are in the README's tables."""
+"""By the number in the rules of issue 13; those without a number are in doc/safety.md."""
 
 POINTS = {
     1: ('R1', 'R2'),

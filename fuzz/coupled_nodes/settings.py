@@ -14,7 +14,7 @@ OF_ROBOT = {
     'ur_direct_torque': ('gravity', 'friction'),
     'kuka_fri': ('gravity', 'friction'),
 }
-"""Terms that a robot adds itself, by preset (README, "Who owns gravity"; rule R24)."""
+"""Terms that a robot adds itself, by preset (doc/presets.md; rule R24)."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 BANDWIDTH = 10.0
