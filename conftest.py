@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent / 'test'
+BESIDE = (TESTS, TESTS.parent / 'fuzz')
 LEFT_OUT = pytest.StashKey()
 
 
@@ -36,13 +37,14 @@ def missing(path: Path) -> frozenset:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module]
+            names = [f'{node.module}.{alias.name}' for alias in node.names]
         else:
             continue
         for name in names:
-            top = name.partition('.')[0]
-            beside = TESTS / f'{top}.py'
-            if beside.is_file():
+            top, *inner = name.split('.')
+            paths = (folder.joinpath(top, *deeper) for deeper in ((), inner[:1]) for folder in BESIDE)
+            beside = next((file for path in paths if (file := path.with_suffix('.py')).is_file()), None)
+            if beside:
                 found |= missing(beside)
             elif find_spec(top) is None:
                 found.add(top)
@@ -51,11 +53,11 @@ def missing(path: Path) -> frozenset:
 
 def pytest_ignore_collect(collection_path, config):
     """Leave a file out for ``colcon test`` where it can't be imported."""
-    if not config.getoption('junitprefix') or collection_path.parent != TESTS or collection_path.suffix != '.py':
+    if not config.getoption('junitprefix') or TESTS not in collection_path.parents or collection_path.suffix != '.py':
         return None
     lacks = missing(collection_path)
     if lacks and collection_path.name.startswith('test_'):
-        config.stash[LEFT_OUT][collection_path.name] = lacks
+        config.stash[LEFT_OUT][collection_path.relative_to(TESTS).as_posix()] = lacks
         return True
     return None
 

@@ -19,8 +19,8 @@ from measure import heading, interleaved, verdict
 from peers import ARGUMENTS, pinocchio_calls
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.compiler.emit import count
-from robot_dynamics_ros.compiler.programs import PROGRAMS, trace
 from robot_dynamics_ros.jit.fused import fma
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -62,7 +62,7 @@ def peak(seconds: float, size: int) -> float:
 
 def operations(robot: Robot, name: str) -> int:
     """Return the multiplications and additions of one state."""
-    counted = count(trace(regrouped(robot._model.arrays), PROGRAMS[name]))
+    counted = count(trace(regrouped(robot._model.arrays), ALGORITHMS[name]))
     in_sincos = sum(isinstance(node, ast.BinOp) for node in ast.walk(ast.parse(inspect.getsource(sincos.py_func))))
     return counted.multiplications + counted.additions + counted.sincos * in_sincos
 
@@ -100,7 +100,7 @@ def main():
     random = np.random.default_rng(0)
     lanes = np.ones(512)
     for name, at_most in FIGURES.items():
-        shape = PROGRAMS[name].shape(named._model.arrays)
+        shape = ALGORITHMS[name].shape_of(named._model.arrays)
         for states in COUNTS:
             if states * math.prod(shape) > MOST_NUMBERS:
                 continue

@@ -27,9 +27,9 @@ def main():
     for name, figures in FIGURES.items():
         state, link = STATE[: ARGUMENTS[name]], of_link(name)
         out = getattr(robot, name)(*state, *link)
-        own = robot._program_of_frame(name, *link, 'world') if link else name
+        own = robot._evaluator._algorithm((name, *link, 'local_world_aligned'))[0] if link else name
         ours = {
-            'specialised': partial(getattr(robot._specialised.single, own), *state, robot._load, out),
+            'specialised': partial(getattr(robot._evaluator.specialised.single, own), *state, robot._load, out),
             'Robot': partial(getattr(robot, name), *state, *link),
         }
         offered = {peer: of_peer[name] for peer, of_peer in peers.items() if name in of_peer}

@@ -1,4 +1,4 @@
-"""Runs benchmarks, one after the other, and writes RESULTS.md and the plot of the README.
+"""Runs benchmarks, one after the other, and writes RESULTS.md and the plot of doc/benchmarks.md.
 
 All of them, or those that are named: ``python benchmark/results.py soak``; the others' sections stay as they are.
 All take some twenty minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are

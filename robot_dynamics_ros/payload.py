@@ -18,12 +18,22 @@ UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A body that the arm carries: mass (kg), centre (3, m) in the link's frame, inertia about the centre.
+    """A body that the arm carries; ``a + b`` is the payload of both.
 
-    The axes of the inertia (3, 3; kg m^2) are parallel to the link's frame; left out, the payload is a point mass.
-    ``a + b`` is the payload of both. Raises ArgumentError for a physically inconsistent inertia: a
-    negative mass, an inertia without mass, or principal moments of which one exceeds the sum of the others by more than
-    six printed decimals explain.
+    Parameters
+    ----------
+    mass : float
+        kg.
+    com : array_like, (3,)
+        Centre of mass in the frame of the link, m.
+    inertia : array_like, (3, 3), optional
+        About the centre of mass, axes parallel to the frame of the link, kg m^2. Default: zeros, a point mass.
+
+    Raises
+    ------
+    ArgumentError
+        For a physically inconsistent inertia: a negative mass, an inertia without mass, or a principal moment that
+        exceeds the sum of the others by more than six printed decimals explain.
     """
 
     mass: float
@@ -70,31 +80,95 @@ class Payload:
 
     @classmethod
     def box(cls, mass: float, size, center=(0.0, 0.0, 0.0), rotation=UNTURNED) -> 'Payload':
-        """Return a solid box of ``size`` (3, m) along its own x, y, z.
+        """Return a solid box.
 
-        ``center`` (3, m) and ``rotation`` (3, 3; box to link) place it in the link's frame.
+        Parameters
+        ----------
+        mass : float
+            kg.
+        size : array_like, (3,)
+            Lengths along its own x, y and z axes, m.
+        center : array_like, (3,)
+            Centre in the frame of the link, m.
+        rotation : array_like, (3, 3)
+            Rotation matrix from the axes of the box to those of the link.
+
+        Returns
+        -------
+        Payload
         """
         return cls._solid(mass, validation.not_negative('size', size, (3,), 'm') ** 2 / 12.0, center, rotation)
 
     @classmethod
-    def cylinder(cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=UNTURNED):
-        """Return a solid cylinder of ``radius`` and ``length`` (m) about its own z, placed as ``box`` is."""
+    def cylinder(
+        cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=UNTURNED
+    ) -> 'Payload':
+        """Return a solid cylinder about its own z axis.
+
+        Parameters
+        ----------
+        mass : float
+            kg.
+        radius : float
+            m.
+        length : float
+            m.
+        center : array_like, (3,)
+            Centre in the frame of the link, m.
+        rotation : array_like, (3, 3)
+            Rotation matrix from the axes of the cylinder to those of the link.
+
+        Returns
+        -------
+        Payload
+        """
         across = float(validation.not_negative('radius', radius, (), 'm')) ** 2 / 4.0
         along = float(validation.not_negative('length', length, (), 'm')) ** 2 / 12.0
         return cls._solid(mass, np.array([across, across, along]), center, rotation)
 
     @classmethod
     def sphere(cls, mass: float, radius: float, center=(0.0, 0.0, 0.0)) -> 'Payload':
-        """Return a solid sphere of ``radius`` (m) about ``center`` (3, m) in the link's frame."""
+        """Return a solid sphere.
+
+        Parameters
+        ----------
+        mass : float
+            kg.
+        radius : float
+            m.
+        center : array_like, (3,)
+            Centre in the frame of the link, m.
+
+        Returns
+        -------
+        Payload
+        """
         squared = float(validation.not_negative('radius', radius, (), 'm')) ** 2
         return cls._solid(mass, np.full(3, squared / 5.0), center, UNTURNED)
 
     @classmethod
     def from_urdf(cls, source: str | Path, link: str | None = None) -> 'Payload':
-        """Return the inertial of a ``link`` of a URDF (path or text), in the frame of that link.
+        """Return the inertial of a link of a URDF, in the frame of that link.
 
-        Left out, it is the one link that has a mass; ArgumentError lists them where there are others or none.
-        Raises ModelError for a URDF that can't be read and UnknownNameError.
+        Parameters
+        ----------
+        source : str or Path
+            Path or text of the URDF.
+        link : str, optional
+            Name of the link. Default: the one that has a mass.
+
+        Returns
+        -------
+        Payload
+
+        Raises
+        ------
+        ArgumentError
+            Where ``link`` is left out and several links have a mass, or none; it lists them.
+        ModelError
+            For a URDF that cannot be read.
+        UnknownNameError
+            For an unknown link.
         """
         inertials = inertials_from_urdf(source)
         if link is None:

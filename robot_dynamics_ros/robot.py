@@ -1,8 +1,6 @@
-"""``Robot``, the one class that a user of the library needs: how it is made, changed and described.
+"""How a robot is made, changed and described."""
 
-What it computes is in ``answers``. It never changes: ``with_payload``, ``with_gravity`` and the like return another.
-"""
-
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +8,8 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS, code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.evaluation.configurations import Positions
-from robot_dynamics_ros.evaluation.derivatives import Derivatives
-from robot_dynamics_ros.evaluation.evaluator import GRAVITY
-from robot_dynamics_ros.evaluation.motors import Motors
-from robot_dynamics_ros.evaluation.operational_space import OperationalSpace
-from robot_dynamics_ros.evaluation.regressors import Parameters
+from robot_dynamics_ros.evaluation.documented import documented
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, GRAVITY, Dynamics
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
@@ -30,12 +24,11 @@ from robot_dynamics_ros.payload import Payload
 BINDINGS = ('generic', 'specialised')
 
 
-class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
-    """The dynamics of one robot.
+@documented
+class Robot(Dynamics):
+    """A robot: how it is made, changed and described; its quantities are those of ``Dynamics``.
 
-    Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints). Every method
-    takes one state or any batch (..., nq or nv), broadcasts its arguments, writes into ``out`` where given, and raises
-    ArgumentError naming the argument for a wrong shape, NaN or inf.
+    It never changes: ``with_payload``, ``with_gravity`` and the like return another robot.
     """
 
     def __reduce__(self):
@@ -54,25 +47,22 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
 
     @classmethod
     def from_urdf(cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
-        """Return the robot of a URDF, given as path or as text; ModelError names what can't be represented.
-
-        ``base_link`` and ``tip_link`` cut a chain or a subtree out of it, as ``chain`` does.
-        """
+        """Return the robot of a URDF; ModelError names what cannot be represented."""
         return cls(cut(model_from_urdf(source), base_link, tip_link)).with_binding('specialised')
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
-        """Return the robot of a Denavit-Hartenberg table, ``'standard'`` or ``'modified'``; see ``model_from_dh``."""
+        """Return the robot of a Denavit-Hartenberg table; see ``model_from_dh``."""
         return cls(model_from_dh(rows, convention, **more)).with_binding('specialised')
 
     @classmethod
     def from_mjcf(cls, source: str | Path) -> 'Robot':
-        """Return the robot of an MJCF under its gravity, given as path or as text; needs MuJoCo."""
+        """Return the robot of an MJCF under its gravity; needs MuJoCo."""
         return cls(*model_from_mjcf(source)).with_binding('specialised')
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> 'Robot':
-        """Return the robot that ``to_yaml`` wrote, given as path or as text."""
+        """Return the robot that ``to_yaml`` wrote."""
         return cls(*model_from_yaml(source)).with_binding('specialised')
 
     def to_urdf(self) -> str:
@@ -80,50 +70,49 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         return urdf_of(self._model)
 
     def to_yaml(self) -> str:
-        """Return this robot as YAML text, gravity included; nothing is lost but what the audit found."""
+        """Return this robot as YAML text, gravity included; only the findings of the model check are lost."""
         return yaml_of(self._model, self._gravity)
 
     def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
-        """Return what moves on ``base_link``: the chain to ``tip_link``, or all where that is left out.
+        """Return what moves on ``base_link``, up to ``tip_link``.
 
-        What is beside the chain or beyond its tip is dropped with its mass. Gravity is in the new base's frame.
+        Links beside the chain or beyond its tip are dropped with their mass. Gravity is in the new base frame.
         """
         return self._of(cut(self._model, base_link, tip_link))
 
     def with_locked_joints(self, positions) -> 'Robot':
-        """Return this robot with joints held at positions: a mapping from names to rad or m."""
+        """Return this robot with joints locked at positions; their links keep their mass and their names."""
         return self._of(with_locked_joints(self._model, positions))
 
     def with_attached(self, other: 'Robot', link: str, pose=None, prefix: str = '') -> 'Robot':
-        """Return this robot with another's base fixed to ``link`` at ``pose`` (4, 4), its names after ``prefix``."""
+        """Return this robot with the base of another one fixed to ``link``."""
         if not isinstance(other, Robot):
             raise ArgumentError(f'other: expected a Robot, got {other!r:.80}')
         model = with_attached(self._model, other._model, link, pose, prefix)
         return Robot(model, self._gravity).with_binding(self.binding, self._threads)
 
     def with_actuators(self, source) -> 'Robot':
-        """Return this robot with the figures of an actuator file (path or mapping; ``config/aubo_i5.yaml``)."""
+        """Return this robot with the figures of an actuator file (``config/aubo_i5.yaml``): rotors, gears, friction."""
         model = with_actuators(self._bare, source)
         robot = Robot(model, self._gravity, payloads=self._payloads)
         return robot.with_binding(self.binding, self._threads, most_joints=self.nv)
 
     def with_gravity(self, gravity) -> 'Robot':
-        """Return this robot under ``gravity`` (3, m/s^2) in the base frame: wall and ceiling mounting."""
+        """Return this robot under another gravity, for wall and ceiling mounting."""
         return Robot(self._bare, gravity, self._code, self._threads, self._payloads)
 
     def with_base_orientation(self, rotation) -> 'Robot':
-        """Return this robot with its base turned by ``rotation`` R (3, 3; base to a world whose z is up).
+        """Return this robot with a turned base: ``with_gravity`` R' (0, 0, -9.81).
 
-        That is ``with_gravity`` R' (0, 0, -9.81). ArgumentError where R'R is not the identity to 1e-6, or R reflects.
+        ArgumentError where R'R is not the identity to 1e-6, or R reflects.
         """
         return self.with_gravity(validation.rotation('rotation', rotation).T @ GRAVITY)
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
-        """Return this robot with ``payload`` added to what ``link`` carries, expressed in that link's frame.
+        """Return this robot with ``payload`` added to what ``link`` carries; the last link by default.
 
-        ``link`` is any of ``frame_names``; the last link is the default where the robot has one tip. Nothing is
-        compiled: specialised code takes a payload of the last link as it comes, and while another link carries one
-        the generic kernels answer. Raises ArgumentError and UnknownNameError.
+        Nothing is compiled: specialised code has the last link's payload as a run-time argument; with one on another
+        link the generic kernels compute. Raises ArgumentError and UnknownNameError.
         """
         if not isinstance(payload, Payload):
             raise ArgumentError(f'payload: expected a Payload, got {payload!r:.80}')
@@ -138,7 +127,7 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         return self._carrying({**self._payloads, link: carried + payload if carried else payload})
 
     def without_payload(self, link: str | None = None) -> 'Robot':
-        """Return this robot without what ``link`` carries, or without any payload: bit by bit as it was before.
+        """Return this robot without the payload of ``link``, or without any: the same bits as before.
 
         UnknownNameError for a link that carries none.
         """
@@ -152,43 +141,39 @@ class Robot(OperationalSpace, Derivatives, Parameters, Positions, Motors):
         return robot_digest(self._model.arrays)
 
     def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
-        """Return this robot answered by ``'generic'`` kernels, or by code ``'specialised'`` for it.
+        """Return this robot with ``'generic'`` kernels, or with code ``'specialised'`` for it.
 
-        Specialised code is compiled when it is first needed and kept on disk; gravity and a payload on the last link
-        change without compiling. Robots of more than ``most_joints`` joints stay generic, for compiling them takes
-        minutes; ``binding`` tells. Payloads on other links become part of the code; it serves as long as they stay.
-        ``threads`` is how many cores a large batch may take (None: all).
+        Specialised code is compiled at its first use and kept on disk; gravity and a payload on the last link change
+        without compiling. Payloads on other links become part of the code, which serves as long as they stay.
+        ``binding`` tells which one computes.
         """
         validation.choice('binding', binding, BINDINGS)
         possible = 0 < self.nv <= most_joints and is_possible()
         wanted = binding == 'specialised' and possible
-        code = code_of(self._arrays, threads) if wanted else None
+        code = code_of(self._evaluator.arrays, threads) if wanted else None
         return Robot(self._bare, self._gravity, code, threads, self._payloads)
 
     @property
     def binding(self) -> str:
         """What answers: ``'specialised'`` or ``'generic'``."""
-        return 'specialised' if self._specialised else 'generic'
+        return 'specialised' if self._evaluator.specialised else 'generic'
 
-    def kernel(self, program: str, link: str | None = None, frame: str = 'world'):
-        """Return a program as a function for your own Numba code, compiled into whatever calls it.
+    def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
+        """Return a quantity, of the frame of ``link`` where given, as a function that your Numba code inlines.
 
-        ``program`` is among ``'inverse_dynamics'``, ``'forward_dynamics'``, ``'mass_matrix'``, ``'gravity_torque'``,
-        ``'mass_matrix_inverse'``, ``'bias_torque'``, ``'torque_regressor'``, ``'inverse_dynamics_derivatives'`` and
-        ``'forward_dynamics_derivatives'``; with a ``link``, seen from ``frame`` as in ``evaluation.kinematics``, among
-        ``'link_pose'``, ``'link_velocity'``, ``'link_acceleration'`` and ``'jacobian'``. The function takes joint
-        vectors in the order of that method, ``robot.load`` and the result, matrices flat; it returns whether all
-        numbers are finite and checks nothing else. ArgumentError for another name or a robot of generic binding.
+        The function takes joint vectors as the method does, ``robot.load`` and the result, matrices flat; it returns
+        whether all numbers are finite and checks nothing else. ArgumentError lists the names; it is also raised where
+        generic kernels compute.
         """
-        return self._program(program, 'inline', link, frame)
+        return self._evaluator.code(program, 'inline', link, reference_frame)
 
-    def address(self, program: str, link: str | None = None, frame: str = 'world') -> int:
-        """Return where a program is in memory, for compiled code of any language in this process.
+    def address(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> int:
+        """Return the address of a quantity's compiled code, for any language in this process.
 
         In C: ``bool f(const double *q, ..., const double *load, double *result)``, arguments and result as those of
-        ``kernel``. It holds as long as the robot lives. Raises ArgumentError as ``kernel`` does.
+        ``kernel``. It is valid as long as the robot lives. Raises ArgumentError as ``kernel`` does.
         """
-        return self._program(program, 'address', link, frame)
+        return self._evaluator.code(program, 'address', link, reference_frame)
 
     @property
     def load(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.model import Model
 
-FRAMES = ('world', 'local_world_aligned', 'local')  # what 6-vectors may be seen from; see ``evaluation.kinematics``
+REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``
 ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
 
 
@@ -73,12 +73,12 @@ def choice(name: str, value, choices):
     return value
 
 
-def wrenches(model: Model, value, batch: tuple[int, ...], frame: str = 'local', poses=None) -> np.ndarray:
+def wrenches(model: Model, value, batch: tuple[int, ...], reference_frame: str = 'local', poses=None) -> np.ndarray:
     """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
 
     ``value`` is an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
-    merged into another may be named: its wrench is carried over. ``frame`` is what they are seen from; all but
-    ``'local'`` need the ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and UnknownNameError.
+    merged into another may be named: its wrench is transformed. Reference frames other than ``'local'`` need the
+    ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and UnknownNameError.
     """
     links = len(model.link_names)
     if not isinstance(value, dict):
@@ -87,7 +87,9 @@ def wrenches(model: Model, value, batch: tuple[int, ...], frame: str = 'local', 
             raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
         check_finite('wrenches', array)
         rows = _wrench_rows('wrenches', array, batch)
-        return rows if frame == 'local' else _local(frame, rows, poses.reshape(-1, links, 4, 4))
+        return (
+            rows if reference_frame == 'local' else in_link_frame(reference_frame, rows, poses.reshape(-1, links, 4, 4))
+        )
     total = np.zeros((*batch, links, 6))
     for link, wrench in value.items():
         if link not in model.frames:
@@ -99,8 +101,8 @@ def wrenches(model: Model, value, batch: tuple[int, ...], frame: str = 'local', 
         check_finite(name, array)
         place = model.frames[link]
         try:
-            if frame != 'local':
-                array = _local(frame, array, poses[..., place.link, :, :] @ place.pose)
+            if reference_frame != 'local':
+                array = in_link_frame(reference_frame, array, poses[..., place.link, :, :] @ place.pose)
             force = array[..., 3:] @ place.rotation.T
             moment = array[..., :3] @ place.rotation.T + np.cross(place.origin, force)
             total[..., place.link, :] += np.concatenate([moment, force], axis=-1)
@@ -164,10 +166,10 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
     return array.reshape(math.prod(shape[: len(shape) - len(item)]), *item)
 
 
-def _local(frame: str, wrench: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Return wrenches (..., 6) that are seen from ``frame`` as links at ``pose`` (..., 4, 4) see them themselves."""
+def in_link_frame(reference_frame: str, wrench: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """Return wrenches (..., 6), expressed in ``reference_frame``, in the frames at ``pose`` (..., 4, 4)."""
     moment, force = wrench[..., :3], wrench[..., 3:]
-    if frame == 'world':
+    if reference_frame == 'world':
         moment = moment - np.cross(pose[..., :3, 3], force)  # about the link's origin
     moment, force = (np.squeeze(part[..., None, :] @ pose[..., :3, :3], -2) for part in (moment, force))  # R' n, R' f
     return np.concatenate([moment, force], axis=-1)

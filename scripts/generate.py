@@ -81,9 +81,7 @@ def table(node: str) -> str:
     own_first = sorted(definitions_of(node), key=lambda found: found not in own(node))
     rows = [row(found) for found in own_first]
     lines = [
-        f'# Parameters of {node}',
-        '',
-        'Generated from `robot_dynamics_ros/nodes/parameters.yaml` by `scripts/generate`.',
+        '<!-- Generated from robot_dynamics_ros/nodes/parameters.yaml by scripts/generate. -->',
         '',
         '| ' + ' | '.join(COLUMNS) + ' |',
         '| ' + ' | '.join(['---'] * len(COLUMNS)) + ' |',

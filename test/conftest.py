@@ -1,47 +1,48 @@
 """Options of the tests: full matrices, random order; and the default order of the files."""
 
+from pathlib import Path
 from random import Random, SystemRandom
 
 import pytest
 
 LONGEST = (
-    'test_robot_facade',
-    'test_dynamics_pinocchio',
-    'test_robot_motions',
-    'test_dynamics_rotors',
-    'test_codegen_specialised',
-    'test_dynamics_regressors',
-    'test_importers_dh',
-    'test_codegen_bits',
-    'test_nodes_faults',
-    'test_nodes_fuzz',
-    'test_nodes_envelope',
-    'test_tools_demo',
-    'test_nodes_rejoin',
-    'test_nodes_feedforward',
-    'test_nodes_torque_controller',
-    'test_nodes_controller_state',
-    'test_nodes_crash',
-    'test_nodes_start_up',
-    'test_nodes_description',
+    'evaluation/test_facade',
+    'kernels/test_pinocchio',
+    'evaluation/test_motions',
+    'kernels/test_rotors',
+    'compiler/test_specialised',
+    'kernels/test_regressors',
+    'formats/test_dh',
+    'compiler/test_bits',
+    'nodes/test_faults',
+    'nodes/test_message_fuzz',
+    'nodes/test_safety_rules',
+    'tools/test_demo',
+    'nodes/test_rejoin',
+    'nodes/test_feedforward',
+    'nodes/test_torque_controller',
+    'nodes/test_controller_state',
+    'nodes/test_crash',
+    'nodes/test_start_up',
+    'nodes/test_description',
 )
 """Files that take longest run first: no process of xdist is left with a long one at the end."""
 
 UNMEASURED = (
-    'test_nodes_activation',
-    'test_nodes_coupled',
-    'test_nodes_faults',
-    'test_nodes_fleet',
-    'test_nodes_graph_fuzz',
-    'test_nodes_guarded',
-    'test_nodes_load_first',
-    'test_nodes_rate_limit',
-    'test_nodes_rejoin',
-    'test_nodes_security_policy',
-    'test_nodes_start_time',
-    'test_nodes_start_tolerance',
-    'test_nodes_start_up',
-    'test_tools_demo',
+    'nodes/test_activation',
+    'nodes/test_coupled',
+    'nodes/test_faults',
+    'nodes/test_fleet',
+    'nodes/test_graph_fuzz',
+    'nodes/test_guarded',
+    'nodes/test_load_first',
+    'nodes/test_rate_limit',
+    'nodes/test_rejoin',
+    'nodes/test_security_policy',
+    'nodes/test_start_time',
+    'nodes/test_start_tolerance',
+    'nodes/test_start_up',
+    'tools/test_demo',
 )
 """Files whose node processes pass no line that those of other files do not: measuring takes a third of a start."""
 
@@ -71,7 +72,7 @@ def pytest_configure(config):
 def measured(request):
     """Measure the coverage of a file's node processes, or not."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.stem in UNMEASURED:
+        if _name(request.path) in UNMEASURED:
             patch.delenv('MEASURE_NODES', raising=False)
         yield
 
@@ -99,10 +100,15 @@ def pytest_collection_modifyitems(config, items):
         files.setdefault(item.path, []).append(item)
     order = list(files)
     if config.stash[SEED] is None:
-        order.sort(key=lambda path: LONGEST.index(path.stem) if path.stem in LONGEST else len(LONGEST))
+        order.sort(key=lambda path: LONGEST.index(_name(path)) if _name(path) in LONGEST else len(LONGEST))
     else:
         random = Random(config.stash[SEED])
         random.shuffle(order)
         for path in order:
             random.shuffle(files[path])
     items[:] = [item for path in order for item in files[path]]
+
+
+def _name(path: Path) -> str:
+    """Return folder and name of a test file."""
+    return f'{path.parent.name}/{path.stem}'

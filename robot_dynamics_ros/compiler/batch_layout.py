@@ -6,7 +6,7 @@ A block holds LANES states. Entry k of state b stands at LANES k + b: one instru
 import math
 from itertools import accumulate
 
-from robot_dynamics_ros.compiler.programs import Program
+from robot_dynamics_ros.compiler.algorithms import Algorithm
 from robot_dynamics_ros.compiler.simd_transpose import TILE
 from robot_dynamics_ros.model.model import ModelArrays
 
@@ -20,10 +20,10 @@ The AUBO-i5's inverse dynamics takes 40 ns a state with 8 lanes, 23 with 16 (AVX
 class Blocks:
     """Where the arrays of a program stand in a block, and the lines that move them."""
 
-    def __init__(self, arrays: ModelArrays, program: Program):
-        """Lay out the inputs and the result of a program for a robot."""
-        self.inputs = dict(zip(program.inputs, program.sizes(arrays), strict=True))
-        self.result, self.size = program.result, math.prod(program.shape(arrays))
+    def __init__(self, arrays: ModelArrays, algorithm: Algorithm):
+        """Lay out the inputs and the result of an algorithm for a robot."""
+        self.inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
+        self.result, self.size = 'result', math.prod(algorithm.shape_of(arrays))
         # results as rows on their way past the caches, but for those that fill lines; what is 0 if all is finite
         rows = self.size if self.size % TILE else 0
         sizes = {**self.inputs, self.result: self.size, 'rows': rows, 'rest': 1}

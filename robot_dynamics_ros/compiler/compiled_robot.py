@@ -2,24 +2,22 @@
 
 import hashlib
 import os
-import sys
-import warnings
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
 from robot_dynamics_ros.compiler import emit, numpy_abi
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
 from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks
 from robot_dynamics_ros.compiler.generic_robot import refuse
-from robot_dynamics_ros.compiler.programs import LOAD_SIZE, PROGRAMS, Program
 from robot_dynamics_ros.compiler.simd_transpose import lined_up
-from robot_dynamics_ros.jit.cache import FOLDER, own_content, private_folder, write_at_once
+from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
+from robot_dynamics_ros.jit.generated import generated_module
 from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_JOINTS = 12
@@ -84,24 +82,24 @@ class Specialised:
         self._digest = robot_digest(arrays)
         self._threads = threads
         self._modules: dict[str, ModuleType] = {}
-        self._programs = dict(PROGRAMS)
-        self._compiled = _OnDemand(self._programs, self._compile)
-        self.single = _OnDemand(self._programs, self._single)
-        self.address = _OnDemand(self._programs, lambda name: numpy_abi.address(getattr(self._compiled, name)))
-        self.batch = _OnDemand(self._programs, self._batch)
-        self.inline = _OnDemand(self._programs, self._inline)
+        self._algorithms = dict(ALGORITHMS)
+        self._compiled = _OnDemand(self._algorithms, self._compile)
+        self.single = _OnDemand(self._algorithms, self._single)
+        self.address = _OnDemand(self._algorithms, lambda name: numpy_abi.address(getattr(self._compiled, name)))
+        self.batch = _OnDemand(self._algorithms, self._batch)
+        self.inline = _OnDemand(self._algorithms, self._inline)
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether this is code for ``arrays`` too, of the same robot: only the last link may weigh another."""
         return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
 
-    def add(self, name: str, program: Program) -> None:
-        """Take one more program, for instance of a frame."""
-        self._programs[name] = program
+    def add(self, name: str, algorithm: Algorithm) -> None:
+        """Add an algorithm, for instance of a frame."""
+        self._algorithms[name] = algorithm
 
     def pays(self, name: str) -> bool:
         """Return whether code of a program is made without being asked for by ``inline`` or ``address``."""
-        return self.arrays.nv <= self._programs[name].most_velocities
+        return self.arrays.nv <= self._algorithms[name].most_velocities
 
     def _single(self, name: str):
         """Return the compiled program for one state, as Python calls it."""
@@ -109,10 +107,10 @@ class Specialised:
 
     def _compile(self, name: str):
         """Return the compiled program for one state."""
-        program = self._programs[name]
-        vectors = [numpy_abi.Array((size,), writable=False) for size in program.sizes(self.arrays)]
+        algorithm = self._algorithms[name]
+        vectors = [numpy_abi.Array((length,), writable=False) for length in algorithm.lengths(self.arrays)]
         load = numpy_abi.Array((LOAD_SIZE,), writable=False)
-        result = numpy_abi.Array(program.shape(self.arrays), writable=True)
+        result = numpy_abi.Array(algorithm.shape_of(self.arrays), writable=True)
         arguments = (*vectors, load, result)
         return numpy_abi.compiled(getattr(self._module(name), name), arguments)
 
@@ -122,9 +120,8 @@ class Specialised:
 
     def _batch(self, name: str):
         """Return a program for states in rows."""
-        program = self._programs[name]
         function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
-        length = Blocks(self.arrays, program).length
+        length = Blocks(self.arrays, self._algorithms[name]).length
 
         def part(rows, load, result, streamed) -> bool:
             return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), lined_up(length), streamed)
@@ -141,23 +138,20 @@ class Specialised:
             finite = [part(*jobs[0]), *(other.result() for other in others)]
             # what does not fill a block
             for k in range(whole, len(result)):
-                finite.append(single(*(row[k] for row in rows), load, result[k]))
+                finite.append(single(*(row[k] for row in rows), load, result[k, ...]))
             return all(finite)
 
         return run
 
     def _module(self, name: str):
-        """Return the generated module of a program, written first if its file is not there or not what it was."""
+        """Return the generated module of a program."""
+
+        def write() -> str:
+            heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
+            return emit.source(self.arrays, name, self._algorithms[name], heading)
+
         if name not in self._modules:
-            path = private_folder(ROBOTS / self._digest) / f'{name}.py'
-            text = _sealed(path)
-            where = str(path)
-            if text is None:
-                heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
-                text = emit.source(self.arrays, name, self._programs[name], heading)
-                text = _seal(text) + text
-                where = where if _write(path, text) else f'<{name}>'
-            self._modules[name] = _executed(f'robot_{self._digest}_{name}', where, text)
+            self._modules[name] = generated_module(ROBOTS / self._digest, name, write)
         return self._modules[name]
 
 
@@ -178,7 +172,7 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
 class _OnDemand:
     """Attributes that are made when they are first read."""
 
-    def __init__(self, programs: dict[str, Program], make):
+    def __init__(self, programs: dict[str, Algorithm], make):
         """Make an attribute for a name among ``programs`` by ``make(name)``."""
         self._programs, self._make = programs, make
 
@@ -193,39 +187,3 @@ class _OnDemand:
 def _pool() -> ThreadPoolExecutor:
     """Return the threads of this process for all robots together: with the caller's as many as there are cores."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
-
-
-def _executed(name: str, where: str, text: str) -> ModuleType:
-    """Return the module of a generated text; ``where`` is its file, or a name where it has none."""
-    module = ModuleType(name)
-    sys.modules[name] = module  # where Numba looks for the globals of code that it loads from disk
-    exec(compile(text, where, 'exec'), vars(module))
-    return module
-
-
-def _seal(text: str) -> str:
-    """Return the first line of a generated file: the digest of all others."""
-    return f'# sha256 {hashlib.sha256(text.encode()).hexdigest()}\n'
-
-
-def _sealed(path: Path) -> str | None:
-    """Return the text of a generated file, None where it is not there, not ours, not whole, or changed since."""
-    try:
-        text = (own_content(path) or b'').decode()
-    except UnicodeDecodeError:
-        return None
-    first, _, rest = text.partition('\n')
-    return text if first + '\n' == _seal(rest) else None
-
-
-def _write(path: Path, text: str) -> bool:
-    """Write a generated file at once, so that another process sees all of it or nothing; return whether it could be.
-
-    Where it could not, what is compiled from the text serves this process only.
-    """
-    try:
-        write_at_once(path, text.encode())
-        return True
-    except OSError as error:
-        warnings.warn(f'{path}: {error}; compiled code is kept for this process only', stacklevel=2)
-        return False

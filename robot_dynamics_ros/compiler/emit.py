@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
 from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks, indented
-from robot_dynamics_ros.compiler.programs import Program, trace
 from robot_dynamics_ros.compiler.trace import Symbol
 from robot_dynamics_ros.model.model import ModelArrays
 
@@ -83,14 +83,14 @@ def unseen(results, inputs: dict[str, int]) -> list[str]:
     return [f'{array}_{k}' for array, size in inputs.items() for k in range(size) if (array, k) not in shown]
 
 
-def source(arrays: ModelArrays, name: str, program: Program, heading: str) -> str:
+def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
     """Return a Python file with ``<name>`` for one state and ``<name>_batch`` for whole blocks of states in rows.
 
     Arrays of the batch are flat; ``streamed`` writes the result past the caches. Both return whether all of their
     numbers are finite. ``heading`` says what the file was made of.
     """
-    results = trace(arrays, program)
-    blocks = Blocks(arrays, program)
+    results = trace(arrays, algorithm)
+    blocks = Blocks(arrays, algorithm)
     inputs, result, at = blocks.inputs, blocks.result, blocks.at
     vectors = ', '.join((*inputs, 'load', result))
     read = [(array, k) for array, n in inputs.items() for k in range(n)]

@@ -58,8 +58,8 @@ class PayloadBlender:
 
     tau = sum of w_p w_g tau(payload, gravity), payload and gravity each before and after its ramp, w the ramp's share.
     This is the torque of the payload and gravity in between: torques are linear in the inertial parameters and in the
-    gravity vector (Featherstone & Orin 2000, eq. 3 to 5). Load-dependent friction is, too, unless a torque changes its
-    sign between them.
+    gravity vector (Featherstone & Orin 2000, eq. 3, 4, 7, 8). Load-dependent friction is, too, unless a torque
+    changes its sign between them.
 
     ``take`` may be called by another thread than ``torque``.
     """

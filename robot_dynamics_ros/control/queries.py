@@ -53,12 +53,14 @@ class Query:
             M[...] = M[:, self._from_robot[:, None], self._from_robot]
         return M
 
-    def jacobian(self, link: str, frame: str) -> np.ndarray:
-        """Return J (count, 6, n) of a link at ``positions``, seen from ``frame`` as in ``evaluation.kinematics``.
+    def jacobian(self, link: str, reference_frame: str) -> np.ndarray:
+        """Return J (count, 6, n) of a link at ``positions``, as ``Dynamics.jacobian``.
 
         The generic kernel answers: one for all links, while specialised code would be compiled for each.
         """
-        return self._ordered(self._robot.with_binding('generic').jacobian(self.batch['positions'], link, frame))
+        return self._ordered(
+            self._robot.with_binding('generic').jacobian(self.batch['positions'], link, reference_frame)
+        )
 
     def forward_dynamics(self) -> np.ndarray:
         """Return the accelerations (count, n) under ``efforts``; friction is not in them."""

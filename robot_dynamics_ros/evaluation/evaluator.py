@@ -1,194 +1,182 @@
-"""Evaluation backends, workspaces and argument handling: from the arguments of a method to its result."""
+"""Evaluation of algorithms: argument validation, choice of the binding, workspaces and batches."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.compiler.algorithms import (
+    ALGORITHMS,
+    BASE_MOTION,
+    OF_A_FRAME,
+    POSITIONS,
+    Algorithm,
+    algorithm_of_frame,
+    length_of,
+)
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
-from robot_dynamics_ros.compiler.generic_robot import Generic, NoSingle
-from robot_dynamics_ros.compiler.programs import OF_A_FRAME, PROGRAMS, program_of_frame
+from robot_dynamics_ros.compiler.generic_robot import Generic, refuse
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.kernels import batch
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
-from robot_dynamics_ros.payload import Payload, loaded
 
-POSITIONS = ('q', 'start', 'end')  # arguments that are positions
-BASE_MOTION = ('base_velocity', 'base_acceleration')  # arguments that are 6-vectors of the base
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
+ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum_matrix')
+Key = str | tuple[str, str, str]
+"""An algorithm by its name; one of a frame by its name, the link and the reference frame."""
 
 
-class Answering:
-    """Evaluation backends, workspaces and argument handling of a robot."""
+class Evaluator:
+    """Evaluates the algorithms of one robot for one state or a batch of states.
 
-    def __init__(
-        self,
-        model: Model,
-        gravity=GRAVITY,
-        specialised: Specialised | None = None,
-        threads: int | None = None,
-        payloads: Mapping[str, Payload] | tuple[()] = (),
-    ):
-        """Make the robot of ``model`` with ``gravity`` (3, m/s^2) in the base frame and ``payloads`` on its frames.
+    ``specialised`` is used where it is code for this model: only the last link's inertia may differ. Otherwise the
+    generic kernels compute. ``load`` and ``weightless`` are run-time inputs of both, with gravity and without.
+    """
 
-        ``specialised`` is code for this robot; the last link's inertia is a run-time argument of it. Without it,
-        or with a payload on another link, the generic kernels compute.
-        ``threads`` is what that code was asked to keep to; a copy and a pickle pass it on (None: all, there too).
-        """
-        self._bare = model
-        self._payloads = dict(payloads)
-        self._model = model = loaded(model, self._payloads)
-        self._gravity = validation.finite('gravity', gravity, (3,)).copy()
-        self._arrays = regrouped(model.arrays)
-        self._generic = Generic(self._arrays)
-        self._code = specialised
-        if specialised is not None and not specialised.fits(self._arrays):
-            specialised = None
-        self._specialised = specialised
-        self._threads = threads
-        self._single = specialised.single if specialised else NoSingle()
-        self._rest = np.zeros(self.nv)
-        self._lengths = dict.fromkeys(POSITIONS, self.nq) | dict.fromkeys(BASE_MOTION, 6)
-        self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
-        self._programs = dict(PROGRAMS)
-        self._shapes = {name: program.shape(model.arrays) for name, program in PROGRAMS.items()}
-        self._of_frames: dict[tuple, tuple] = {}
+    def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None):
+        """Choose the binding; ``gravity`` (3, m/s^2) is in the base frame."""
+        self.model = model
+        self.arrays = regrouped(model.arrays)
+        self.generic = Generic(self.arrays, model.arrays)
+        self.specialised = specialised if specialised is not None and specialised.fits(self.arrays) else None
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
-        self._load = np.concatenate([self._gravity, last_link, no_wrench])
-        self._weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
+        self.load = np.concatenate([gravity, last_link, no_wrench])
+        self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
+        self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
+        self._lengths = {name: length_of(name, self.arrays) for name in (*POSITIONS, *BASE_MOTION)}
+        self._nv = self.arrays.nv
+        self._entries: dict[Key, Entry] = {}
 
-    def _program(self, name: str, form: str, link: str | None, frame: str):
-        """Return specialised code of a program, of a link's frame where one is named, in one of its forms."""
-        offered = PROGRAMS if link is None else OF_A_FRAME
+    def evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
+        """Return the results (..., shape) of an algorithm for vectors (..., n) and ``load`` (19,).
+
+        Raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
+        """
+        # compiled code checks types, shapes and numbers itself
+        plan = None
+        try:
+            single, shape, plan = self._entries[key]
+            result = np.empty(shape) if out is None else out
+            if single(*vectors, load, result):
+                return result
+        except (KeyError, TypeError):
+            pass  # what follows converts the arguments, or says what is wrong with them
+        if plan is None:
+            self._entries[key] = self._entry(key)
+            return self.evaluate(key, load, out, *vectors)
+        return self._evaluate(plan, load, out, vectors)
+
+    def evaluate_with_wrenches(self, name: str, out, wrenches, reference_frame: str, *vectors) -> np.ndarray:
+        """Return the results (..., shape) of an algorithm with external wrenches on the links (None: without)."""
+        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+        return self._evaluate(self._plan(name), self.load, out, vectors, wrenches, reference_frame)
+
+    def code(self, name: str, form: str, link: str | None, reference_frame: str):
+        """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError where there is none.
+
+        With a ``link`` it is of that frame, expressed in ``reference_frame``.
+        """
+        offered = [it for it in ALGORITHMS if not ALGORITHMS[it].bodies] if link is None else [*OF_A_FRAME]
         if name not in offered:
             of_link = ' of a link' if link is not None else ''
             raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
-        if self._specialised is None:
-            raise ArgumentError(f'{name}: {self._model.name} is answered by generic kernels; see with_binding')
-        own = name if link is None else self._program_of_frame(name, link, frame)
-        return getattr(getattr(self._specialised, form), own)
+        if self.specialised is None:
+            raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
+        own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
+        return getattr(getattr(self.specialised, form), own)
 
-    def _answer(self, single, name: str, load, out, *vectors) -> np.ndarray:
-        """Return a program's result at joint vectors (..., n) under ``load``; ``single`` is its code for one state."""
-        # compiled code looks at types, shapes and numbers itself: what fits it is answered with nothing in between
-        if not self._quaternions:
-            try:
-                result = np.empty(self._shapes[name]) if out is None else out
-                if single(*vectors, load, result):
-                    return result
-            except TypeError:
-                pass  # anything else goes the way that converts it, or says what is wrong with it
-        named = dict(zip(self._programs[name].inputs, vectors, strict=True))
-        rows, shape = self._rows(**named)
-        given, result = validation.result(out, (*shape, *self._shapes[name]))
-        binding = self._specialised.batch if self._specialised and self._specialised.pays(name) else self._generic
-        if not getattr(binding, name)(*rows, load, result.reshape(len(rows[0]), *self._shapes[name])):
-            self._explain_not_finite(name, rows, **named)
-        return filled(given, result)
+    def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """Return vectors as rows (count, n), all finite, and the batch's shape."""
+        rows, shape = self._rows(vectors)
+        for name, vector in vectors.items():
+            validation.check_finite(name, np.asarray(vector, float))
+        return rows, shape
 
-    def _answer_of_frame(self, name: str, link: str, frame: str, out, *vectors) -> np.ndarray:
-        """Return the result of a program that is told a link's frame, seen from ``frame`` where that matters."""
-        try:
-            single, own = self._of_frames[name, link, frame]
-        except (KeyError, TypeError):  # what is no name may not even be hashable
-            own = self._program_of_frame(name, link, frame)
-            single = getattr(self._single, own)
-            self._of_frames[name, link, frame] = single, own
-        return self._answer(single, own, self._load, out, *vectors)
+    def _entry(self, key: Key) -> 'Entry':
+        """Return how an algorithm is evaluated for one state."""
+        plan = self._plan(key)
+        compiled = None if self._quaternions else self.specialised
+        return refuse if compiled is None else getattr(compiled.single, plan.name), plan.shape, plan
 
-    def _program_of_frame(self, name: str, link: str, frame: str) -> str:
-        """Take the program ``name`` of one link's frame, seen from ``frame``, and return the name that it has here.
+    def _plan(self, key: Key) -> 'Plan':
+        """Return how an algorithm is evaluated over a batch."""
+        name, algorithm = self._algorithm(key)
+        return Plan(name, algorithm, algorithm.shape_of(self.arrays))
 
-        Raises UnknownNameError for an unknown link and ArgumentError for another ``frame``.
-        """
-        point = self._model.frame(link)
-        validation.choice('frame', frame, validation.FRAMES)
-        view = () if name == 'link_pose' else (validation.FRAMES.index(frame),)
-        own, program = program_of_frame(name, point, *view)
-        self._programs[own], self._shapes[own] = program, program.shape(self._model.arrays)
-        self._generic.add(own, name, *point, *view)
-        if self._specialised:
-            self._specialised.add(own, program)
-        return own
+    def _algorithm(self, key: Key) -> tuple[str, Algorithm]:
+        """Return an algorithm and its name among the specialised ones."""
+        if isinstance(key, str):
+            return key, ALGORITHMS[key]
+        program, link, reference_frame = key
+        frame = self.model.frame(link)
+        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+        view = validation.REFERENCE_FRAMES.index(reference_frame)
+        name, algorithm = algorithm_of_frame(program, frame, view)
+        if self.specialised:
+            self.specialised.add(name, algorithm)
+        return name, algorithm
 
-    def _answer_with(
-        self, name: str, out, wrenches, frame: str = 'local', base_motion: tuple = (None, None), **vectors
+    def _evaluate(
+        self, plan: 'Plan', load: np.ndarray, out, vectors: tuple, wrenches=None, reference_frame: str = 'local'
     ) -> np.ndarray:
-        """Return the result of a program at joint vectors (..., n) with wrenches on the links or a base that moves.
-
-        ``wrenches`` are seen from ``frame``; ``base_motion`` is velocity and acceleration (..., 6). None is none.
-        """
-        validation.choice('frame', frame, validation.FRAMES)
-        moves = any(motion is not None for motion in base_motion)
-        if moves:
-            zeros = np.zeros(6)
-            still = (zeros if motion is None else motion for motion in base_motion)
-            vectors |= dict(zip(BASE_MOTION, still, strict=True))
-        rows, shape = self._rows(**vectors)
-        joints, base = (rows[: -len(BASE_MOTION)], rows[-len(BASE_MOTION) :]) if moves else (rows, None)
-        f_ext = None
-        if wrenches is not None:
-            poses = None if frame == 'local' else self._poses(rows[0], shape)
-            f_ext = validation.wrenches(self._model, wrenches, shape, frame, poses)
-        given, result = validation.result(out, (*shape, *self._shapes[name]))
-        answered = result.reshape(len(rows[0]), *self._shapes[name])
-        acting = (f_ext, base) if moves else (f_ext,)
-        if not getattr(self._generic, name)(*joints, self._load, answered, *acting):
-            self._explain_not_finite(name, rows, **vectors)
-        return filled(given, result)
-
-    def _poses(self, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the poses (*shape, n + 1, 4, 4; m) of the moving links at q (count, nq), a batch of this shape."""
-        T = np.empty((len(q), len(self._model.link_names), 4, 4))
-        batch.link_poses_batch(self._model.arrays, self._generic.workspace, q, T)
-        return T.reshape(*shape, *T.shape[1:])
-
-    def _looped(self, loop, item: tuple[int, ...], out, *more, **vectors) -> np.ndarray:
-        """Return what a loop of ``batch`` makes of joint vectors (..., n) and ``more``: (..., *item)."""
-        rows, shape = self._states(**vectors)
+        """Return the results for vectors of any accepted form."""
+        name, algorithm, item = plan
+        named = dict(zip(algorithm.inputs, vectors, strict=True))
+        rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))
-        results = result.reshape(len(rows[0]), *(item or (1,)))
-        loop(self._model.arrays, self._generic.workspace, *rows, *more, results)
+        results = result.reshape(len(rows[0]), *item)
+        if wrenches is None and self.specialised is not None and self.specialised.pays(name):
+            finite = getattr(self.specialised.batch, name)(*rows, load, results)
+        else:
+            f_ext = None if wrenches is None else self._f_ext(wrenches, reference_frame, rows[0], shape)
+            finite = self.generic.evaluate(algorithm, rows, load[:3], results, f_ext)
+        if not finite:
+            self._explain_not_finite(name, rows, named)
         return filled(given, result)
 
-    def _rows(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return joint vectors as rows (count, nq or nv), and the batch's shape; q's quaternions are of length 1."""
-        rows, shape = validation.states({name: self._lengths.get(name, self.nv) for name in vectors}, **vectors)
+    def _f_ext(self, wrenches, reference_frame: str, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return wrenches in the frames of the links, (1 or count, n + 1, 6), at q (count, nq)."""
+        poses = None
+        if reference_frame != 'local':
+            poses = self.evaluate('link_poses', self.load, None, q.reshape(*shape, q.shape[-1]))
+        return validation.wrenches(self.model, wrenches, shape, reference_frame, poses)
+
+    def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """Return vectors as rows (count, n), and the batch's shape; q's quaternions are of length 1."""
+        rows, shape = validation.states({name: self._lengths.get(name, self._nv) for name in vectors}, **vectors)
         if self._quaternions:
             for name, row in zip(vectors, rows, strict=True):
                 if name in POSITIONS:
                     validation.check_quaternions(name, row.reshape(*shape, row.shape[-1]), self._quaternions)
         return rows, shape
 
-    def _states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return joint vectors as rows (count, nq or nv), all finite, and the batch's shape."""
-        rows, shape = self._rows(**vectors)
-        for name, vector in vectors.items():
-            validation.check_finite(name, np.asarray(vector, float))
-        return rows, shape
-
-    def _explain_not_finite(self, name: str, rows, **vectors) -> None:
-        """Raise what kept a program from a finite result: an argument, a joint without inertia, or the numbers."""
+    def _explain_not_finite(self, name: str, rows, vectors: dict) -> None:
+        """Raise what kept an algorithm from a finite result: an argument, a joint without inertia, or overflow."""
         for argument, vector in vectors.items():
             validation.check_finite(argument, np.asarray(vector, float))
+        if name in ABOUT_CENTER_OF_MASS and not self.model.arrays.I[1:, 0].any():
+            return  # NaN, for there is none
         if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
-            place = self._generic.velocity_without_inertia(rows[0])
+            place = self.generic.velocity_without_inertia(rows[0])
             if place is not None:
-                what, which = name.replace('_', ' '), self._model.joint_of_velocity(place)
+                what, which = name.replace('_', ' '), self.model.joint_of_velocity(place)
                 raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
         large = ', '.join(vectors)
         raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
 
-    @property
-    def nq(self) -> int:
-        """Number of position coordinates."""
-        return self._model.arrays.nq
 
-    @property
-    def nv(self) -> int:
-        """Number of velocities; torques, accelerations and the like are as many."""
-        return self._model.arrays.nv
+class Plan(NamedTuple):
+    """An algorithm for one robot."""
+
+    name: str
+    """Among the specialised algorithms."""
+    algorithm: Algorithm
+    shape: tuple[int, ...]
+    """Of the result of one state."""
+
+
+Entry = tuple[Callable, tuple[int, ...], Plan]
+"""Compiled code for one state (``refuse``: none), the shape of its result, and what batches need."""
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

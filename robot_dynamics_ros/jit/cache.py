@@ -89,6 +89,22 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
         raise
 
 
+def sealed_content(path: Path) -> bytes | None:
+    """Return what ``write_sealed`` wrote; None where the file is missing, incomplete, changed or not this user's."""
+    seal, _, content = (own_content(path) or b'').partition(b'\n')
+    return content if seal == _seal(content) else None
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write ``content`` after a line with its digest; OSError where that fails."""
+    write_at_once(path, _seal(content) + b'\n' + content)
+
+
+def _seal(content: bytes) -> bytes:
+    """Return the first line of a file in the cache, a comment in Python."""
+    return b'# sha256 ' + hashlib.sha256(content).hexdigest().encode()
+
+
 def cache_root() -> Path:
     """Return the user's cache folder of this package (``XDG_CACHE_HOME`` if it is absolute, or ``~/.cache``)."""
     home = Path(os.environ.get('XDG_CACHE_HOME', ''))
@@ -102,8 +118,8 @@ FOLDER = private_folder(private_folder(cache_root()) / source_digest())
 class CompiledFiles:
     """Compiled versions of one function, a file each, in the place of Numba's own files.
 
-    Numba runs whatever it finds. Here a file opens with the digest of its rest; one that is torn or not ours is no
-    file, and the function is compiled anew. Files appear whole or not at all, however many processes write them.
+    Numba runs whatever it finds. Here files are sealed: where one is incomplete or not this user's, the function is
+    compiled anew. Files appear whole or not at all, however many processes write them.
     """
 
     lock = CompileLock(FOLDER / 'compiling')
@@ -124,19 +140,15 @@ class CompiledFiles:
         return found
 
     def _read(self, path: Path):
-        """Return the content of a file; None if it is missing, incomplete or not this user's."""
-        content = own_content(path)
-        if content is None:
-            return None
-        seal, data = content[:32], content[32:]
-        return pickle.loads(data) if seal == hashlib.sha256(data).digest() else None
+        """Return the compiled version that a file holds, or None."""
+        data = sealed_content(path)
+        return None if data is None else pickle.loads(data)
 
     def save(self, key, data) -> None:
         """Keep ``data`` under ``key``; a full or read-only disk costs only the keeping."""
-        data = dumps(data)
         path = self._file(key)
         with suppress(OSError):
-            write_at_once(path, hashlib.sha256(data).digest() + data)
+            write_sealed(path, dumps(data))
         self.lock.release(path.name)
 
     def _file(self, key) -> Path:

@@ -28,8 +28,8 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
     per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
     own frame. Rotor inertia and spin are included, friction is not. A joint without any inertia gives inf or NaN.
 
-    Featherstone & Orin 2000, eq. 8 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations are
-    the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
+    Featherstone & Orin 2000, eq. 12 to 14 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations
+    are the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
     linear part.
     """
     n = model.parent.shape[0] - 1

@@ -12,7 +12,7 @@ def crba(model, work, q, M):
     """Write M (nv, nv; kg m^2, kg m or kg), the mass matrix at q (nq, rad or m), rotor inertia and spin included.
 
     Writes all of ``M`` and the rows E r I_c f of ``work``; I_c[0] is the inertia of the whole arm at the base.
-    Reads ``model``. Featherstone & Orin 2000, eq. 7 (RBDA table 6.2).
+    Reads ``model``. Featherstone & Orin 2000, eq. 9, 10 (RBDA table 6.2).
     """
     n = model.parent.shape[0] - 1
     # I_c_i = I_i, M = 0

@@ -11,7 +11,7 @@ def crba_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
     Writes ``qdd`` and all rows of ``work`` that ``rnea``, ``crba`` and ``ltdl`` write, M and h. Arguments as ``aba``.
-    Featherstone & Orin 2000, section 4: M(q) qdd = tau - h(q, qd), method 3 of Walker & Orin 1982.
+    M(q) qdd = tau - h(q, qd): method 3 of Walker & Orin 1982 (Featherstone & Orin 2000, section 2).
     """
     # h = ID(q, qd, 0)
     for k in range(tau.shape[0]):

@@ -13,7 +13,7 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
     Columns as in ``rnea_derivatives``, arguments as in ``aba``. Writes all of ``D`` and the rows
     E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``.
 
-    The chain rule on tau = ID(q, qd, FD(q, qd, tau)), Featherstone & Orin 2000, section 4: dFD = M^-1 (dtau - dID)
+    The chain rule on M FD + C = tau (Featherstone & Orin 2000, eq. 15 without loops): dFD = M^-1 (dtau - dID)
     (Carpentier & Mansard 2018).
     """
     # qdd = FD(q, qd, tau), M = L' D L

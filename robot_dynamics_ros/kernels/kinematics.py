@@ -112,7 +112,7 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
 def jacobian(model, work, q, i, rotation, origin, view, J):
     """Write J (6, nv), with J qd the velocity of a frame at q (nq, rad or m).
 
-    Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Featherstone & Orin 2000, section 3.4.
+    Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
     link_poses(model, work, q, work.T)
     for row in range(6):

@@ -60,8 +60,8 @@ def link_velocity(model, work, qd, i):
 def link_motion(model, work, q, qd, qdd, i):
     """Write the rows ``i`` of E r w a B of ``work`` from those of the parent link, at q (nq), qd, qdd (nv each).
 
-    Featherstone & Orin 2000, eq. 3 in link coordinates; accelerations are the classical ones of the link's origin, see
-    ``spatial``.
+    Featherstone & Orin 2000, eq. 3, 4 in link coordinates; accelerations are the classical ones of the link's origin,
+    see ``spatial``.
     """
     p = model.parent[i]
     E, r, w, a, B = work.E, work.r, work.w, work.a, work.B

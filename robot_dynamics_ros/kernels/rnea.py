@@ -15,8 +15,8 @@ def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
     Reads ``model``, ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each
     link in its own frame. Rotor inertia and spin are included, friction is not.
 
-    Featherstone & Orin 2000, eq. 3 to 5 in link coordinates (RBDA table 5.1, right column). Deviation: accelerations
-    are the classical ones of the link's origin, see ``spatial``.
+    Featherstone & Orin 2000, eq. 3, 4, 7, 8 in link coordinates (RBDA table 5.1, right column). Deviation:
+    accelerations are the classical ones of the link's origin, see ``spatial``.
     """
     base_motion(work, gravity)
     rnea_of_links(model, work, q, qd, qdd, f_ext, tau)
@@ -27,7 +27,7 @@ def rnea_on_moving_base(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
     """Write tau (nv, N m or N) as ``rnea`` does, of a robot whose base itself moves.
 
     Writes ``tau`` and the rows E r w a B f of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the
-    motion of the base as in ``moving_base_motion``, and what ``rnea`` reads. Featherstone & Orin 2000, eq. 3 to 5.
+    motion of the base as in ``moving_base_motion``, and what ``rnea`` reads. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
     """
     moving_base_motion(work, v_0, a_0, gravity)
     rnea_of_links(model, work, q, qd, qdd, f_ext, tau)
@@ -37,7 +37,7 @@ def rnea_on_moving_base(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
 def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
     """Write tau (nv, N m or N) and the rows E r f of ``work``, and w a B of all links, those of the base being there.
 
-    Both passes of ``rnea``, arguments as there. Featherstone & Orin 2000, eq. 3 to 5.
+    Both passes of ``rnea``, arguments as there. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
     """
     n = model.parent.shape[0] - 1
     for k in range(6):

@@ -1,7 +1,7 @@
 """Spatial (6-vector) algebra on rows of flat arrays, in link coordinates.
 
 A motion vector is (angular, linear), a force vector (moment, force), both at the origin of the link's frame
-(Featherstone & Orin 2000, section 2; RBDA chapter 2). Row ``i`` of an array belongs to link ``i``, row 0 to the base.
+(Featherstone & Orin 2000, section 3; RBDA chapter 2). Row ``i`` of an array belongs to link ``i``, row 0 to the base.
 
 The transform ``X_i`` from the parent ``p`` to link ``i`` is kept as ``E_i`` (3 x 3, rotates parent coordinates into
 link coordinates) and ``r_i`` (3, m, origin of link ``i`` in the parent's frame):

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.kernels.batch import link_poses_batch
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels.kinematics import link_poses
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.configuration import is_no_quaternion
@@ -121,7 +122,7 @@ def _held(joint: Joint, position) -> Joint:
         raise ArgumentError(f'{where}: its quaternion is not of length 1')
     alone = Model.of(joint.name, joint.parent, [joint]).arrays
     pose = np.empty((1, 2, 4, 4))
-    link_poses_batch(alone, Workspace.of(alone), q, pose)
+    batch_loop(link_poses)(alone, Workspace.of(alone), q, pose)
     return fixed(joint.link, joint.parent, pose[0, 1, :3, :3], pose[0, 1, :3, 3], joint.inertia)
 
 

@@ -277,6 +277,14 @@ class Model:
         """Return the name of the joint that the velocity at a place (0..nv - 1) of joint vectors belongs to."""
         return self.joint_names[int(np.searchsorted(self.arrays.first[1:], place + 1, 'right')) - 1]
 
+    def torque_constant(self) -> np.ndarray:
+        """Return the torque constants (nv,); ModelError naming a joint whose torque constant is unknown."""
+        unknown = np.flatnonzero(np.isnan(self.actuators.torque_constant))
+        if len(unknown):
+            joint = self.joint_of_velocity(int(unknown[0]))
+            raise ModelError(f'joint {joint!r}: no torque constant is known; with_actuators takes torque constants')
+        return self.actuators.torque_constant
+
     @property
     def joints(self) -> list[Joint]:
         """The joints that ``Model.of`` makes this model of, up to rounding."""

@@ -174,7 +174,7 @@ class DynamicsServices(Task):
 
     def _jacobian(self, request, response) -> None:
         query = self._query(self.robot, request, 'positions')
-        response.jacobian = _flat(query.jacobian(request.link, request.frame))
+        response.jacobian = _flat(query.jacobian(request.link, request.reference_frame))
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:

@@ -1,0 +1,210 @@
+"""Payload and gravity of a node, and the robot's torques with them: computed a second, simple way.
+
+A load between two payloads is the sum of answers of robots with the one and the other, each with its share: mass matrix
+and torques are linear in what the arm carries. Times are ns.
+"""
+
+from contextlib import suppress
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from broken_messages.oracle import ROBOT
+from robot_dynamics_interfaces.msg import Payload as PayloadMessage
+from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros import Payload
+from robot_dynamics_ros.errors import ArgumentError
+
+FIXED = ('wrist3_Link', 'ee_link')
+"""The last link, and what is fixed to it."""
+TERMS = 'gravity', 'coriolis', 'inertia', 'friction'
+LARGEST = 1e8
+"""kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
+LONGEST = 3600.0
+"""s; a ramp takes no longer."""
+MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
+"""kg, m/s^2."""
+SMALLEST = 1e-9
+"""kg, of what weighs anything."""
+ROUNDING = 1.5e-6
+"""kg m^2, by which a principal moment may exceed the sum of the others."""
+Carried = tuple[str, Payload] | None
+
+
+class Load:
+    """What the arm carries, and under which gravity."""
+
+    def __init__(self):
+        """Carry nothing, upright."""
+        self._bodies = Change([(1.0, None)])
+        self._gravity = Change([(1.0, tuple(ROBOT.gravity))])
+
+    def carry(self, message, start: int) -> None:
+        """Go over to the payload of a PayloadState or of a request, from ``start`` on."""
+        body = (message.frame or FIXED[0], _payload(message)) if message.mass else None
+        before = self._bodies.shares(start)
+        if hasattr(message, 'before'):
+            bodies = [(each.frame or FIXED[0], _payload(each)) for each in message.before if each.mass]
+            before = [(1.0, bodies[0] if bodies else None)]
+        self._bodies = Change([(1.0, body)], before, start, round(message.ramp_time * 1e9))
+
+    def pull(self, message, start: int) -> None:
+        """Go over to the gravity of a GravityState or of a request, from ``start`` on."""
+        if hasattr(message, 'before'):
+            after, before = _vector(message.gravity), [(1.0, _vector(message.before))]
+        else:
+            after, before = _vector(message.gravity.vector), self._gravity.shares(start)
+        self._gravity = Change([(1.0, after)], before, start, round(message.ramp_time * 1e9))
+
+    def info(self, digest: str) -> TorqueInfo:
+        """Return what a feedforward torque of another node holds that has the same load, once all ramps are over."""
+        (carried,), (gravity,) = self._bodies.end, self._gravity.end
+        message = TorqueInfo(joint_names=list(ROBOT.joint_names), terms=list(TERMS), gravity_owner='node')
+        message.header.frame_id, message.model_digest = ROBOT.link_names[0], digest
+        message.gravity.x, message.gravity.y, message.gravity.z = gravity
+        if carried:
+            frame, payload = carried
+            message.payloads = [PayloadMessage(mass=payload.mass, com=payload.com, frame=frame)]
+        return message
+
+    def reach(self, time: int) -> None:
+        """Know that somebody may have asked for an answer of a time: where a ramp has ended, it has for good."""
+        for change in (self._bodies, self._gravity):
+            change.reach(time)
+
+    @property
+    def moderate(self) -> bool:
+        """Whether answers are moderate for a moderate state."""
+        masses = [carried[1].mass for carried in self._bodies.all() if carried]
+        return max(masses, default=0.0) < MODERATE_MASS and np.abs(self._gravity.all()).max() < MODERATE_GRAVITY
+
+    def answer(self, time: int, ask) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sum of ``ask(robot)``, and the size of what was added up."""
+        return self._sum(self._bodies.shares(time), self._gravity.shares(time), ask)
+
+    def answers(self, time: int, ask) -> list[np.ndarray]:
+        """Return the answers that are right: where a ramp may have ended already, what it came to counts, too.
+
+        Where one of these overflows, the others are; where all do, there is none, and NaN equals nothing.
+        """
+        found = []
+        for bodies, gravity in product(self._bodies.either(time), self._gravity.either(time)):
+            with suppress(ArgumentError):
+                found.append(self._sum(bodies, gravity, ask)[0])
+        return found or [np.full(ROBOT.nv, np.nan)]
+
+    def _sum(self, bodies, gravity, ask) -> tuple[np.ndarray, np.ndarray]:
+        parts = np.array(
+            [share * part * ask(_robot(body, vector)) for share, body in bodies for part, vector in gravity]
+        )
+        return parts.sum(axis=0), np.abs(parts).sum(axis=0)
+
+
+class Change:
+    """From some shares that add up to 1 to others; times are ns."""
+
+    def __init__(self, after: list, before: list | None = None, start: int = 0, duration: int = 0):
+        """Begin at ``start`` and take ``duration``."""
+        self._after, self._before, self._start, self._duration = after, before or after, start, duration
+        self._reached = False
+
+    def shares(self, time: int) -> list:
+        """Return the shares at a time."""
+        elapsed = time - self._start
+        if not self._duration or elapsed >= self._duration:
+            return self._after
+        done = max(0.0, elapsed / self._duration)
+        return [
+            *((part * (1.0 - done), what) for part, what in self._before),
+            *((done, what) for _, what in self._after),
+        ]
+
+    def either(self, time: int) -> list:
+        """Return the shares at a time and, where it may have ended, those that it came to."""
+        return [self.shares(time), *([self._after] if self._reached else [])]
+
+    def reach(self, time: int) -> None:
+        """Know that somebody may have asked about a time."""
+        self._reached = self._reached or time - self._start >= self._duration
+
+    @property
+    def end(self) -> list:
+        """What there is when it is over."""
+        return [what for _, what in self._after]
+
+    def all(self) -> list:
+        """Return everything that has a share at some time."""
+        return [what for _, what in (*self._before, *self._after)]
+
+
+@lru_cache(maxsize=64)
+def _robot(carried: Carried, gravity):
+    """Return the robot that carries something under some gravity."""
+    robot = ROBOT.with_gravity(gravity)
+    return robot.with_payload(carried[1], carried[0]) if carried else robot
+
+
+def is_payload(message) -> bool | None:
+    """Return whether a message's payload must be taken (True), refused (False), or may be either (None)."""
+    if not _is_ramp_time(message.ramp_time):
+        return False
+    bodies = [message, *getattr(message, 'before', ())]
+    good = [_is_body(body) for body in bodies]
+    return False if False in good else None if None in good else True
+
+
+def _is_ramp_time(ramp_time: float) -> bool:
+    return 0.0 <= ramp_time <= LONGEST
+
+
+def _is_body(message) -> bool | None:
+    """Return whether a body can be, and can be carried; None where both are right."""
+    J = _inertia(message)
+    figures = np.array([message.mass, *message.com, *J.ravel()])
+    if not np.isfinite(figures).all() or message.mass < 0.0:
+        return False
+    if 0.0 < message.mass < SMALLEST:
+        return False
+    known = ROBOT.frame_names if message.mass == 0.0 else FIXED  # nothing may be carried by any
+    if message.frame not in ('', *known) or (message.mass == 0.0 and J.any()):
+        return False
+    com = np.array(message.com)
+    about_origin = J + message.mass * (com @ com * np.eye(3) - np.outer(com, com))
+    largest = np.abs([message.mass, *com, *(message.mass * com), *about_origin.ravel()]).max()
+    if not largest <= 1.001 * LARGEST:
+        return False
+    a, b, c = np.linalg.eigvalsh(J)
+    if c - a - b > 2 * ROUNDING:
+        return False
+    clear = largest < 0.999 * LARGEST and c - a - b < 0.5 * ROUNDING
+    return True if clear else None
+
+
+def is_gravity(message) -> bool | None:
+    """Return whether a GravityState or a request must be taken (True), refused (False), or may be either (None)."""
+    told = hasattr(message, 'before')
+    header = message.header if told else message.gravity.header
+    vectors = [message.gravity, message.before] if told else [message.gravity.vector]
+    numbers = np.array([_vector(vector) for vector in vectors])
+    if not np.isfinite(numbers).all() or header.frame_id not in ('', ROBOT.link_names[0]):
+        return False
+    if not _is_ramp_time(message.ramp_time):
+        return False
+    return True if np.linalg.norm(numbers, axis=1).max() < 0.999 * MODERATE_GRAVITY else None
+
+
+def _vector(vector) -> tuple[float, float, float]:
+    """Return a Vector3 as numbers."""
+    return vector.x, vector.y, vector.z
+
+
+def _payload(message) -> Payload:
+    """Return the body of a message."""
+    return Payload(message.mass, message.com, _inertia(message))
+
+
+def _inertia(message) -> np.ndarray:
+    """Return the inertia (3, 3) of a message."""
+    ixx, iyy, izz, ixy, ixz, iyz = message.inertia
+    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])

@@ -1,0 +1,280 @@
+"""The nodes in this process, with callable inputs, recorded outputs and clocks that the caller sets."""
+
+import inspect
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+from middleware import EPOCH, Threads
+from rclpy.clock_type import ClockType
+from rclpy.logging import LoggingSeverity
+from rclpy.parameter import Parameter
+from rclpy.time import Time
+from std_msgs.msg import String
+
+from broken_messages.bytes import serialized, understood
+from broken_messages.oracle import DESCRIPTION
+from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.torque_controller import TorqueController
+
+AGE = 0.1
+"""age_limit of the nodes that are given one, s."""
+RATE = 50.0
+"""rate_limit of the nodes that are given one, N m/s."""
+RAMP = 0.5
+"""ramp_time of the nodes that go down to zero, s."""
+STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
+LONGEST = 1.0
+"""Age limit of a node that is given none, until it has learnt one, s."""
+KNOWN = 1.0
+"""Steady time at which nodes have found out that nobody publishes their load, s."""
+AGED = {'age_limit': AGE}
+LIMITED = {**AGED, 'rate_limit': [RATE] * len(STIFFNESS)}
+PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}
+MEASURED = {'evaluate_at': 'measured'}
+CARRIED, DOWN = {'on_stale': 'gravity_only'}, {'on_stale': 'ramp_to_zero', 'ramp_time': RAMP}
+REFERENCE = {'source': 'controller_state', 'reference_age_limit': AGE, 'reference_cutoff': 20.0}
+DESCRIBED = {'description_topic': 'robot_description', 'most_joints': 0, 'autostart': True}  # nothing to compile
+ANY_LOAD = {'payload_limit': 1e6, 'gravity_limit': 1000.0, 'load_ramp_time': 0.0}
+NODES = {
+    'gravity': (GravityCompensationNode, 'gravity', AGED),
+    'gravity, rate limited': (GravityCompensationNode, 'gravity', LIMITED),
+    'gravity, carried': (GravityCompensationNode, 'gravity', {**AGED, **CARRIED}),
+    'gravity, down, rate limited': (GravityCompensationNode, 'gravity', {**LIMITED, **DOWN}),
+    'gravity, described': (GravityCompensationNode, 'gravity', {**AGED, **DESCRIBED}),
+    'feedforward': (FeedforwardNode, 'feedforward', {}),
+    'feedforward, rate limited': (FeedforwardNode, 'feedforward', {**LIMITED, **MEASURED}),
+    'feedforward, down': (FeedforwardNode, 'feedforward', {**AGED, **DOWN}),
+    'feedforward of a reference': (FeedforwardNode, 'reference', {**AGED, **REFERENCE}),
+    'controller': (TorqueController, 'controller', {**AGED, **PD}),
+    'controller, rate limited': (TorqueController, 'controller', {**LIMITED, **PD}),
+    'controller, carried, rate limited': (TorqueController, 'controller', {**LIMITED, **CARRIED, **PD}),
+    'server': (DynamicsServer, 'server', ANY_LOAD),
+}
+OUTPUTS = {
+    'gravity': ('gravity_torque', 'gravity_torque/commands'),
+    'feedforward': ('feedforward_torque', 'feedforward_torque/commands'),
+    'reference': ('feedforward_torque', 'feedforward_torque/commands'),
+    'controller': ('effort_commands',),
+    'server': (),
+}
+WEIGHTS = {
+    'gravity': {'joint_states': 1.0},
+    'feedforward': {'joint_states': 0.8, 'joint_trajectory': 0.2},
+    'reference': {'joint_states': 0.5, 'controller_state': 0.5},
+    'controller': {'joint_states': 0.6, 'joint_trajectory': 0.15, 'feedforward_torque': 0.25},
+    'server': {},
+}
+
+LOADS = {'payload_state': 0.03, 'gravity_state': 0.02}
+
+
+class Steady:
+    """What a module takes for ``time``: the steady clock stands still at ``now``, s."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        """Return the time, s."""
+        return self.now
+
+    perf_counter = monotonic
+
+    def monotonic_ns(self) -> int:
+        """Return the time, ns."""
+        return round(self.now * 1e9)
+
+    def time_ns(self) -> int:
+        """Return the system time, which stands still for ever, ns."""
+        return EPOCH
+
+    def __getattr__(self, name: str):
+        """Return anything else of the real module."""
+        return getattr(time, name)
+
+
+class Kept:
+    """A publisher whose serialized messages are kept instead of sent."""
+
+    def __init__(self, publisher, send):
+        """Send by ``send``, and be ``publisher`` otherwise."""
+        self.publisher, self.handle = publisher, SimpleNamespace(publish_raw=send)
+
+    def __getattr__(self, name: str):
+        """Return anything else of the publisher."""
+        return getattr(self.publisher, name)
+
+
+class Watched:
+    """Beside a node class: what the node makes of rclpy is known here, and its diagnostics are kept."""
+
+    def __init__(self, law: str, parameters: dict, steady, **options):
+        """Make the node and start it."""
+        self.law, self.outputs = law, OUTPUTS[law]
+        self.serves, self.controls, self.always = (law == kind for kind in ('server', 'controller', 'gravity'))
+        self.rate_limited = 'rate_limit' in parameters
+        self.oldest = round(parameters.get('age_limit', LONGEST) * 1e9)  # that is answered, ns
+        self.on_stale = parameters.get('on_stale', 'silent')
+        self.described = 'description_topic' in parameters
+        # generic kernels let any link carry something, which the nodes' usual ones do not
+        self.weights = WEIGHTS[law] if self.serves or self.described else {**WEIGHTS[law], **LOADS}
+        self.sent: list[tuple[str, bytes]] = []
+        self.announced: list = []
+        self.refused = ''
+        self.called: dict = {}
+        self._ticks: list = []
+        self.diagnosed: list = []
+        overrides = {'use_sim_time': True, 'autostart': False, **parameters}
+        super().__init__(
+            parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
+            enable_rosout=False,
+            **options,
+        )
+        self.get_logger().set_level(LoggingSeverity.FATAL)
+        steady.now = KNOWN
+        if self.described:
+            self.give('robot_description', serialized(String(data=DESCRIPTION)))
+        else:
+            self.start()
+        assert self.active, self.silence
+
+    def give(self, topic: str, data: bytes):
+        """Call what the middleware would call; return its answer, True for none, None where rclpy can't read it."""
+        kind, callback, raw, answer = self.called[topic]
+        if raw:
+            callback(data)
+            return True
+        message = understood(data, kind)
+        if message is None:
+            return None
+        if answer is not None:
+            return callback(message, answer())
+        callback(*((message,) if _takes_one(callback) else (message, {'received_timestamp': EPOCH})))
+        return True
+
+    @property
+    def reason(self) -> str:
+        """Why the node is silent, as it would say now."""
+        running = self.active and hasattr(self.task, 'pipeline')
+        return self.task.pipeline.silence if running else self.silence
+
+    def settle(self) -> None:
+        """Do what timers do once a node is active."""
+        for tick in list(self._ticks):
+            tick()
+        self.diagnosed.clear()
+
+    def on_activate(self, state):
+        """Find out at once what a node that has just been activated waits for."""
+        result = super().on_activate(state)
+        self.settle()
+        return result
+
+    def set_time(self, now: int) -> None:
+        """Set the node's clock, ns."""
+        self.get_clock().set_ros_time_override(Time(nanoseconds=now, clock_type=ClockType.ROS_TIME))
+
+    def pause(self) -> None:
+        """Do what the hot path does where no message has come for a while."""
+        if self.task._hot_path._on_pause is not None:
+            self.task._hot_path._on_pause()
+
+    def down(self) -> None:
+        """Fall silent and forget everything."""
+        if self.active:
+            self.trigger_deactivate()
+        if self.robot is not None:
+            self.trigger_cleanup()
+
+    def diagnose(self):
+        """Return the DiagnosticStatus that is published next."""
+        for tick in list(self._ticks):
+            tick()
+        (status,) = self.diagnosed[-1].status
+        self.diagnosed.clear()
+        return status
+
+    def create_subscription(self, kind, topic, callback, *arguments, raw=False, **options):
+        """Remember the callback."""
+        self.called[topic] = kind, callback, raw, None
+        return super().create_subscription(kind, topic, callback, *arguments, raw=raw, **options)
+
+    def create_service(self, kind, name, callback, **options):
+        """Remember the callback."""
+        service = super().create_service(kind, name, callback, **options)
+        self.called[name.removeprefix(f'{self.get_name()}/')] = kind.Request, service.callback, False, kind.Response
+        return service
+
+    def create_timer(self, period, callback, **options):
+        """Remember the callback."""
+        timer = super().create_timer(period, callback, **options)
+        self._timed = {**getattr(self, '_timed', {}), timer: callback}
+        self._ticks = list(self._timed.values())
+        return timer
+
+    def destroy_timer(self, timer):
+        """Forget the callback."""
+        self._timed.pop(timer, None)
+        self._ticks = list(self._timed.values())
+        return super().destroy_timer(timer)
+
+    def create_publisher(self, kind, topic, *arguments, **options):
+        """Keep the diagnostics."""
+        publisher = super().create_publisher(kind, topic, *arguments, **options)
+        if topic == '/diagnostics':
+            publisher.publish = self.diagnosed.append
+        return publisher
+
+    def create_lifecycle_publisher(self, kind, topic, *arguments, **options):
+        """Keep torques and what is told beside them."""
+        publisher = super().create_lifecycle_publisher(kind, topic, *arguments, **options)
+        publisher.publish = self.announced.append
+        return Kept(publisher, lambda data: self.sent.append((topic, bytes(data))))
+
+    def destroy_lifecycle_publisher(self, kept):
+        """Destroy the publisher."""
+        return super().destroy_lifecycle_publisher(kept.publisher)
+
+    def refuse(self, reason):
+        """Keep the reason."""
+        self.refused = reason
+        super().refuse(reason)
+
+
+def _takes_one(callback) -> bool:
+    """Return whether a callback takes a message alone, as rclpy finds out."""
+    try:
+        inspect.signature(callback).bind(None)
+    except TypeError:
+        return False
+    return True
+
+
+@contextmanager
+def watched():
+    """Make a node of each of ``NODES``, started, by its name there, and a steady clock for them; rclpy is up."""
+    made: dict = {}
+    steady = Steady()
+    try:
+        with ExitStack() as stack:
+            for name, module in list(sys.modules.items()):
+                for real, stand_in in ((time, steady), (threading, Threads())):
+                    if name.startswith('robot_dynamics_ros.nodes') and getattr(module, real.__name__, None) is real:
+                        stack.enter_context(patch.object(module, real.__name__, stand_in))
+            for number, (name, (node_class, law, parameters)) in enumerate(NODES.items()):
+                kind = type(f'Watched{node_class.__name__}', (Watched, node_class), {})
+                steady.now = 0.0
+                made[name] = kind(
+                    law, parameters, steady, namespace=f'fuzz_{number}', enable_communication_interface=False
+                )
+            yield made, steady
+    finally:
+        for node in made.values():
+            node.fall_silent()
+            node.destroy_node()

@@ -1,0 +1,356 @@
+"""A run of random and broken messages: which node gets which message, and what is checked after each."""
+
+import gc
+from contextlib import contextmanager
+from random import Random
+
+from support import graph
+
+import numpy as np
+import rclpy
+from process import compiled, kernels, memory
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from broken_messages.bytes import serialized
+from broken_messages.description import TOPIC as DESCRIPTION_TOPIC
+from broken_messages.description import Descriptions
+from broken_messages.nodes import AGE, KNOWN, STIFFNESS, watched
+from broken_messages.oracle import DESCRIPTION, ROBOT, motion
+from broken_messages.parameters import SERVICE as SET_PARAMETERS
+from broken_messages.parameters import Parameters
+from broken_messages.random_messages import Messages
+from broken_messages.reference import Reference
+from broken_messages.requests import RESET, SERVICES, Requests
+from broken_messages.rules import ALIVE, ANSWERED, MEMORY, NET, PROMPT, REASON, SERVED, TOLD, WHOLE, Findings
+from broken_messages.server import Server, wrong_reset
+from broken_messages.torques import LOADS, Sent, Torques
+from broken_messages.trajectory_check import MOST_SAMPLES, PERIOD
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
+
+SECOND = 1_000_000_000
+START = 1_800_000_000 * SECOND
+GOOD_EVERY = 250
+"""Messages after which a good one is sent to every node."""
+STOPPED = 'no joint state for '
+"""How diagnostics begin where states have stopped, whatever the last one was refused for."""
+INFO = 'feedforward_torque/info'
+OFTEN = {'server': 4.0}
+"""How often a node gets a message, beside others."""
+RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
+"""Shares of what is not a message of a node's usual topics."""
+MEGABYTES = 5.0
+"""By which the process may grow after a quarter of its messages."""
+
+
+class Fuzz:
+    """One run: nodes, what was sent them, and what was found."""
+
+    def __init__(self, nodes: dict, steady, reference_kind, seed: int):
+        """Send messages to ``nodes`` (by name), drawn from ``seed``; ``steady`` is their clock beside the ROS time."""
+        self.nodes, self._steady, self._kind = nodes, steady, reference_kind
+        self.random = Random(seed)
+        self.messages = Messages(self.random, ROBOT.joint_names)
+        self.requests = Requests(self.messages, ROBOT)
+        self.found = Findings()
+        self.now = START
+        self._torques, self._servers, self._references, self._descriptions, self._parameters = {}, {}, {}, {}, {}
+        for name, node in nodes.items():
+            self._parameters[name] = Parameters(self.found, node, self.random)
+            if node.serves:
+                self._servers[name] = Server(self.found, node)
+            else:
+                self._torques[name] = Torques(self.found, node)
+            if 'controller_state' in node.weights:
+                self._references[name] = Reference(self.found, node, reference_kind, self._torques[name])
+            if node.described:
+                self._descriptions[name] = Descriptions(self.found, node, self.random)
+        for name in self._torques:
+            self._inform(name)
+        self.resident: list[float] = []
+        for program in (ROBOT.gravity_torque, ROBOT.mass_matrix):
+            program(np.zeros(ROBOT.nv))
+        self._kernels = kernels()
+
+    def run(self, messages: int, progress=lambda fuzz: None) -> None:
+        """Send as many messages, or a few more."""
+        part = max(messages // 20, 1)
+        self._pass(SECOND)
+        for node in self.nodes.values():
+            node.settle()
+        for parameters in self._parameters.values():
+            parameters.compile_all()
+        for name in self._servers:
+            self._largest_check(name)
+        while self.found.index < messages:
+            sent = self.found.index
+            self._good_ones()
+            for _ in range(GOOD_EVERY):
+                self._one()
+            if self.found.index // part > sent // part:
+                gc.collect()
+                self.resident.append(memory())
+                progress(self)
+        grown = self.resident[-1] - self.resident[len(self.resident) // 4]
+        self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
+
+    def _largest_check(self, name: str) -> None:
+        """Ask for as many samples as are answered: the memory that this takes is not given back."""
+        ends = (0.0, np.zeros(ROBOT.nv)), (MOST_SAMPLES * PERIOD - 1.0, np.ones(ROBOT.nv))
+        request = CheckTrajectory.Request(trajectory=graph.trajectory(ROBOT.joint_names, 0, *ends), resample=True)
+        self._request(name, '~/check_trajectory', serialized(request))
+
+    def _one(self) -> None:
+        """Let some time go by and send one random message to one node."""
+        pause = self.random.random()
+        self._pass(round(SECOND * (10.0 * self.random.random() if pause < 0.002 else 0.002 * pause)))
+        (name,) = self.random.choices(list(self.nodes), [OFTEN.get(name, 1.0) for name in self.nodes])
+        node = self.nodes[name]
+        draw = self.random.random
+        if draw() < RESTARTED:
+            node.trigger_deactivate()
+            node.trigger_activate()
+            self._begin(name)
+        if draw() < PARAMETERS_SET:
+            self._set(name)
+        elif node.serves:
+            service = self.random.choice(list(SERVICES))
+            self._request(name, service, self._perhaps_broken(self.requests.draw(service)))
+        elif draw() < RESET_ASKED:
+            self._reset(name)
+        elif node.described and draw() < DESCRIBED:
+            self._describe(name)
+        elif draw() < PAUSED:
+            self._fall_still(name)
+        else:
+            (topic,) = self.random.choices(list(node.weights), node.weights.values())
+            self._message(name, topic, self._perhaps_broken(self._draw(topic)))
+
+    def _draw(self, topic: str):
+        """Return a message for a topic, good or not."""
+        good = self.random.random() < 0.5
+        if topic == 'joint_trajectory':
+            return self.messages.trajectory() if good else self.messages.wrong_trajectory()
+        if topic == 'controller_state':
+            good = good or self.random.random() < 0.6  # it takes three good ones for one motion
+            return (self.messages.reference if good else self.messages.wrong_reference)(self._kind)
+        if topic in LOADS:
+            return self.requests.payload() if topic == 'payload_state' else self.requests.gravity()
+        return self.messages.state() if good else self.messages.wrong_state()
+
+    def _perhaps_broken(self, message) -> bytes:
+        """Return a message's bytes, a third of them broken."""
+        data = serialized(message)
+        return self.messages.broken(data) if self.random.random() < 0.33 else data
+
+    def _pass(self, duration: int) -> None:
+        """Let time (ns) go by."""
+        self.now += duration
+        self.messages.now, self._steady.now = self.now, KNOWN + (self.now - START) / SECOND
+        for node in self.nodes.values():
+            node.set_time(self.now)
+
+    def _begin(self, name: str, anew: bool = False) -> None:
+        """Forget what a node that was activated, or configured anew, has forgotten."""
+        if name in self._torques:
+            self._torques[name].begin(anew)
+            self._inform(name)
+        if anew and name in self._servers:
+            self._servers[name].begin()
+        if anew and name in self._references:
+            self._references[name].begin()
+
+    def _give(self, name: str, topic: str, data: bytes, prompt: bool = True):
+        """Give bytes to a node as the middleware would; return what it answers, None where rclpy refused them."""
+        node, found = self.nodes[name], self.found
+        found.begin(name, topic, data)
+        node.sent.clear()
+        node.announced.clear()
+        node.refused = ''
+        if topic in LOADS:
+            node.task.arm.load.refused = ''
+        before = compiled(self._kernels)
+        try:
+            answer = node.give(topic, data)
+        except Exception as error:  # any at all
+            found.check(ALIVE, False, repr(error))
+            return None
+        versions = compiled(self._kernels)
+        found.check(PROMPT, versions == before or not prompt, f'{versions - before} kernels')
+        if answer is None:
+            found.counts['refused by rclpy'] += 1
+        said = f'{node.reason} {node.refused}'
+        found.check(NET, 'internal error' not in said, said)
+        found.check(WHOLE, topic == 'joint_states' or not node.sent, f'{len(node.sent)} messages sent')
+        return answer
+
+    def _message(self, name: str, topic: str, data: bytes) -> None:
+        """Give a message, good or not, and look at what follows."""
+        if topic == 'joint_states':
+            self._state(name, data)
+            return
+        answer = self._give(name, topic, data)
+        if topic in LOADS:
+            self._torques[name].told(topic, data)
+            self._inform(name)
+        if topic == 'controller_state' and answer is not None:
+            self._references[name].message(data)
+
+    def _inform(self, name: str) -> None:
+        """Tell a controller that its feedforward torque comes from a node with the same load."""
+        node = self.nodes[name]
+        if node.controls and INFO in node.called:
+            node.give(INFO, serialized(self._torques[name].load.info(node.robot.digest)))
+
+    def _state(self, name: str, data: bytes) -> Sent | None:
+        """Give a state, good or not, and look at the answer."""
+        self._give(name, 'joint_states', data)
+        sent = self._torques[name].state(data, self.now)
+        if name in self._references:
+            self._references[name].state(data, sent)
+        return sent
+
+    def _fall_still(self, name: str) -> None:
+        """Let no state come for a while."""
+        node = self.nodes[name]
+        for _ in range(self.random.randint(1, 6)):
+            self._pass(round(SECOND * self.random.choice((0.005, 0.02, AGE, 0.3)) * self.random.random()))
+            self.found.given = name, 'nothing', b''
+            node.sent.clear()
+            try:
+                node.pause()
+            except Exception as error:  # any at all
+                self.found.check(ALIVE, False, repr(error))
+            self.found.check(NET, 'internal error' not in node.reason, node.reason)
+            self._torques[name].absence(self.now)
+
+    def _request(self, name: str, service: str, data: bytes) -> None:
+        """Give a request, good or not, and look at the response."""
+        response = self._give(name, service, data)
+        if response is not None:
+            self._servers[name].response(service, data, response, self.now)
+
+    def _reset(self, name: str) -> None:
+        """Ask a node to forget, and look whether it has."""
+        response = self._give(name, RESET, self._perhaps_broken(self.requests.draw(RESET)))
+        if response is not None:
+            wrong = wrong_reset(response, self._diagnose(name))
+            self.found.check(SERVED, not wrong, wrong)
+
+    def _set(self, name: str) -> None:
+        """Set parameters, good or not, look at what becomes of them, and set them back."""
+        parameters = self._parameters[name]
+        before, data = parameters.before(), self._perhaps_broken(parameters.draw())
+        response = self._give(name, SET_PARAMETERS, data)
+        if response is None:
+            return
+        changed = parameters.look_at(data, response, before)
+        configured = bool(changed) and parameters.configure(changed)
+        parameters.restore(before, changed, configured)
+        self.nodes[name].set_time(self.now)
+        if configured:
+            self.found.counts['configured anew'] += 1
+            self._begin(name, anew=True)
+
+    def _describe(self, name: str) -> None:
+        """Describe another robot, or none, and then the one that all nodes have."""
+        data = self._perhaps_broken(String(data=self._descriptions[name].draw()))
+        self._pass(SECOND // 10)  # later than what was answered, which may have come from the future
+        for described in (data, serialized(String(data=DESCRIPTION))):
+            if self._give(name, DESCRIPTION_TOPIC, described, prompt=False) is not None:
+                self._pass(SECOND)
+                self.nodes[name].settle()
+                self._descriptions[name].look_at(described, self.now)
+        self._pass(SECOND // 10)  # later than what was answered just now
+        self._begin(name, anew=True)
+
+    def _good_ones(self) -> None:
+        """Send every node something good, whatever came before, and look whether it is answered rightly."""
+        for name, node in self.nodes.items():
+            self._pass(SECOND)  # later than what was answered, which may have come from the future
+            self._diagnose(name)
+            q, qd, qdd = (np.array([self.random.uniform(-0.5, 0.5) for _ in range(ROBOT.nv)]) for _ in range(3))
+            if node.serves:
+                self._request(name, '~/get_mass_matrix', serialized(GetMassMatrix.Request(positions=q.tolist())))
+                continue
+            for topic in [topic for topic in LOADS if topic in node.weights]:
+                self._message(name, topic, serialized(self._good_load(topic)))
+            load = self._torques[name].load
+            feedforward, _ = load.answer(self.now, lambda robot, q=q: robot.gravity_torque(q))
+            if 'joint_trajectory' in node.weights:
+                self._refused_trajectory(name)
+                self._give(name, 'joint_trajectory', serialized(motion(self.now, q, qd, qdd)))
+            if 'controller_state' in node.weights:
+                point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
+                reference = graph.stamped(self._kind(joint_names=ROBOT.joint_names, reference=point), self.now)
+                if hasattr(reference, 'speed_scaling_factor'):  # releases before had none
+                    reference.speed_scaling_factor = 1.0
+                self._message(name, 'controller_state', serialized(reference))
+            if 'feedforward_torque' in node.weights:
+                fed = graph.stamped(JointState(name=list(ROBOT.joint_names), effort=feedforward.tolist()), self.now)
+                self._give(name, 'feedforward_torque', serialized(fed))
+            # where the trajectory is, but a controller has a little to do
+            met = q - 0.01 if node.controls else q
+            state = graph.joint_state(ROBOT.joint_names, self.now, met, qd)
+            last = self._torques[name].last
+            sent = self._state(name, serialized(state))
+            self.found.check(ANSWERED, sent is not None, node.reason)
+            if sent is None:
+                continue
+            rigid, _ = load.answer(self.now, lambda robot, q=q, qd=qd, qdd=qdd: robot.inverse_dynamics(q, qd, qdd))
+            whole = rigid + ROBOT.friction_torque(qd)
+            expected = {
+                'gravity': feedforward,
+                'feedforward': whole,
+                'reference': whole,
+                'controller': STIFFNESS * 0.01 + feedforward,
+            }[node.law]
+            if node.rate_limited:  # on the way from the last one to the right one
+                expected = np.clip(expected, -ROBOT.limits.effort, ROBOT.limits.effort)
+                expected = np.clip(sent.torque, np.minimum(last, expected), np.maximum(last, expected))
+            self._torques[name].compare(sent.torque, [expected])
+
+    def _good_load(self, topic: str):
+        """Return a payload or gravity that a node has to take at once."""
+        if topic == 'gravity_state':
+            down = graph.stamped(GravityState(), self.now)
+            down.gravity.x, down.gravity.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
+            return down
+        message = PayloadState(mass=self.random.uniform(0.1, 3.0), com=self.messages.numbers(3, 0.1), frame='ee_link')
+        message.stamp.sec, message.stamp.nanosec = divmod(self.now, SECOND)
+        return message
+
+    def _refused_trajectory(self, name: str) -> None:
+        """Send a trajectory of an unknown joint, which the diagnostics have to name."""
+        nobody = f'nobody_{self.found.index}'
+        wrong = JointTrajectory(joint_names=[nobody], points=[JointTrajectoryPoint(positions=[0.0])])
+        self._give(name, 'joint_trajectory', serialized(wrong))
+        status = self._diagnose(name)
+        self.found.check(TOLD, nobody in str(status), f'{status}')
+
+    def _diagnose(self, name: str):
+        """Return a node's diagnostics, which have to hold its reason for silence."""
+        node = self.nodes[name]
+        self.found.given = name, '/diagnostics', b''
+        try:
+            status = node.diagnose()
+        except Exception as error:  # any at all
+            self.found.check(ALIVE, False, repr(error))
+            return None
+        told = node.reason in status.message or status.message.startswith(STOPPED)
+        self.found.check(REASON, told, f'{node.reason!r} in {status.message!r}')
+        return status
+
+
+@contextmanager
+def fuzzed(seed: int, reference_kind):
+    """Make the nodes and a run of them."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        with watched() as (nodes, steady):
+            yield Fuzz(nodes, steady, reference_kind, seed)
+    finally:
+        rclpy.try_shutdown()

@@ -1,0 +1,263 @@
+"""Expected torques of a node: a check of every torque of a joint state, and of what follows without a state.
+
+Times are ns. What a node must send follows from its inputs alone; of the node itself only its reason for silence is
+read, which says whether a torque answers a state or its absence, and must fit what was sent.
+"""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from support import graph
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from broken_messages.bytes import understood
+from broken_messages.load import Load, is_gravity, is_payload
+from broken_messages.nodes import AGE, RAMP, RATE
+from broken_messages.oracle import ROBOT, Read, read_state
+from broken_messages.rules import (
+    ANSWERED,
+    FUTURE,
+    LIMITS,
+    LOADED,
+    OLD,
+    ORDER,
+    RATES,
+    REASON,
+    RIGHT,
+    STALE,
+    STAMPS,
+    WHOLE,
+    Findings,
+)
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros.errors import DynamicsError
+
+SECOND = 1_000_000_000
+LIMIT = round(AGE * SECOND)
+RESOLUTION = 5e-7
+"""s, of the time since 1970 as one floating-point number."""
+LARGEST = 1e6
+"""rad; an arm that was seen further away may have no gravity torque."""
+ABSENT = 'no fresh joint state'
+"""How the reason begins where a torque answers no state."""
+IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
+"""How it begins where nothing is asked for, so that nothing may be sent when states stop."""
+
+LACKS = 'refused: ', 'waiting for '
+"""How it begins where a node does not know its load."""
+LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (GravityState, is_gravity)}
+
+
+class Sent(NamedTuple):
+    """A torque as a node sent it."""
+
+    stamp: int | None  # None: commands have none
+    torque: np.ndarray
+
+
+class Answered(NamedTuple):
+    """The last state that was answered."""
+
+    stamp: int
+    time: int
+    torque: np.ndarray
+
+
+class Torques:
+    """The torques of one node; ``begin`` is to be called where it is activated."""
+
+    def __init__(self, findings: Findings, node):
+        """Look at the torques of ``node``."""
+        self._check, self._node = findings.check, node
+        self._counts = findings.counts
+        self._newest = 0
+        self.load = Load()
+        self.begin()
+
+    def begin(self, anew: bool = False) -> None:
+        """Know of no state that was answered; of no load either where the node was configured ``anew``."""
+        if anew:
+            self.load = Load()
+        if anew or not hasattr(self, '_sent'):
+            # time and torque, whatever they answered; what was sent since configuration is gone on from
+            self._sent: tuple[int, np.ndarray] = (0, np.zeros(ROBOT.nv))
+        self._answered: Answered | None = None
+        self._due = self._acting = False  # something to go on with; whether the last torque went on
+        self._began: float | None = None  # how long states were overdue then, s
+        self._seen: list[np.ndarray] = []  # where the arm may have been seen last, positions
+
+    @property
+    def latest(self) -> int:
+        """Stamp of the last state that was answered, 0 for none."""
+        return self._answered.stamp if self._answered else 0
+
+    def state(self, data: bytes, now: int) -> Sent | None:
+        """Look at what has followed a state, good or not; return the torque that answers it."""
+        node, read = self._node, read_state(data)
+        if read is not None and abs(now - read.stamp) <= LIMIT:
+            self.load.reach(read.stamp)
+        absent = node.reason.startswith(ABSENT)
+        if node.sent and not absent:
+            return self._answer(read, now)
+        self._check(REASON, bool(node.reason), 'no torque and no reason')
+        good = read is not None and read.good and abs(now - read.stamp) < LIMIT // 2
+        # what else a node needs, a trajectory for instance, is known of these alone
+        if (
+            good
+            and node.always
+            and self.load.moderate
+            and read.stamp > self._newest
+            and not node.reason.startswith(LACKS)
+        ):
+            self._check(ANSWERED, False, node.reason)
+        if read is not None and abs(now - read.stamp) <= LIMIT:
+            self._newest = max(self._newest, read.stamp)
+        fresh = read is not None and abs(now - read.stamp) <= node.oldest
+        if not node.reason.startswith(IDLE):
+            if fresh and read.q is not None and not node.always:  # it may lack what the node needs beside
+                self._seen.append(read.q)
+            self.absence(now)
+            return None
+        self._check(STALE, fresh, f'{node.reason}: the state is {read}')
+        self._check(STALE, not node.sent, f'{node.reason}, but {len(node.sent)} messages were sent')
+        self._due = False
+        return None
+
+    def told(self, topic: str, data: bytes) -> None:
+        """Look at whether a payload or gravity was taken or refused, and believe it."""
+        kind, good = LOADS[topic]
+        message = understood(data, kind)
+        if message is None:
+            return
+        refused, known = self._node.task.arm.load.refused, good(message)
+        self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
+        if not refused and topic == 'payload_state':
+            self.load.carry(message, graph.nanoseconds(message.stamp))
+        elif not refused:
+            self.load.pull(message, graph.nanoseconds(message.header.stamp))
+
+    def absence(self, now: int) -> None:
+        """Look at what has followed where no state came, or none that could be answered."""
+        node = self._node
+        if not node.sent:
+            if self._due and now - self._answered.time > LIMIT:
+                known = np.abs(self._seen).max() < LARGEST and self.load.moderate
+                if known and node.on_stale == 'gravity_only':
+                    self._check(STALE, False, f'nothing was sent: {node.reason}')
+                if node.on_stale == 'ramp_to_zero':
+                    self._check(STALE, not self._sent[1].any(), f'nothing follows {self._sent}: {node.reason}')
+                self._due = False
+            return
+        sent = self._read()
+        if sent is None:
+            return
+        self._counts['torques without a state'] += 1
+        self._check(STALE, node.on_stale != 'silent', f'{sent} was sent')
+        self._check(STALE, self._due, f'{sent} was sent, but there was nothing to go on with')
+        if not self._due:
+            return
+        last = self._answered
+        overdue = (now - last.time - LIMIT) / SECOND
+        self._check(STALE, overdue > -1e-6, f'{sent} was sent {-overdue} s too early')
+        self._check(STAMPS, sent.stamp in (None, last.stamp), f'{sent.stamp}, not of the last state {last.stamp}')
+        if self._began is None:
+            self._began = overdue
+        if node.on_stale == 'gravity_only':
+            self.load.reach(now)
+            right = self._carrying(now)
+        else:
+            right = [last.torque * max(0.0, 1.0 - (overdue - self._began) / RAMP)]
+        room = RATE * self._passed(now) / SECOND if node.rate_limited else np.inf
+        right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
+        self._check(
+            STALE, _is_one(sent.torque, right, 1e-6 + RATE * RESOLUTION), f'{sent.torque}, expected one of {right}'
+        )
+        self._sent, self._acting = (now, sent.torque), True
+
+    def _carrying(self, time: int) -> list[np.ndarray]:
+        """Return the torques of gravity at a time, wherever the arm may have been seen last."""
+        found = []
+        for q in self._seen:
+            with suppress(DynamicsError):
+                found += self.load.answers(time, lambda robot, q=q: robot.gravity_torque(q))
+        return found
+
+    def _answer(self, read: Read | None, now: int) -> Sent | None:
+        """Look at the torque that answers a state."""
+        self._counts['torques'] += 1
+        self._check(RIGHT, read is not None and read.q is not None, f'the state is {read}')
+        sent = self._read()
+        if sent is None or read is None or read.q is None:
+            return None
+        self._look_at(read, sent, now)
+        self._answered, self._seen = Answered(read.stamp, now, sent.torque), [read.q]
+        self._sent, self._due, self._acting, self._began = (now, sent.torque), True, False, None
+        self._newest = max(self._newest, read.stamp)
+        return sent
+
+    def _read(self) -> Sent | None:
+        """Return the torque that the node has sent on all of its topics."""
+        node = self._node
+        by_topic = dict(node.sent)
+        whole = len(node.sent) == len(by_topic) and set(by_topic) == set(node.outputs)
+        self._check(WHOLE, whole, f'topics {[topic for topic, _ in node.sent]}')
+        if not whole:
+            return None
+        *named, (topic, commands) = by_topic.items()
+        torque = np.array(deserialize_message(commands, Float64MultiArray).data)
+        self._check(WHOLE, len(torque) == ROBOT.nv, f'{topic}: {len(torque)} numbers')
+        limits = np.isfinite(torque).all() and (np.abs(torque) <= ROBOT.limits.effort).all()
+        self._check(LIMITS, bool(limits), f'{torque}')
+        for topic, data in named:
+            message = deserialize_message(data, JointState)
+            same = list(message.effort) == torque.tolist() and message.name == list(ROBOT.joint_names)
+            self._check(WHOLE, same, f'{topic}: {message}, commands {torque}')
+            return Sent(graph.nanoseconds(message.header.stamp), torque)
+        return Sent(None, torque)
+
+    def _look_at(self, read: Read, sent: Sent, now: int) -> None:
+        """Look at stamps, age, order, rates and, where it is known, at the torque itself."""
+        node, torque, age = self._node, sent.torque, now - read.stamp
+        self._check(STAMPS, sent.stamp in (None, read.stamp), f'{sent.stamp} for {read.stamp}')
+        self._check(OLD, age <= node.oldest, f'{age} ns old')
+        self._check(FUTURE, age >= -node.oldest, f'{-age} ns in the future')
+        before = self.latest
+        self._check(ORDER, read.stamp >= before, f'{read.stamp} after {before}')
+        if node.rate_limited:
+            step = self._passed(now)
+            change = np.abs(torque - self._sent[1]).max()
+            self._check(
+                RATES, change <= RATE * step * 1e-9 + RATE * RESOLUTION, f'changed by {change} N m in {step} ns'
+            )
+        if node.always and not node.rate_limited:
+            self.compare(torque, self.load.answers(read.stamp, lambda robot: robot.gravity_torque(read.q)))
+
+    @property
+    def last(self) -> np.ndarray:
+        """The last torque that was sent."""
+        return self._sent[1]
+
+    def _passed(self, now: int) -> int:
+        """Return the time that the rate limit counts since the last torque, at most the age limit."""
+        return min(now - self._sent[0], LIMIT)
+
+    def compare(self, torque, right, tolerance: float = 1e-9) -> None:
+        """Look whether a torque is one of the ``right`` ones, clamped."""
+        right = [_clamped(expected) for expected in right]
+        self._check(
+            RIGHT, _is_one(torque, right, tolerance * (1.0 + np.abs(right).max())), f'{torque}, expected one of {right}'
+        )
+
+
+def _clamped(torque) -> np.ndarray:
+    """Return a torque within the effort limits."""
+    return np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort)
+
+
+def _is_one(torque, right, tolerance: float) -> bool:
+    """Return whether a torque is one of the ``right`` ones."""
+    return any(np.allclose(torque, expected, rtol=0, atol=tolerance) for expected in right)

@@ -1,0 +1,234 @@
+"""The models of the two nodes that follow a trajectory: feedforward_node and torque_controller."""
+
+import numpy as np
+
+from coupled_nodes.load import SECOND
+from coupled_nodes.model import State, TorqueModel
+from coupled_nodes.motion import Follower
+from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
+
+SPREAD = 1.0
+"""s: a disagreement on payload or gravity of two nodes that agreed before is allowed for as long, no other (R13)."""
+
+
+class FollowingModel(TorqueModel):
+    """What both have in common."""
+
+    def configure(self, steady: float) -> None:
+        """Forget everything."""
+        self.follower = Follower(self.arm, self.settings.start_tolerance)
+        super().configure(steady)
+
+    def activate(self) -> None:
+        """Follow nothing (R1)."""
+        super().activate()
+        self.follower.drop()
+
+    def set_back(self, now: int) -> None:
+        """Follow nothing (R3)."""
+        super().set_back(now)
+        self.follower.drop()
+
+    def trajectory(self, message, received: int, now: int, good: bool) -> None:
+        """Handle at ``now`` a trajectory that was received before; what is wrong is refused."""
+        if self.active and good:
+            self.follower.receive(message, received, now)
+
+    def why_of(self, status: str) -> str:
+        """Return the rule of what follows now: the newest special case decides."""
+        if status in (Follower.FOLLOWS, Follower.DROPPED):
+            self.why = self.follower.why
+        elif self.why == 'TRAJECTORY':
+            self.why = 'R12'
+        return self.why
+
+
+class FeedforwardModel(FollowingModel):
+    """feedforward_node with source joint_trajectory."""
+
+    def __init__(self, *arguments):
+        """Model the node."""
+        super().__init__(*arguments)
+        self.measured = self.settings.evaluate_at == 'measured'
+        self.needs_velocity = self.measured
+
+    def law(self, state: State, silence: bool):
+        """Return the chosen terms along the trajectory."""
+        unknown = np.full(self.arm.n, np.nan)
+        status, motion = self.follower.step(state.stamp, state.q, unknown if state.qd is None else state.qd, silence)
+        rule = self.why_of(status)
+        if status != Follower.FOLLOWS:
+            return rule, None, True, True
+        q, qd, qdd = motion
+        if self.measured:
+            q, qd = state.q, state.qd
+        return rule, self.terms(q, qd, qdd, state.stamp), False, True
+
+    def terms(self, q, qd, qdd, stamp: int) -> np.ndarray:
+        """Return the sum of the terms that the node adds."""
+        terms, still = self.settings.terms, np.zeros(self.arm.n)
+        bodies, gravity = self.load.at(stamp)
+        weightless = bodies, [(1.0, (0.0, 0.0, 0.0))]
+        torque = np.zeros(self.arm.n)
+        if 'gravity' in terms:
+            torque += self.arm.gravity_torque(q, (bodies, gravity))
+        if 'inertia' in terms:
+            torque += self.arm.inverse_dynamics(q, still, qdd, weightless)
+        if 'coriolis' in terms:
+            torque += self.arm.inverse_dynamics(q, qd, still, weightless)
+        if 'friction' in terms:
+            torque += self.arm.friction(qd)
+        return torque
+
+
+class ControllerModel(FollowingModel):
+    """torque_controller. ``producer`` is the model of the node that publishes feedforward_torque."""
+
+    needs_velocity = True
+
+    def __init__(self, *arguments, producer: FeedforwardModel, room: float):
+        """Model the node; ``room`` is how long messages may be under way, s."""
+        super().__init__(*arguments)
+        self.producer, self._room = producer, room
+        self.steady = 0.0
+
+    def configure(self, steady: float) -> None:
+        """Know of no agreement."""
+        self._disagreed: float | None = None  # since when
+        self._differed: float | None = None  # when last
+        self._agreed = False  # before
+        super().configure(steady)
+
+    def activate(self) -> None:
+        """Hold nothing yet (R1)."""
+        super().activate()
+        self._hold: np.ndarray | None = None
+        self._forget_feedforward()
+
+    def set_back(self, now: int) -> None:
+        """Hold anew (R3)."""
+        super().set_back(now)
+        self._hold = None
+        self._forget_feedforward()
+
+    def feedforward(self, stamp: int, effort: np.ndarray | None) -> None:
+        """Keep the newest feedforward torque; a wrong one leaves none."""
+        self._feedforward = None if effort is None else (stamp, effort)
+
+    def look_at_loads(self, steady: float) -> None:
+        """Remember since when producer and controller disagree on payload or gravity."""
+        self.steady = steady
+        if not self.configured:
+            return
+        if not self.producer.configured or self.load.end == self.producer.load.end:
+            self._disagreed = None
+            self._agreed = self.producer.configured
+        elif self._disagreed is None:
+            self._disagreed = steady
+        if self._disagreed is not None:
+            self._differed = steady
+
+    def law(self, state: State, silence: bool):
+        """Return the torque of the control law along the trajectory, or that of holding."""
+        self.missing, self._either = '', None
+        if silence:
+            self._hold = None
+        status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
+        rule = self.why_of(status)
+        if status != Follower.FOLLOWS:
+            self._follows, self._waits = False, None
+            return self._holding(rule, state)
+        if self.settings.control_law != 'pd_feedforward':
+            self._hold = None
+            return rule, self._along(state, *motion), False, True
+        return self._with_feedforward(rule, state, motion)
+
+    def _with_feedforward(self, rule: str, state: State, motion):
+        """Return what pd_feedforward does on a trajectory (R12, R13).
+
+        A torque counts as one for this trajectory where it is near enough to the state. Until the first one has come
+        the arm is held, for as long; then the node is silent.
+        """
+        limit = self.settings.feedforward_age_limit * SECOND
+        fits = self._fits()
+        came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
+        if came and fits:
+            self._hold, self._follows, self._waits = None, True, None
+            torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
+            return rule, torque, False, True
+        held = None
+        if not self._follows:
+            self._waits = state.stamp if self._waits is None else self._waits
+            if state.stamp - self._waits <= limit:
+                _, held, *_ = self._holding(rule, state)
+        if came and fits is None:
+            self._either, self._hold = (held, self._hold), None
+            return 'R13', np.full(self.arm.n, np.nan), False, False
+        if held is None:
+            self._hold = None  # nothing holds the arm where it was
+        return 'R13' if came else 'R12', held, False, True
+
+    def answered(self, state: State, torque, now: int, steady: float) -> None:
+        """Know by the torque whether the node holds or follows, where both are right."""
+        if self._either is not None:
+            held, position = self._either
+            if held is not None and np.allclose(torque, self._limited(held, held, now, steady)[0], rtol=0, atol=1e-6):
+                self._hold = position
+            else:
+                self._follows, self._waits = True, None
+        super().answered(state, torque, now, steady)
+
+    def unanswered(self) -> None:
+        """Hold nothing."""
+        self._hold = None
+
+    def _holding(self, rule: str, state: State):
+        """Return the torque that holds the arm (R12)."""
+        self.missing = 'R12' if self.settings.control_law == 'pd_feedforward' else ''
+        if self._hold is None:
+            self._hold = state.q.copy()
+        torque = self._feedback(state, self._hold, np.zeros(self.arm.n))
+        if self.settings.control_law in ('pd', 'computed_torque'):
+            rule = 'R12'
+        return rule, torque + self._gravity(state), False, True
+
+    def _along(self, state: State, q, qd, qdd) -> np.ndarray:
+        """Return the torque of the laws that need no feedforward torque."""
+        if self.settings.control_law == 'computed_torque':
+            error, rate = self.arm.distance(q, state.q), qd - state.qd
+            wanted = qdd + BANDWIDTH**2 * error + 2.0 * BANDWIDTH * rate
+            bodies, gravity = self.load.at(state.stamp)
+            if 'gravity' not in self.settings.terms:
+                gravity = [(1.0, (0.0, 0.0, 0.0))]
+            torque = self.arm.inverse_dynamics(state.q, state.qd, wanted, (bodies, gravity))
+            return torque + (self.arm.friction(qd) if 'friction' in self.settings.terms else 0.0)
+        torque = self._feedback(state, q, qd)
+        return torque + (self._gravity(state) if self.settings.control_law == 'pd_gravity' else 0.0)
+
+    def _feedback(self, state: State, q, qd) -> np.ndarray:
+        return STIFFNESS * self.arm.distance(q, state.q) + DAMPING * (qd - state.qd)
+
+    def _gravity(self, state: State):
+        """Return g(q) where this node adds it."""
+        if 'gravity' not in self.settings.terms:
+            return 0.0
+        return self.arm.gravity_torque(state.q, self.load.at(state.stamp))
+
+    def _fits(self) -> bool | None:
+        """Return whether the producer's torque may be added; None where both are right."""
+        producer = self.producer.settings
+        twice = set(producer.terms) & set(OF_ROBOT[self.settings.preset])
+        if twice or producer.gravity_owner != self.settings.gravity_owner:
+            return False
+        if self._disagreed is None:
+            return True if self._differed is None or self.steady - self._differed >= self._room else None
+        lasts = self.steady - self._disagreed
+        if lasts >= SPREAD + self._room or not (self._agreed or self._room):
+            return False
+        return True if self._agreed and lasts < SPREAD - self._room else None
+
+    def _forget_feedforward(self) -> None:
+        self._feedforward: tuple[int, np.ndarray] | None = None
+        self._follows = False  # a trajectory, with such a torque
+        self._waits: int | None = None  # stamp since which one is waited for
+        self._either: tuple | None = None  # torque and position of holding, where following is right, too

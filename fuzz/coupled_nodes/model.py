@@ -1,0 +1,302 @@
+"""The expected torque, or silence, of a torque node: a slow model, written from the rules and not from the nodes.
+
+ROS times are ns, steady times s. A ``Expected`` bounds each joint: both bounds are one number but where a rule leaves
+something open. What the node really sent is told by ``sent``, so that nothing adds up.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from coupled_nodes.load import SECOND, Load
+from coupled_nodes.settings import Settings, TorqueSettings
+
+DISCOVERY = 0.5
+"""s from the creation of the load's subscriptions to the first torque (R6)."""
+PERIODS = 5
+"""The second longest of so many is the first period that is learnt."""
+LONGEST = 1.0
+"""s, of an age limit that is learnt."""
+SHORTEST = 0.005
+"""Likewise."""
+LOOKED_AT = 0.006
+"""s between two looks at states that stop, with room (R17)."""
+LOADS = ('payload_state', 'gravity_state')
+
+
+class State(NamedTuple):
+    """A joint state in the arm's order, as its reader should understand it."""
+
+    stamp: int
+    q: np.ndarray | None  # None: a joint is missing, doubled or not finite
+    qd: np.ndarray | None
+
+
+@dataclass
+class Expected:
+    """What must follow: torques between ``low`` and ``high``; None: silence. ``rule`` is what a finding breaks."""
+
+    rule: str
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    sure: bool = True  # False: silence is right, too
+    missing: str = ''  # the rule that silence breaks, where it is another one
+
+
+class Clock:
+    """Age limit and silence by the stamps of states."""
+
+    def __init__(self, age_limit: float):
+        """Learn the limit where ``age_limit`` is 0."""
+        self._stated = age_limit
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._period = 0.0
+        self._gaps: list[float] = []
+        self._newest: int | None = None
+        self.answered: int | None = None
+        self.usable: int | None = None
+
+    @property
+    def limit(self) -> float:
+        """Age limit, s."""
+        return self._stated or (min(max(3.0 * self._period, SHORTEST), LONGEST) if self._period else LONGEST)
+
+    def refuses(self, stamp: int, now: int) -> str:
+        """Return why a state is not usable, '' for nothing; learn the period from it."""
+        if stamp == 0:
+            return 'without a stamp'
+        if (stamp - now) / SECOND > self.limit:
+            return 'from the future'
+        limit = self.limit
+        if self._newest is not None and stamp > self._newest:
+            gap = (stamp - self._newest) / SECOND
+            self._gaps.append(gap)
+            if len(self._gaps) == PERIODS:
+                self._period = sorted(self._gaps)[-2]
+            elif len(self._gaps) > PERIODS:
+                self._period += 0.1 * (min(gap, 3.0 * self._period) - self._period)
+        self._newest = max(stamp, self._newest or stamp)
+        if self.answered is not None and stamp < self.answered:
+            return 'out of order'
+        return 'too old' if (now - stamp) / SECOND > limit else ''
+
+    def is_near_the_limit(self, stamp: int) -> bool:
+        """Return whether it can't be said clearly if a silence ends with this stamp."""
+        if self.usable is None:
+            return False
+        gap = (stamp - self.usable) / SECOND
+        room = 0.02 if self._stated else 0.35  # a limit that is learnt changes with the gap itself
+        return (1.0 - room) * self.limit < gap < (1.0 + room) * self.limit
+
+    def ends_silence(self, stamp: int) -> bool:
+        """Return whether a state comes after a silence."""
+        return self.usable is not None and (stamp - self.usable) / SECOND > self.limit
+
+
+class TorqueModel:
+    """A torque node. A subclass says by ``law`` what it computes."""
+
+    needs_velocity = False
+    missing = ''
+
+    def __init__(self, settings: Settings, node: TorqueSettings, fills_before: bool):
+        """Model ``node`` in the graph of ``settings``."""
+        self.arm, self.settings, self.graph = settings.arm, node, settings
+        self._fills_before = fills_before
+        self.configured = self.active = False
+
+    def configure(self, steady: float) -> None:
+        """Forget everything, at ``steady``, when the load's subscriptions may be made."""
+        self.configured, self.active = True, False
+        self.clock = Clock(self.settings.age_limit)
+        self.load = Load()
+        self._looked: int | None = None
+        self.heard: set[str] = set()
+        self._created = steady
+        self._last = np.zeros(self.arm.n)  # sent since configuration (R14)
+        self._last_sent: float | None = None
+        self.activate()
+        self.active = False
+
+    def activate(self) -> None:
+        """Begin to answer (R1)."""
+        self.active, self.ready = True, False
+        self.clock.forget()
+        self._now: int | None = None  # at the last state
+        self.why = 'R1'  # the special case that the latest answers come from
+        self._answered: tuple[float, np.ndarray] | None = None  # steady time and torque
+        self._seen: np.ndarray | None = None
+        self.due = self.acts = False
+        self._began: float | None = None  # how long states were overdue when on_stale began to act, s
+        self.sent_at: float | None = None  # steady time, since activation
+
+    def told(self, topic: str, message) -> None:
+        """Take a payload or gravity."""
+        self.heard.add(topic)
+        (self.load.carry if topic == 'payload_state' else self._pull)(message)
+
+    def _pull(self, message) -> None:
+        self.load.pull(message)
+
+    def law(self, state: State, silence: bool):
+        """Return (rule, torque or None, idle, sure) for a usable state."""
+        raise NotImplementedError
+
+    def set_back(self, now: int) -> None:
+        """Do what follows from a ROS time that goes back (R3)."""
+        self.clock.forget()
+        self.why = 'R3'
+
+    def state(self, state: State, now: int, steady: float, publishers, waits: bool = True) -> Expected:
+        """Return what must follow a joint state; ``publishers`` are the load topics that have one.
+
+        Unless it ``waits``, the node begins before it knows of them.
+        """
+        self.look(now)
+        if self._now is not None and now < self._now:
+            self.set_back(now)
+        self._now = now
+        since_created = steady - self._created
+        if not self.ready and waits:
+            unheard = [topic for topic in LOADS if topic not in self.heard]
+            # only of what has not come it must be found out whether somebody publishes it
+            early = since_created < DISCOVERY - 0.01
+            if any(early or topic in publishers or self.settings.await_load for topic in unheard):
+                return Expected('R6')
+        self.ready = True
+        if state.q is None or self.clock.refuses(state.stamp, now):
+            return Expected('GATE')
+        if self.needs_velocity and state.qd is None:
+            self._seen = state.q
+            return Expected('GATE')
+        silence = self.clock.ends_silence(state.stamp)
+        if silence:
+            self.why = 'R2'
+        self.arm.turned = False
+        rule, torque, idle, sure = self.law(state, silence)
+        rule = 'R11' if self.arm.turned else rule
+        self._seen = state.q
+        if torque is not None or idle:
+            self.clock.usable = state.stamp  # where something else was missing, the state was not complete
+        if torque is None:
+            self.due = self.due and not idle
+            return Expected(rule)
+        if np.isnan(torque).any():  # one of several
+            return Expected(rule, -self.arm.effort, self.arm.effort, False)
+        low, high = self._limited(torque, torque, now, steady)
+        sure = sure and (since_created > DISCOVERY + 0.01 or self.heard >= set(LOADS))
+        if self._is_slowed(torque, torque, (low, high)) or (self.settings.rate_limit and rule == 'ANSWER'):
+            rule = 'R14'
+        if self.settings.preset == 'monitor_only' and rule in ('ANSWER', 'R14'):
+            rule = 'R15'
+        return Expected(rule, low, high, sure, self.missing)
+
+    def look(self, now: int) -> None:
+        """Have ramps keep their progress where the ROS time went back since the last look (R3)."""
+        if self._looked is not None and now < self._looked:
+            self.load.set_back(self._looked, now)
+        self._looked = now
+
+    def subscribed(self, steady: float) -> None:
+        """Know since when there are subscriptions of the load."""
+        self._created = steady
+
+    def unanswered(self) -> None:
+        """Know that a state was not answered although it might be."""
+
+    def answered(self, state: State, torque, now: int, steady: float) -> None:
+        """Know that a state was answered by a torque."""
+        self._sent(torque, now, steady)
+        self._answered = steady, np.array(torque)
+        self.clock.answered = state.stamp
+        self.due, self.acts = True, False
+        self._began = None
+
+    def absence(self, now: int, steady: float) -> Expected | None:
+        """Return what must be sent by ``on_stale`` where no usable state has come; None where nothing may be."""
+        if not self.active or not self.due or self._answered is None or self.settings.on_stale == 'silent':
+            return None
+        time, torque = self._answered
+        overdue = steady - time - self.clock.limit
+        if overdue < 0.0:
+            return None
+        self.look(now)
+        sure = overdue > LOOKED_AT
+        if self._began is None:
+            self._began = overdue
+        if self.settings.on_stale == 'gravity_only':
+            torques = [self.arm.gravity_torque(self._seen, self.load.at(now))] * 2
+        else:
+            ended = self.acts and not self._last.any()
+            elapsed = overdue - self._began
+            if ended and elapsed > self.settings.ramp_time + LOOKED_AT:
+                self.due = False
+                return None
+            sure = sure and not ended  # more zeros do no harm
+            ends = elapsed, max(0.0, elapsed - LOOKED_AT)
+            torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
+        low, high = np.minimum(*torques), np.maximum(*torques)
+        bounds = self._limited(low, high, now, steady)
+        return Expected('R14' if self._is_slowed(low, high, bounds) else 'R17', *bounds, sure, 'R17')
+
+    def acted(self, torque, now: int, steady: float) -> None:
+        """Know that ``on_stale`` has sent a torque."""
+        self._sent(torque, now, steady)
+        self.acts = True
+
+    def answers(self, steady: float) -> bool:
+        """Return whether diagnostics may say that the node answers (R4)."""
+        return self.sent_at is not None and steady - self.sent_at <= max(self.clock.limit, 1.0)
+
+    def step(self, now: int, steady: float) -> tuple[float, float]:
+        """Return the least and the largest step of a joint's torque that the rate limit allows now, N m (R14)."""
+        time, limit = self._time(now, steady), self.clock.limit
+        if self._last_sent is None or time < self._last_sent:
+            return 0.0, self.settings.rate_limit * limit
+        step = self.settings.rate_limit * min(time - self._last_sent, limit)
+        return step, step
+
+    @property
+    def last(self) -> np.ndarray:
+        """The torque that was sent last since configuration, zero before the first."""
+        return self._last
+
+    def _sent(self, torque, now: int, steady: float) -> None:
+        self._last, self._last_sent, self.sent_at = np.array(torque), self._time(now, steady), steady
+
+    def _time(self, now: int, steady: float) -> float:
+        """Return the time that the rate limit counts, s."""
+        return now / SECOND if self.graph.simulated_time else steady
+
+    def _is_slowed(self, low, high, bounds) -> bool:
+        """Return whether the ``bounds`` of a torque between ``low`` and ``high`` are due to the rate limit."""
+        if self.settings.preset == 'monitor_only':
+            return False
+        return not np.array_equal(np.clip([low, high], -self.arm.effort, self.arm.effort), bounds)
+
+    def _limited(self, low, high, now: int, steady: float):
+        """Return bounds of a torque within the effort limits and the rate limit."""
+        if self.settings.preset == 'monitor_only':
+            return low, high
+        low, high = (np.clip(torque, -self.arm.effort, self.arm.effort) for torque in (low, high))
+        if not self.settings.rate_limit:
+            return low, high
+        bounds = [
+            np.clip(torque, self._last - step, self._last + step)
+            for torque in (low, high)
+            for step in self.step(now, steady)
+        ]
+        return np.min(bounds, axis=0), np.max(bounds, axis=0)
+
+
+class GravityModel(TorqueModel):
+    """gravity_compensation_node."""
+
+    def law(self, state: State, silence: bool):
+        """Return g(q) with what is carried at the state's stamp."""
+        rule = self.why if self.why == 'R3' else 'ANSWER'
+        return rule, self.arm.gravity_torque(state.q, self.load.at(state.stamp)), False, True

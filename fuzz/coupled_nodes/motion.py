@@ -1,0 +1,158 @@
+"""The motion of a trajectory as polynomials that are solved for, and where it begins. Times are ns.
+
+Written from doc/trajectories.md and rules R9 to R11; the nodes' own interpolation is not used.
+"""
+
+import math
+
+from support import graph
+
+import numpy as np
+
+SECOND = graph.SECOND
+
+
+class Motion:
+    """Points of a trajectory, in the arm's joint order."""
+
+    def __init__(self, times, positions, velocities, accelerations):
+        """Know the points: times (m) in s; positions (m, n); rates (m, n), a row of NaN where a point states none."""
+        self.times = np.asarray(times, float)
+        self.rows = [np.asarray(rows, float) for rows in (positions, velocities, accelerations)]
+
+    @classmethod
+    def of(cls, message, names) -> 'Motion':
+        """Return the motion of a JointTrajectory that is good."""
+        order = [list(message.joint_names).index(name) for name in names]
+        times = [graph.nanoseconds(point.time_from_start) / SECOND for point in message.points]
+        nothing = np.full(len(names), np.nan)
+        columns = [
+            [np.array(values)[order] if len(values := getattr(point, field)) else nothing for point in message.points]
+            for field in ('positions', 'velocities', 'accelerations')
+        ]
+        return cls(times, *columns)
+
+    def after(self, t: float, q, qd) -> 'Motion':
+        """Return this motion with a point in front: at ``t`` s the arm is at q and moves with qd (NaN: unknown)."""
+        fronts = q, qd, np.full(len(q), np.nan)
+        rows = [np.vstack([[front], rows]) for front, rows in zip(fronts, self.rows, strict=True)]
+        return Motion(np.concatenate([[t], self.times]), *rows)
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return position, velocity and acceleration at ``t`` s, which is not before the first point."""
+        positions, velocities, accelerations = self.rows
+        still = np.zeros(positions.shape[1])
+        if t > self.times[-1] or len(self.times) == 1:
+            return positions[-1], still, still
+        k = min(int(np.searchsorted(self.times, t, side='right')) - 1, len(self.times) - 2)
+        duration = self.times[k + 1] - self.times[k]
+        ends = [positions[k : k + 2]]
+        for power, rates in ((1, velocities), (2, accelerations)):
+            pair = rates[k : k + 2]
+            if not np.isfinite(pair).all():
+                break
+            ends.append(pair * duration**power)  # by the segment's own time, 0 to 1
+        coefficients = _solve(ends)
+        u = (t - self.times[k]) / duration
+        powers = np.arange(len(coefficients))
+        if u == 0.0 and len(ends) == 2:  # where a short way begins, rounding must not be divided by its duration
+            return positions[k], velocities[k], (_derivative(powers, 2, u) @ coefficients) / duration**2
+        return (
+            (u**powers) @ coefficients,
+            (_derivative(powers, 1, u) @ coefficients) / duration,
+            (_derivative(powers, 2, u) @ coefficients) / duration**2,
+        )
+
+
+def _derivative(powers, order: int, u: float) -> np.ndarray:
+    """Return the derivatives of u**powers."""
+    return np.array([math.perm(p, order) * u ** max(p - order, 0) if p >= order else 0.0 for p in powers.tolist()])
+
+
+def _solve(ends) -> np.ndarray:
+    """Return the coefficients (2 len(ends), n) of the polynomial whose derivatives at 0 and 1 are ``ends``."""
+    powers = np.arange(2 * len(ends))
+    conditions = [_derivative(powers, order, u) for order in range(len(ends)) for u in (0.0, 1.0)]
+    return np.linalg.solve(np.array(conditions), np.concatenate(ends))
+
+
+class Followed:
+    """A trajectory that was received: when it starts, and whether the arm has been met."""
+
+    def __init__(self, start: int, motion: Motion):
+        """Start ``motion`` at ``start``."""
+        self.start, self.motion, self.first = start, motion, motion.times[0]
+        self.met: int | None = None  # stamp of the state
+
+    def seconds(self, stamp: int) -> float:
+        """Return the time of a stamp from the start on, s."""
+        return (stamp - self.start) / SECOND
+
+
+class Follower:
+    """What one node follows."""
+
+    NONE, NOT_BEGUN, DROPPED, FOLLOWS = 'none', 'not begun', 'dropped', 'follows'
+
+    def __init__(self, arm, tolerance: float):
+        """Follow with an arm; ``tolerance`` is ``start_tolerance``."""
+        self._arm, self._tolerance = arm, tolerance
+        self.followed: Followed | None = None
+        self.why = ''  # the rule that decided last
+        self.late = False  # the newest came to the node after the middleware had received it
+
+    def drop(self) -> None:
+        """Follow nothing."""
+        self.followed = None
+
+    def receive(self, message, received: int, now: int) -> None:
+        """Follow a good message that came at ``received`` and is handled at ``now``, unless it is over."""
+        self.late = False
+        if not message.points:
+            self.drop()
+            return
+        stamp = graph.nanoseconds(message.header.stamp)
+        motion = Motion.of(message, self._arm.names)
+        # one that begins when it is received was not over then
+        over = stamp and now - stamp > motion.times[-1] * SECOND
+        if not over and (stamp or received):
+            self.followed = Followed(stamp or received, motion)
+
+    def step(self, stamp: int, q, qd, silence: bool):
+        """Go on to a usable state; return what follows and, where the arm is on a trajectory, its motion."""
+        followed = self.followed
+        self.why = 'TRAJECTORY'
+        if followed is None:
+            return self.NONE, None
+        t = followed.seconds(stamp)
+        if t < 0.0:
+            return self.NOT_BEGUN, None
+        if followed.met is None:
+            self.why = 'R10'
+            first = followed.motion.times[0]
+            if t < first:
+                to = followed.motion.rows[0][0]
+                away = np.abs(self._arm.distance(to, q))
+                near = (away <= self._room) | (self._arm.velocity * (first - t) >= away)
+                # a joint that turns for ever is approached the shorter way
+                followed.motion = followed.motion.after(t, to - self._arm.distance(to, q), qd)
+            else:
+                near = np.abs(self._arm.distance(followed.motion.at(t)[0], q)) <= self._room
+            followed.met = stamp
+        elif silence:
+            self.why = 'R2'
+            near = np.abs(self._arm.distance(followed.motion.at(t)[0], q)) <= self._room
+        else:
+            near = np.ones(1, bool)
+            self.why = 'TRAJECTORY' if t >= followed.first else 'R10'
+        if self.late and self.why != 'R2':
+            self.why = 'R9'
+        if not near.all():
+            self.drop()
+            return self.DROPPED, None
+        return self.FOLLOWS, followed.motion.at(t)
+
+    @property
+    def _room(self) -> float:
+        """How far the arm may be away."""
+        return self._tolerance or np.inf

@@ -1,0 +1,278 @@
+"""What happens to a graph: the moves, and how often each is made."""
+
+from support import graph
+
+import numpy as np
+from geometry_msgs.msg import Vector3, Vector3Stamped
+
+from coupled_nodes.episode import LOOK, SECOND, Episode
+from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+
+WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
+"""What happens to a node between its deactivation and its activation."""
+
+SPREADS = 2.5
+"""s in which the server may tell its ramps anew after a clock that went back."""
+ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
+"""Moves that need clocks which stand still, or a way past the middleware."""
+
+
+class Moves:
+    """Moves of one episode."""
+
+    def __init__(self, episode: Episode):
+        """Move ``episode``."""
+        self.episode, self.random, self.nodes = episode, episode.random, episode.nodes
+        self._moves = {
+            self.states: 60.0,
+            self.wrong_state: 3.0,
+            self.trajectory: 5.0,
+            self.gap: 3.0,
+            self.burst: 1.0,
+            self.silence: 1.5,
+            self.restart: 1.2,
+            self.restart_server: 0.5,
+            self.clock_back: 0.7,
+            self.clock_back_in_silence: 0.3,
+            self.payload: 1.2,
+            self.gravity: 0.8,
+            self.diagnose: 1.0,
+            self.other_clock: 0.5,
+            self.disagreement: 0.3,
+            self.wait_for_load: 0.15,
+            self.wrong_feedforward: 0.3,
+            self.compute: 0.5,
+        }
+
+        if self.nodes.real_time:
+            self._moves = {move: often for move, often in self._moves.items() if move.__name__ not in ONE_PROCESS}
+
+    def any(self) -> None:
+        """Make a random move."""
+        (move,) = self.random.choices(list(self._moves), self._moves.values())
+        self.episode.found.counts[f'move {move.__name__}'] += 1
+        move()
+
+    def states(self) -> None:
+        """Some states, one period after the other."""
+        for _ in range(self.random.randint(3, 15)):
+            self.episode.pass_by(self.episode.settings.period)
+            self.episode.round()
+
+    def wrong_state(self) -> None:
+        """A state that must not be answered: incomplete, too old, from the future, or out of order."""
+        episode = self.episode
+        episode.pass_by(0.002)
+        kind = self.random.choice(
+            ('incomplete', 'incomplete', 'too old', 'from the future', 'out of order', 'no stamp')
+        )
+        for name in TORQUE_NODES:
+            model, now = episode.models[name], self.nodes.now
+            if not model.active:
+                continue
+            limit, answered = round(model.clock.limit * SECOND), model.clock.answered
+            stamps = {
+                'incomplete': now,
+                'too old': now - 2 * limit,
+                'from the future': now + 2 * limit,
+                'out of order': (answered or now) - 1_000_000,
+                'no stamp': 0,
+            }
+            if kind == 'out of order' and answered is None:
+                continue
+            if model.settings.age_limit == 0.0 and answered is None:
+                continue  # it would be learnt from
+            draw = episode.messages.wrong_state if kind == 'incomplete' else episode.messages.state
+            episode.state(name, *draw(max(stamps[kind], 0), episode.q, episode.qd))
+            episode.absence(name)
+
+    def trajectory(self) -> None:
+        """A trajectory, and some states."""
+        self.episode.pass_by(0.001)
+        self.episode.trajectory()
+        self.states()
+
+    def gap(self) -> None:
+        """Some states are lost."""
+        self.episode.pass_by(self.random.uniform(0.1, 0.9) * self._limit())
+        self.episode.round()
+
+    def burst(self) -> None:
+        """Many states at once."""
+        for _ in range(self.random.randint(2, 12)):
+            self.episode.pass_by(1e-5)
+            self.episode.round()
+
+    def silence(self) -> None:
+        """States stop, the arm is moved meanwhile or goes on, and states come again."""
+        self.fall_still(self.random.choice((1.5, 3.0, 10.0, 60.0)) * self._limit())
+        if self.random.random() < 0.4:
+            for name in TORQUE_NODES:
+                self.episode.diagnose(name)
+        episode = self.episode
+        choice = self.random.random()
+        if choice < 0.4:
+            size = self.random.choice((0.05, 0.3, 1.0))
+            episode.q = episode.q + episode.messages.vector(size)
+        if choice < 0.6:
+            episode.tracks = False
+        self.states()
+
+    def fall_still(self, duration: float) -> None:
+        """Let no state come for so many s, and look at each node as often as it looks itself."""
+        looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
+        for _ in range(int(looked / LOOK)):
+            self.episode.pass_by(LOOK)
+            for name, model in self.episode.models.items():
+                if model.due and model.settings.on_stale != 'silent':
+                    self.episode.absence(name)
+        self.episode.pass_by(duration - looked)
+        for name in TORQUE_NODES:
+            self.episode.absence(name)
+
+    def restart(self) -> None:
+        """A node is deactivated, configured anew or ended, and begins again."""
+        self.episode.restart(self.random.choice(TORQUE_NODES), self.random.choice(WAYS))
+        self._begin_again()
+
+    def restart_server(self) -> None:
+        """The server, in mid-ramp or not."""
+        if self.random.random() < 0.5:
+            self.payload()
+        self.episode.restart(SERVER, self.random.choice(WAYS))
+        self.states()
+
+    def clock_back(self) -> None:
+        """The ROS time goes back; all nodes look at the time just before and just after."""
+        episode = self.episode
+        episode.pass_by(0.001)
+        episode.round(exact=True)
+        episode.watch.compute()
+        self._set_back()
+        episode.round(exact=True)
+        episode.watch.compute()
+        self.states()
+
+    def clock_back_in_silence(self) -> None:
+        """The ROS time goes back while states stop; all that comes is a state that is too old."""
+        episode = self.episode
+        self.fall_still(self._limit() + 0.05)
+        self._set_back((5.0, 300.0))  # or who sees states alone would not notice
+        for name in TORQUE_NODES:
+            model = episode.models[name]
+            if model.active and model.settings.age_limit:
+                old = self.nodes.now - round(2 * model.clock.limit * SECOND)
+                episode.state(name, *episode.messages.state(old, episode.q, episode.qd))
+        self.fall_still(0.1)
+        episode.round(exact=True)
+        episode.watch.compute()
+        self.states()
+
+    def payload(self) -> None:
+        """The server is asked for a payload."""
+        self.episode.watch.set_load('set_payload')
+        self.states()
+
+    def gravity(self) -> None:
+        """The server is asked for a gravity."""
+        self.episode.watch.set_load('set_gravity')
+        self.states()
+
+    def diagnose(self) -> None:
+        """Diagnostics are read."""
+        for name in TORQUE_NODES:
+            self.episode.diagnose(name)
+
+    def other_clock(self) -> None:
+        """The first state after a restart has the stamp of another clock; then all stop."""
+        episode, name = self.episode, self.random.choice(TORQUE_NODES)
+        if not episode.settings.nodes[name].age_limit:
+            return
+        episode.restart(name, 'deactivated')
+        episode.pass_by(0.6)
+        old = self.nodes.now - 50 * SECOND
+        episode.state(name, *episode.messages.state(old, episode.q, episode.qd))
+        self.states()
+        episode.pass_by(4.0)
+        episode.diagnose(name)
+        self.states()
+
+    def disagreement(self) -> None:
+        """One node is told of another payload or gravity than the rest."""
+        name, tip, now = self.random.choice((FEEDFORWARD, CONTROLLER)), self.episode.arm.tip, self.nodes.now
+        topic = self.random.choice(('payload_state', 'gravity_state'))
+        message = PayloadState(mass=0.7, frame=tip)
+        message.stamp.sec, message.stamp.nanosec = divmod(now, SECOND)
+        if topic == 'gravity_state':
+            message = self.nodes.kind(name, topic)()
+            message.header.frame_id = self.episode.arm.base
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, SECOND)
+            vector = Vector3(z=-9.0)
+            if isinstance(message, Vector3Stamped):
+                message.vector = vector
+            elif isinstance(message, GravityState):
+                message.gravity = message.before = vector
+        self.nodes.inject(name, topic, message)
+        for _ in range(self.random.randint(1, 30)):
+            self.episode.pass_by(0.01)
+            self.states()
+            if self.random.random() < 0.2:
+                self.trajectory()
+
+    def wait_for_load(self) -> None:
+        """A node begins beside a publisher of its load that has not published anything yet."""
+        episode, name = self.episode, self.random.choice(TORQUE_NODES)
+        if episode.server.configured and episode.server.active:
+            episode.deactivate(SERVER)
+        episode.unconfigure(SERVER)
+        episode.restart(name, 'cleaned up')
+        self._begin_again()
+        episode.pass_by(self.random.choice((0.1, 1.0, 6.0)))
+        episode.round()
+        if self.random.random() < 0.5:
+            episode.diagnose(name)
+        episode.bring_up(SERVER)
+        self.states()
+
+    def wrong_feedforward(self) -> None:
+        """A feedforward torque that is not finite."""
+        names = self.episode.arm.names
+        effort = self.episode.messages.vector(1.0)
+        effort[self.random.randrange(len(names))] = np.nan
+        self.episode.feedforward(graph.joint_state(names, self.nodes.now, [], [], effort))
+        self.states()
+
+    def compute(self) -> None:
+        """The server computes."""
+        self.episode.watch.compute()
+
+    def _begin_again(self) -> None:
+        """Give states to nodes that have just been activated."""
+        if self.random.random() < 0.5:
+            self.episode.round()
+        self.episode.pass_by(self.random.choice((0.01, 0.1, 0.6)))
+        self.states()
+        self.episode.pass_by(0.1)
+        self.states()
+
+    def _set_back(self, distances=(0.02, 0.3, 5.0, 300.0)) -> None:
+        last = max((model.clock.answered or 0 for model in self.episode.models.values()), default=0)
+        # a system clock that steps by less than 0.1 s has not been set, for ramps
+        far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
+        most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
+        self._look()
+        self.nodes.set_back(round(min(far, most) * SECOND))
+        self._look()
+        self.episode.judge.set_back()
+        self.episode.watch.spreads_until = self.nodes.steady + SPREADS
+
+    def _look(self) -> None:
+        """Have the models look at the clock."""
+        configured = (model for model in self.episode.models.values() if model.configured)
+        for model in (self.episode.server, *configured):
+            model.look(self.nodes.now)
+
+    def _limit(self) -> float:
+        """Return the longest age limit in force, s."""
+        return max(model.clock.limit for model in self.episode.models.values())

@@ -1,0 +1,257 @@
+"""The coupled nodes as processes of their own over DDS, with simulated time: message by message, in lock-step.
+
+Each node has a topic of joint states of its own, and the controller one of feedforward torques: what reaches whom, and
+when, is said here, as in one process. Whoever is given a state is waited for.
+"""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from support import graph
+
+import yaml
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from coupled_nodes.judge import COMMANDS, NAMED
+from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES, Settings
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.srv import GetInverseDynamics, SetGravity, SetPayload
+from robot_dynamics_ros.tools.processes import ProcessError
+
+SECOND = graph.SECOND
+BEGINNING = 1000 * SECOND
+ANSWER_TIMEOUT, SILENCE = 3.0, 0.03
+"""s for a torque that must come; in which one comes that must not."""
+LONGEST_PAUSE = 0.7
+"""s of real time that goes by, however much simulated time does."""
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+TRANSITIONS = {
+    'configure': Transition.TRANSITION_CONFIGURE,
+    'activate': Transition.TRANSITION_ACTIVATE,
+    'deactivate': Transition.TRANSITION_DEACTIVATE,
+    'cleanup': Transition.TRANSITION_CLEANUP,
+}
+SERVICES = {'set_payload': SetPayload, 'set_gravity': SetGravity}
+LOADS = {'payload_state': PayloadState, 'gravity_state': GravityState}
+
+
+class Processes:
+    """A graph of node processes, with the methods of ``InProcess``."""
+
+    real_time, fills_before, simulated_time, lag = True, True, True, 2.0
+    told = failed = staticmethod(lambda *_: None)
+
+    def __init__(self, settings: Settings, folder: Path):
+        """Be empty; ``folder`` is for logs and parameter files."""
+        self.settings, self._folder = settings, folder
+        self.now = BEGINNING
+        self._sent: dict[str, list] = {name: [] for name in (SERVER, *TORQUE_NODES)}
+        self._latched: dict = {}
+        self._publishers: dict = {}
+        self.nodes: dict = {}
+        self.clocks = None
+
+    def __enter__(self):
+        """Join the graph."""
+        self._graph = graph.Graph(self._folder).__enter__()
+        node = self._graph.node
+        self._clock = node.create_publisher(Clock, '/clock', 10)
+        for topic, kind in LOADS.items():
+            keep = self._keep_latched(topic, kind)
+            node.create_subscription(kind, topic, keep, LATCHED, raw=True)
+        for name in TORQUE_NODES:
+            self._publishers[name, 'joint_states'] = node.create_publisher(JointState, f'states/{name}', 10)
+            for topic, kind in (NAMED.get(name), JointState), (COMMANDS[name], Float64MultiArray):
+                if topic:
+                    node.create_subscription(kind, topic, self._keep(name, topic), 100, raw=True)
+        for name in (FEEDFORWARD, CONTROLLER):
+            self._publishers[name, 'joint_trajectory'] = node.create_publisher(JointTrajectory, f'plans/{name}', 10)
+        self._publishers[CONTROLLER, NAMED[FEEDFORWARD]] = node.create_publisher(JointState, 'handed_over', 10)
+        return self
+
+    def __exit__(self, *exception):
+        """End all nodes; a rule that was broken is told by findings, a node that died by an exception."""
+        self._graph.__exit__(*exception)
+
+    @property
+    def steady(self) -> float:
+        """Steady time, s."""
+        return time.monotonic()
+
+    def make(self, name: str, parameters: dict) -> None:
+        """Start a node's process, unconfigured."""
+        path = self._folder / f'{name}.yaml'
+        path.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
+        remaps = [] if name == SERVER else [f'joint_states:=states/{name}']
+        if name in (FEEDFORWARD, CONTROLLER):
+            remaps.append(f'joint_trajectory:=plans/{name}')
+        if name == CONTROLLER:
+            remaps.append(f'{NAMED[FEEDFORWARD]}:=handed_over')
+        arguments = ['--params-file', str(path), *(word for remap in remaps for word in ('-r', remap))]
+        self._graph.start(name, arguments=arguments, active=False)
+        self.nodes[name] = name
+        self._tell_time()
+
+    def destroy(self, name: str) -> None:
+        """End a node's process as Ctrl-C does."""
+        process = self._graph.forget(name)
+        process.send_signal(signal.SIGINT)
+        try:
+            status = process.wait(graph.TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = process.wait()
+        if status:
+            self.failed(name, ProcessError(f'ended with status {status}'))
+        self._graph.until(
+            lambda: not self._graph.node.count_publishers(f'/{name}/transition_event'), f'the end of {name}'
+        )
+        del self.nodes[name]
+        if name == SERVER:
+            self._latched.clear()
+
+    def state(self, name: str) -> str:
+        """Return a node's lifecycle state."""
+        return self._graph.client.call(GetState, f'{name}/get_state', GetState.Request()).current_state.label
+
+    def why(self, name: str) -> str:
+        """Return the end of a node's log."""
+        return self._graph.log(name)[-300:]
+
+    def transition(self, name: str, transition: str) -> None:
+        """Configure, activate, deactivate or clean up a node."""
+        if name == SERVER and transition == 'activate':
+            self._latched.clear()
+        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
+        self._graph.client.call(ChangeState, f'{name}/change_state', request, graph.START_TIMEOUT)
+        if transition == 'configure':
+            for (owner, topic), publisher in self._publishers.items():
+                if owner == name:
+                    self._graph.until(publisher.get_subscription_count, f'{name} at {topic}')
+        if name == SERVER and transition == 'activate':
+            self._graph.client.spin_while_waiting(lambda: len(self._latched) == len(LOADS), ANSWER_TIMEOUT)
+        self._spin(0.1)
+
+    def settle(self) -> None:
+        """Let a node that has just been activated begin (R6)."""
+        self._spin(0.9)
+
+    def pass_by(self, duration: int) -> None:
+        """Let simulated time (ns) go by."""
+        self.now += duration
+        self._tell_time()
+        self._spin(min(duration / SECOND, LONGEST_PAUSE))
+        if duration > SECOND // 20:
+            self._barrier()
+
+    def set_back(self, duration: int) -> None:
+        """Let the simulated time go back, ns."""
+        self.now -= duration
+        for _ in range(3):
+            self._tell_time()
+            self._spin(0.05)
+        self._barrier()
+
+    def give(self, name: str, topic: str, data: bytes, late: int = 0) -> None:
+        """Hand a message to a node, and wait until it has been handled."""
+        self._publishers[name, topic].publish(data)
+        self._barrier(name)
+        self._spin(0.002)
+
+    def give_state(self, name: str, data: bytes, answered: bool) -> None:
+        """Hand a joint state to an active node; wait for the answer, or for none."""
+        self.take(name)
+        parts = 2 if name in NAMED and self.settings.nodes[name].preset != 'monitor_only' else 1
+        self._publishers[name, 'joint_states'].publish(data)
+        wait = self._graph.client.spin_while_waiting
+        wait(lambda: len(self._sent[name]) >= parts, ANSWER_TIMEOUT if answered else SILENCE)
+        # the one of both topics that comes first is looked at first
+        self._sent[name].sort(key=lambda sent: sent[0] != NAMED.get(name))
+
+    def request(self, name: str, service: str, request):
+        """Return the response of a node's service."""
+        self._sent[SERVER].clear()
+        response = self._graph.client.call(SERVICES[service], f'{name}/{service}', request)
+        if response.success:
+            self._graph.client.spin_while_waiting(lambda: self._sent[SERVER], ANSWER_TIMEOUT)
+        self._barrier()
+        self._spin(0.05)
+        return response
+
+    def gravity_torque(self, q) -> list:
+        """Return the gravity torque that the server computes."""
+        still = [0.0] * len(q)
+        request = GetInverseDynamics.Request(positions=q.tolist(), velocities=still, accelerations=still)
+        request.joint_names = list(self.settings.arm.names)
+        return self._graph.client.call(GetInverseDynamics, f'{SERVER}/get_inverse_dynamics', request).gravity
+
+    def pause(self, name: str) -> None:
+        """Wait a little."""
+        self._spin(SILENCE)
+
+    def diagnose(self, name: str):
+        """Return a node's next DiagnosticStatus."""
+        return self._graph.diagnostics(name)
+
+    def diagnosed(self, name: str, field: str) -> str:
+        """Return a field of a node's next diagnostics."""
+        return self._graph.diagnostics(name).fields.get(field, '')
+
+    def take(self, name: str) -> list:
+        """Return what a node has sent since it was asked last: topic, bytes, steady time in s."""
+        sent, self._sent[name] = self._sent[name], []
+        return sent
+
+    def count(self, topic: str) -> int:
+        """Return the number of publishers of a topic."""
+        return self._graph.node.count_publishers(topic)
+
+    def latched(self, topic: str):
+        """Return the message that a late joiner gets on a topic, None for none."""
+        return self._latched.get(topic)
+
+    def known(self, name: str, topic: str):
+        """Return the message that a node that joins now gets."""
+        return self._latched.get(topic)
+
+    def subscribed(self, name: str, topic: str) -> float:
+        """Return when a node subscribed at the latest: now."""
+        return self.steady
+
+    def _keep(self, name: str, topic: str):
+        return lambda data: self._sent[name].append((topic, bytes(data), self.steady))
+
+    def _keep_latched(self, topic: str, kind):
+        def keep(data) -> None:
+            message = deserialize_message(bytes(data), kind)
+            self._latched[topic] = message
+            self._sent[SERVER].append((topic, bytes(data), self.steady))
+            for name in TORQUE_NODES:
+                self.told(name, topic, message)
+
+        return keep
+
+    def _tell_time(self) -> None:
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(self.now, SECOND)
+        self._clock.publish(message)
+
+    def _spin(self, duration: float) -> None:
+        """Handle what comes for so many s."""
+        until = time.monotonic() + duration
+        while (left := until - time.monotonic()) > 0.0:
+            self._graph.client._executor.spin_once(timeout_sec=left)
+
+    def _barrier(self, *names: str) -> None:
+        """Wait until nodes have handled what came before: services follow subscriptions on one executor."""
+        for name in names or list(self.nodes):
+            self.state(name)

@@ -1,0 +1,100 @@
+"""The robots of the graph fuzz, and their torques with any payload and gravity: slow, as sums of simple terms.
+
+Torques are affine in what the arm carries and in gravity. A load is a list of (weight, body) and of (weight, vector).
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.formats.library import named_urdf
+
+GRAVITY = (0.0, 0.0, -9.81)
+TURN = 2.0 * np.pi
+
+
+class Body(NamedTuple):
+    """What a frame carries: kg, m, kg m^2."""
+
+    mass: float
+    com: tuple[float, ...]
+    inertia: tuple[float, ...]  # ixx, iyy, izz, ixy, ixz, iyz
+    frame: str
+
+
+class Arm:
+    """A robot as URDF, and its torques for any load."""
+
+    tip = 'ee_link'
+
+    def __init__(self, robot: Robot, continuous=(), parameters=()):
+        """Know the robot; ``continuous`` are the joints that turn for ever, ``parameters`` what nodes need for it."""
+        self.parameters = dict(parameters)
+        self.robot = robot.with_binding('generic')
+        self.names = list(self.robot.joint_names)
+        self.n = len(self.names)
+        self.effort, self.velocity = self.robot.limits.effort, self.robot.limits.velocity
+        self.base = self.robot.link_names[0]
+        self.turned = False  # whether a distance was not the straight one, until somebody resets it
+        self.continuous = np.isin(self.names, continuous)
+        self._loaded = lru_cache(maxsize=256)(self._load)
+
+    def distance(self, to, origin) -> np.ndarray:
+        """Return how far it is from ``origin`` to ``to``, the shorter way where a joint turns for ever."""
+        straight = np.asarray(to) - np.asarray(origin)
+        turns = np.where(self.continuous, np.round(straight / TURN), 0.0)
+        self.turned = self.turned or bool(turns.any())
+        return straight - TURN * turns
+
+    def gravity_torque(self, q, load) -> np.ndarray:
+        """Return g(q) with a load (bodies, gravity)."""
+        return self._sum(lambda robot: robot.gravity_torque(q), *load)
+
+    def inverse_dynamics(self, q, qd, qdd, load) -> np.ndarray:
+        """Return M qdd + h with a load (bodies, gravity), without friction."""
+        return self._sum(lambda robot: robot.inverse_dynamics(q, qd, qdd), *load)
+
+    def friction(self, qd) -> np.ndarray:
+        """Return the friction torque, which does not depend on the load here."""
+        return self.robot.friction_torque(qd)
+
+    def _sum(self, ask, bodies, gravity) -> np.ndarray:
+        """Return the affine sum."""
+        total = np.zeros(self.n)
+        for share, vector in gravity:
+            bare = ask(self._loaded(None, vector))
+            total += share * bare
+            for weight, body in bodies:
+                total += share * weight * (ask(self._loaded(body, vector)) - bare)
+        return total
+
+    def _load(self, body: Body | None, gravity) -> Robot:
+        """Return the robot with a body."""
+        robot = self.robot.with_gravity(gravity)
+        if body is None:
+            return robot
+        ixx, iyy, izz, ixy, ixz, iyz = body.inertia
+        inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+        return robot.with_payload(Payload(body.mass, body.com, inertia), body.frame)
+
+
+def _continuous_urdf(joints) -> str:
+    """Return the AUBO-i5 with joints that turn for ever."""
+    urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
+    for joint in joints:
+        urdf = urdf.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="continuous"')
+    return urdf
+
+
+@lru_cache(maxsize=1)
+def arms() -> dict[str, Arm]:
+    """Return the robots by name. Only the one that the package brings has kernels of its own: nothing is compiled."""
+    turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
+    continuous = _continuous_urdf(turning)
+    generic = {'robot_description': continuous, 'most_joints': 0}
+    return {
+        'aubo_i5': Arm(Robot.named('aubo_i5')),
+        'continuous': Arm(Robot.from_urdf(continuous), turning, generic),
+    }

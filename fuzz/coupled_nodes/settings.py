@@ -1,0 +1,163 @@
+"""Settings of a fuzzed graph: robot, clocks, and the parameters of each node, drawn at random."""
+
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from coupled_nodes.robots import Arm, arms
+
+TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+OF_ROBOT = {
+    **dict.fromkeys(('', 'sim', 'effort_controller', 'monitor_only'), ()),
+    'franka': ('gravity', 'friction'),
+    'ur_direct_torque': ('gravity', 'friction'),
+    'kuka_fri': ('gravity', 'friction'),
+}
+"""Terms that a robot adds itself, by preset (doc/presets.md; rule R24)."""
+STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
+DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
+BANDWIDTH = 10.0
+SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER = (
+    'dynamics_server',
+    'gravity_compensation_node',
+    'feedforward_node',
+    'torque_controller',
+)
+TORQUE_NODES = (FEEDFORWARD, GRAVITY_NODE, CONTROLLER)
+"""In the order in which they are given a state."""
+
+
+@dataclass
+class TorqueSettings:
+    """Parameters of one torque node."""
+
+    kind: str
+    age_limit: float = 0.1
+    rate_limit: float = 0.0
+    on_stale: str = 'silent'
+    ramp_time: float = 0.3
+    on_deactivate: str = 'silent'
+    preset: str = ''
+    compensation: tuple = ()
+    evaluate_at: str = 'desired'
+    start_tolerance: float = 0.5
+    control_law: str = 'pd_feedforward'
+    feedforward_age_limit: float = 0.05
+    await_load: bool = False
+
+    @property
+    def terms(self) -> tuple:
+        """Terms that the node adds."""
+        return self.compensation or tuple(term for term in TERMS if term not in OF_ROBOT[self.preset])
+
+    @property
+    def gravity_owner(self) -> str:
+        """Who compensates gravity."""
+        return 'robot' if 'gravity' in OF_ROBOT[self.preset] else 'node'
+
+    def parameters(self) -> dict:
+        """Return what the node is started with."""
+        parameters = {
+            'age_limit': self.age_limit,
+            'rate_limit': [self.rate_limit],
+            'on_stale': self.on_stale,
+            'ramp_time': self.ramp_time,
+            'on_deactivate': self.on_deactivate,
+            'preset': self.preset,
+            'await_load': self.await_load,
+        }
+        if self.kind != GRAVITY_NODE:
+            parameters['start_tolerance'] = self.start_tolerance
+        if self.kind == FEEDFORWARD:
+            parameters |= {'compensation': list(self.compensation) or [''], 'evaluate_at': self.evaluate_at}
+        if self.kind == CONTROLLER:
+            parameters |= {'control_law': self.control_law, 'feedforward_age_limit': self.feedforward_age_limit}
+            parameters |= {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
+        return parameters
+
+
+@dataclass
+class Settings:
+    """A graph."""
+
+    robot: str = 'aubo_i5'
+    simulated_time: bool = True
+    period: float = 0.01
+    load_ramp_time: float = 0.5
+    payload_file: bool = False
+    nodes: dict[str, TorqueSettings] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """What is not the default, node by node."""
+        own = {key: value for key, value in vars(self).items() if key != 'nodes'}
+        nodes = [f'{name}: {_differences(node)}' for name, node in self.nodes.items()]
+        return f'{own}; {"; ".join(nodes)}'
+
+    @property
+    def arm(self) -> Arm:
+        """The robot."""
+        return arms()[self.robot]
+
+    def parameters(self, node: str) -> dict:
+        """Return what a node is started with."""
+        shared = {**self.arm.parameters, 'use_sim_time': self.simulated_time, 'autostart': False}
+        if node == SERVER:
+            return {**shared, 'load_ramp_time': self.load_ramp_time}
+        return {**shared, **self.nodes[node].parameters()}
+
+
+def _differences(node: TorqueSettings) -> dict:
+    """Return what is not the default."""
+    plain = vars(TorqueSettings(node.kind))
+    return {key: value for key, value in vars(node).items() if value != plain[key]}
+
+
+def plain() -> Settings:
+    """Return a graph with as many defaults as possible."""
+    return Settings(nodes={kind: TorqueSettings(kind) for kind in TORQUE_NODES})
+
+
+def drawn(random: Random) -> Settings:
+    """Return a random graph."""
+    settings = Settings(
+        robot=random.choice(('aubo_i5', 'aubo_i5', 'continuous')),
+        simulated_time=random.random() < 0.7,
+        period=random.choice((0.002, 0.01, 0.02)),
+        load_ramp_time=random.choice((0.5, 0.5, 0.0)),
+        payload_file=random.random() < 0.5,
+    )
+    age_limit = random.choice((0.1, 0.1, 0.1, 0.25, 0.0))
+    for kind in TORQUE_NODES:
+        node = TorqueSettings(kind, age_limit=age_limit)
+        node.rate_limit = random.choice((0.0, 0.0, 80.0, 2000.0))
+        node.on_stale = random.choice(('silent', 'silent', 'gravity_only', 'ramp_to_zero'))
+        node.on_deactivate = random.choice(('silent', 'silent', 'ramp_to_zero', 'zero'))
+        node.start_tolerance = random.choice((0.5, 0.5, 0.1, 0.0))
+        settings.nodes[kind] = node
+    forward, controller = settings.nodes[FEEDFORWARD], settings.nodes[CONTROLLER]
+    settings.nodes[GRAVITY_NODE].preset = random.choice(('', '', 'sim', 'monitor_only'))
+    forward.evaluate_at = random.choice(('desired', 'desired', 'measured'))
+    forward.preset = random.choice(('', '', '', 'sim', 'monitor_only', 'franka', 'kuka_fri'))
+    if forward.preset == '':
+        forward.compensation = random.choice(((), (), ('gravity',), ('gravity', 'inertia'), ('inertia', 'friction')))
+    controller.control_law = random.choice(
+        ('pd_feedforward',) * 3 + ('pd', 'pd_gravity', 'pd_gravity', 'computed_torque')
+    )
+    controller.preset = random.choice(('', '', '', 'sim', 'franka', 'ur_direct_torque', 'kuka_fri'))
+    if controller.control_law == 'pd_gravity' and controller.gravity_owner == 'robot':
+        controller.preset = ''  # refused: gravity would be added twice
+    for node in settings.nodes.values():
+        if 'gravity' not in node.terms and node.on_stale == 'gravity_only':
+            node.on_stale = 'silent'  # refused likewise
+    return settings
+
+
+def drawn_in_real_time(random: Random) -> Settings:
+    """Return a random graph of which nothing depends on how long a message or the discovery of a publisher takes."""
+    settings = drawn(random)
+    settings.simulated_time, settings.period = True, 0.01
+    for node in settings.nodes.values():
+        node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
+        node.await_load = True
+    return settings

@@ -1,0 +1,325 @@
+"""Stands in for the middleware below nodes of one process and one thread: what they create is recorded and called.
+
+Nothing is known of how a node works: whatever it subscribes, publishes, serves or times is found where it asks rclpy
+for it, and the modules of the nodes get ``Time`` and ``Threads`` for ``time`` and ``threading``.
+"""
+
+import inspect
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from rclpy.clock_type import ClockType
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.lifecycle.node import LifecycleNodeMixin
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.service import Service
+from rclpy.time import Time as RosTime
+
+SECOND = 1_000_000_000
+EPOCH = 1_800_000_000 * SECOND
+"""System time of the steady time 0, ns."""
+NAMESPACE = '/fuzzed'
+
+
+class Time:
+    """What modules take for ``time``: all clocks stand still, and who sleeps lets time go by."""
+
+    def __init__(self):
+        """Begin at 0."""
+        self.steady = 0  # ns
+        self.system = EPOCH  # ns
+        self.pass_by = None  # called with ns
+
+    def monotonic(self) -> float:
+        """Return the steady time, s."""
+        return self.steady / SECOND
+
+    perf_counter = monotonic
+
+    def monotonic_ns(self) -> int:
+        """Return the steady time, ns."""
+        return self.steady
+
+    perf_counter_ns = monotonic_ns
+
+    def time_ns(self) -> int:
+        """Return the system time, ns."""
+        return self.system
+
+    def time(self) -> float:
+        """Return the system time, s."""
+        return self.system / SECOND
+
+    def sleep(self, duration: float) -> None:
+        """Let time go by."""
+        self.pass_by(round(duration * SECOND))
+
+    def __getattr__(self, name: str):
+        """Return anything else of the real module."""
+        return getattr(time, name)
+
+
+class InertThread:
+    """A thread that waits for ever: messages are handed over by the caller. Asked to end, it does what it does then."""
+
+    def __init__(self, *_, target=None, args=(), name=None, daemon=None, **__):
+        """Keep what it would run."""
+        self._target, self._args = target, args
+        self.name, self.daemon, self.ident, self.native_id = name, daemon, None, None
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def join(self, timeout=None) -> None:
+        """Run what ends by itself at once, for it was asked to stop before."""
+        target, self._target = self._target, None
+        if target is not None:
+            target(*self._args)
+
+    def is_alive(self) -> bool:
+        """Return whether it has not been asked to end."""
+        return self._target is not None
+
+
+class Threads:
+    """What modules take for ``threading``."""
+
+    Thread = InertThread
+
+    def __getattr__(self, name: str):
+        """Return anything else of the real module."""
+        return getattr(threading, name)
+
+
+@contextmanager
+def stand_ins(middleware):
+    """Give modules of the nodes the clocks of ``middleware`` and threads that wait, and every node its methods."""
+    clocks = middleware.clocks
+    with ExitStack() as stack:
+        for kind, replaced in methods(middleware).items():
+            for name, method in replaced.items():
+                stack.enter_context(patch.object(kind, name, method))
+        for name, module in list(sys.modules.items()):
+            if name.startswith('robot_dynamics_ros.nodes'):
+                for real, stand_in in ((time, clocks), (threading, Threads())):
+                    for attribute, value in list(vars(module).items()):
+                        if value is real:
+                            stack.enter_context(patch.object(module, attribute, stand_in))
+        yield
+
+
+class StoppedClock:
+    """A node's clock where no simulated time is used: the system's, as ``Time`` has it."""
+
+    clock_type, ros_time_is_active = ClockType.ROS_TIME, False
+
+    def __init__(self, clocks: Time):
+        """Follow ``clocks``."""
+        self._clocks = clocks
+
+    def now(self) -> RosTime:
+        """Return the time."""
+        return RosTime(nanoseconds=self._clocks.system, clock_type=ClockType.ROS_TIME)
+
+    def create_jump_callback(self, *_, **__):
+        """Know that nothing jumps."""
+        return SimpleNamespace(unregister=lambda: None)
+
+
+class Publisher:
+    """A publisher whose messages are kept as bytes."""
+
+    def __init__(self, middleware, node, kind, topic: str, latched: bool, lifecycle: bool):
+        """Publish for ``node``."""
+        self._middleware = middleware
+        self.node, self.kind, self.topic, self.latched = node, kind, topic, latched
+        self.topic_name = topic if topic.startswith('/') else f'{NAMESPACE}/{topic}'
+        self.handle = SimpleNamespace(publish_raw=self._send, publish=self.publish, pointer=id(self))
+        self.is_activated = not lifecycle
+        self.last: bytes | None = None
+
+    def publish(self, message) -> None:
+        """Publish a message or bytes, where active."""
+        if self.is_activated:
+            self._send(message if isinstance(message, bytes) else serialize_message(message))
+
+    def _send(self, data) -> None:
+        self.last = bytes(data)
+        self._middleware.published(self, self.last)
+
+    def wait_for_all_acked(self, timeout) -> bool:
+        """Say that everybody has heard."""
+        return True
+
+    def get_subscription_count(self) -> int:
+        """Say that somebody listens."""
+        return 1
+
+    def on_activate(self, state):
+        """Publish from now on."""
+        self.is_activated = True
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state):
+        """Publish nothing more."""
+        self.is_activated = False
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_configure(self, state):
+        """Do nothing."""
+        return TransitionCallbackReturn.SUCCESS
+
+    on_cleanup = on_shutdown = on_error = on_configure
+
+    def destroy(self) -> None:
+        """Do nothing."""
+
+
+class Subscription:
+    """A subscription whose callback is called by the caller."""
+
+    def __init__(self, kind, topic: str, callback, raw: bool, latched: bool, steady: int):
+        """Call ``callback``; made at ``steady``, ns."""
+        self.created, self.newest, self.publisher = steady, None, None  # newest message, and who published it
+        self.kind, self.topic, self.callback, self.raw, self.latched = kind, topic, callback, raw, latched
+        self.topic_name = topic
+        self.msg_type = kind
+        self.handle = SimpleNamespace(take_message=lambda *_: None, pointer=id(self))
+        try:
+            inspect.signature(callback).bind(None)
+            self._takes_info = False
+        except TypeError:  # as rclpy finds out
+            self._takes_info = True
+
+    def give(self, data: bytes, received: int) -> None:
+        """Call the callback with what it asks for."""
+        message = data if self.raw else deserialize_message(data, self.kind)
+        info = {'source_timestamp': received, 'received_timestamp': received, 'from_intra_process': False}
+        self.callback(*((message, info) if self._takes_info else (message,)))
+
+    def destroy(self) -> None:
+        """Do nothing."""
+
+
+class Timer:
+    """A timer that is due by the steady clock."""
+
+    def __init__(self, period: float, callback, clocks: Time):
+        """Call ``callback`` each ``period`` s."""
+        self.timer_period_ns, self.callback, self._clocks = round(period * SECOND), callback, clocks
+        self.canceled = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a period."""
+        self.canceled = False
+        self.due = self._clocks.steady + self.timer_period_ns
+
+    def cancel(self) -> None:
+        """Be called no more."""
+        self.canceled = True
+
+    def is_canceled(self) -> bool:
+        """Return whether it is."""
+        return self.canceled
+
+    destroy = cancel
+
+
+class Kept:
+    """What one node has asked of rclpy."""
+
+    def __init__(self):
+        """Begin with nothing."""
+        self.subscriptions: list[Subscription] = []
+        self.publishers: list[Publisher] = []
+        self.timers: list[Timer] = []
+        self.services: dict = {}
+
+
+def methods(middleware) -> dict:
+    """Return, by class of rclpy, the methods of nodes that ``middleware`` takes the place of."""
+
+    def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
+        made = Subscription(kind, topic, callback, raw, _latched(qos), middleware.clocks.steady)
+        middleware.kept(self).subscriptions.append(made)
+        return made
+
+    def create_publisher(self, kind, topic, qos, *_, lifecycle=False, **__):
+        made = Publisher(middleware, self, kind, topic, _latched(qos), lifecycle)
+        middleware.kept(self).publishers.append(made)
+        return made
+
+    def create_lifecycle_publisher(self, kind, topic, qos, *_, **__):
+        made = create_publisher(self, kind, topic, qos, lifecycle=True)
+        self._managed_entities.add(made)
+        return made
+
+    def create_service(self, kind, name, callback, **__):
+        served = name.removeprefix(f'{self.get_name()}/').removeprefix('~/')
+        middleware.kept(self).services[served] = kind, callback
+        return SimpleNamespace(name=served, callback=callback, destroy=lambda: None)
+
+    def create_timer(self, period, callback, *_, **__):
+        made = Timer(period, callback, middleware.clocks)
+        middleware.kept(self).timers.append(made)
+        return made
+
+    def destroy_publisher(self, made):
+        getattr(self, '_managed_entities', set()).discard(made)
+        return _forget(middleware.kept(self).publishers, made)
+
+    destroy_real_service = Node.destroy_service
+
+    def destroy_service(self, made):
+        if isinstance(made, Service):  # rclpy makes some without asking the node
+            return destroy_real_service(self, made)
+        return middleware.kept(self).services.pop(made.name, None) is not None
+
+    def count_publishers(self, topic):
+        return middleware.count(topic)
+
+    def get_publishers_info_by_topic(self, topic, *_, **__):
+        return [SimpleNamespace(node_name='', topic_type='')] * middleware.count(topic)
+
+    def get_clock(self):
+        return self._clock if middleware.simulated_time else StoppedClock(middleware.clocks)
+
+    return {
+        Node: {
+            'create_subscription': create_subscription,
+            'create_publisher': create_publisher,
+            'create_service': create_service,
+            'create_timer': create_timer,
+            'destroy_subscription': lambda self, made: _forget(middleware.kept(self).subscriptions, made),
+            'destroy_publisher': destroy_publisher,
+            'destroy_timer': lambda self, made: _forget(middleware.kept(self).timers, made),
+            'destroy_service': destroy_service,
+            'count_publishers': count_publishers,
+            'get_publishers_info_by_topic': get_publishers_info_by_topic,
+            'get_clock': get_clock,
+        },
+        LifecycleNodeMixin: {
+            'create_lifecycle_publisher': create_lifecycle_publisher,
+            'destroy_lifecycle_publisher': destroy_publisher,
+        },
+    }
+
+
+def _latched(qos) -> bool:
+    """Return whether a late joiner gets the last message."""
+    return isinstance(qos, QoSProfile) and qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+
+
+def _forget(made: list, one) -> bool:
+    """Remove one."""
+    if one in made:
+        made.remove(one)
+        return True
+    return False

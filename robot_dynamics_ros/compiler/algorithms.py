@@ -1,0 +1,170 @@
+"""The table of algorithms. Traces, loops over batches, ``Robot.kernel`` and ``Robot.address`` are made from it.
+
+Inputs that change at run time stay inputs of specialised code. ``load`` (19,) holds them: gravity (3, m/s^2, base
+frame), the ten inertial parameters of the last link, payload included (10), and the wrench on it in its own frame
+(6; N m, N).
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.compiler.trace import Tape
+from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
+from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
+from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.kernels.kinematics import (
+    frame_acceleration,
+    frame_pose,
+    frame_velocity,
+    jacobian,
+    link_poses,
+)
+from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.kernels.regressor import torque_regressor
+from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
+from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
+
+LOAD_SIZE = 19
+MOST_VELOCITIES_OF_CRBA_FORWARD = 12
+"""Up to here forward dynamics by mass matrix takes no more operations than the articulated-body algorithm.
+
+Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 against 7,841 for 12; branched trees gain.
+Both are held against the slow method 1 of Walker & Orin 1982, nv + 1 inverse dynamics, which the tests keep.
+"""
+MOST_VELOCITIES_OF_DERIVATIVES = 7
+"""Compiling the derivatives of a chain of 7 joints about axes of any direction takes about a minute.
+
+Of the AUBO-i5, whose axes are at right angles, 10 s; of 9 such joints several minutes (2026-11-20).
+"""
+POSITIONS = ('q', 'start', 'end')
+"""Inputs that are positions, (nq,)."""
+BASE_MOTION = ('base_velocity', 'base_acceleration')
+"""Inputs that are 6-vectors of the base; all others are (nv,)."""
+
+
+class Algorithm(NamedTuple):
+    """A kernel and how it is called: ``kernel(model, work, *inputs, *zeros, *needs, *frame, result)``."""
+
+    kernel: Callable
+    inputs: tuple[str, ...]
+    """Vectors of one state."""
+    shape: tuple[int | str, ...]
+    """Of the result; 'nv', 'links' and 'parameters' stand for numbers of the robot."""
+    needs: tuple[str, ...] = ()
+    """Of 'gravity' and 'f_ext', what the kernel reads besides."""
+    zeros: int = 0
+    """Joint vectors of zeros that follow the inputs."""
+    frame: tuple = ()
+    """Link, rotation and origin of a frame, and the index of the reference frame where the kernel has one."""
+    most_velocities: float = math.inf
+    """Robots of more velocities are not specialised unless ``Robot.kernel`` or ``Robot.address`` asks for it."""
+    bodies: bool = False
+    """Reads where mass is. All others may get inertial parameters of the same torques (``model.regrouping``)."""
+    kernel_of_many: Callable | None = None
+    """The kernel for robots of more than ``MOST_VELOCITIES_OF_CRBA_FORWARD`` velocities, if it is another."""
+
+    def kernel_of(self, arrays: ModelArrays) -> Callable:
+        """Return the kernel for a robot; every binding uses the same."""
+        many = arrays.nv > MOST_VELOCITIES_OF_CRBA_FORWARD
+        return self.kernel_of_many if many and self.kernel_of_many else self.kernel
+
+    def lengths(self, arrays: ModelArrays) -> list[int]:
+        """Return the lengths of the inputs."""
+        return [length_of(name, arrays) for name in self.inputs]
+
+    def shape_of(self, arrays: ModelArrays) -> tuple[int, ...]:
+        """Return the shape of the result of one state."""
+        numbers = {'nv': arrays.nv, 'links': arrays.n + 1, 'parameters': 10 * arrays.n}
+        return tuple(numbers[size] if isinstance(size, str) else size for size in self.shape)
+
+
+def length_of(name: str, arrays: ModelArrays) -> int:
+    """Return the length of the vector of this name."""
+    if name in POSITIONS:
+        return arrays.nq
+    return 6 if name in BASE_MOTION else arrays.nv
+
+
+MOTION, FORCES = ('q', 'qd', 'qdd'), ('gravity', 'f_ext')
+VECTOR, MATRIX, MATRICES = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv')
+GENERIC_ONLY = 0
+OF_BODIES: dict[str, Any] = {'most_velocities': GENERIC_ONLY, 'bodies': True}
+
+ALGORITHMS = {
+    'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR, FORCES),
+    'bias_torque': Algorithm(rnea, ('q', 'qd'), VECTOR, FORCES, zeros=1),
+    'gravity_torque': Algorithm(rnea, ('q',), VECTOR, FORCES, zeros=2),
+    'mass_matrix': Algorithm(crba, ('q',), MATRIX),
+    'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
+    'forward_dynamics': Algorithm(crba_forward, ('q', 'qd', 'tau'), VECTOR, FORCES, kernel_of_many=aba),
+    'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
+    'inverse_dynamics_derivatives': Algorithm(
+        rnea_derivatives, MOTION, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
+    ),
+    'forward_dynamics_derivatives': Algorithm(
+        forward_derivatives, ('q', 'qd', 'tau'), MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
+    ),
+    'inverse_dynamics_on_moving_base': Algorithm(
+        rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES, most_velocities=GENERIC_ONLY
+    ),
+    'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), **OF_BODIES),
+    'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), **OF_BODIES),
+    'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), **OF_BODIES),
+    'potential_energy_regressor': Algorithm(
+        potential_energy_regressor, ('q',), ('parameters',), ('gravity',), **OF_BODIES
+    ),
+    'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), **OF_BODIES),
+    'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), **OF_BODIES),
+    'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4), most_velocities=GENERIC_ONLY),
+}
+OF_A_FRAME = {
+    'link_pose': Algorithm(frame_pose, ('q',), (4, 4)),
+    'link_velocity': Algorithm(frame_velocity, ('q', 'qd'), (6,)),
+    'link_acceleration': Algorithm(frame_acceleration, MOTION, (6,)),
+    'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
+}
+"""Algorithms of a frame: each frame and each reference frame is an algorithm of its own."""
+
+
+def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorithm]:
+    """Return the algorithm ``name`` of one frame and its own name; ``kernels.kinematics`` explains ``view``."""
+    rotation, origin = np.ascontiguousarray(frame.rotation, float), np.ascontiguousarray(frame.origin, float)
+    of_frame = (frame.link, rotation, origin) if name == 'link_pose' else (frame.link, rotation, origin, view)
+    key = f'{frame.link} {of_frame[3:]} '.encode() + rotation.tobytes() + origin.tobytes()
+    return f'{name}_{hashlib.sha256(key).hexdigest()[:16]}', OF_A_FRAME[name]._replace(frame=of_frame)
+
+
+def trace(arrays: ModelArrays, algorithm: Algorithm, load=None) -> np.ndarray:
+    """Return the results of an algorithm for a model's arrays, symbols or floats (size,).
+
+    ``load`` (19,) numbers fix what is otherwise an input of that name.
+    """
+    n, tape = arrays.n, Tape()
+    inputs = [tape.inputs(*vector) for vector in zip(algorithm.inputs, algorithm.lengths(arrays), strict=True)]
+    load = tape.inputs('load', LOAD_SIZE) if load is None else _floats(np.asarray(load, float))
+    constants = ModelArrays(*(a if a.dtype.kind == 'i' else _floats(a) for a in arrays))
+    constants.I[n] = load[3:13]
+    f_ext = _floats(np.zeros((n + 1, 6)))
+    f_ext[n] = load[13:19]
+    needed = {'gravity': load[:3], 'f_ext': f_ext}
+    zeros = [_floats(np.zeros(arrays.nv))] * algorithm.zeros
+    needs = [needed[name] for name in algorithm.needs]
+    frame = [_floats(part) if isinstance(part, np.ndarray) else part for part in algorithm.frame]
+    result = _floats(np.zeros(algorithm.shape_of(arrays) or (1,)))
+    work = Workspace.of(arrays, object)
+    tape.run(algorithm.kernel_of(arrays), constants, work, *inputs, *zeros, *needs, *frame, result)
+    return result.ravel()
+
+
+def _floats(array: np.ndarray) -> np.ndarray:
+    """Return an array of Python's own floats: NumPy's would try to make arrays of symbols."""
+    return np.array(array.tolist(), object).reshape(array.shape)

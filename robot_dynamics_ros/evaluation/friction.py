@@ -1,0 +1,24 @@
+"""Joint friction over batches."""
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.kernels import friction
+
+
+def friction_torque(evaluator: Evaluator, qd, tau, out) -> np.ndarray:
+    """Return friction torques (..., nv; N m, N) at qd; load-dependent friction needs tau, the transmitted torques."""
+    model = evaluator.model
+    if tau is None:
+        load_dependent = np.flatnonzero(model.friction.load)
+        if len(load_dependent):
+            joint = model.joint_of_velocity(int(load_dependent[0]))
+            raise ArgumentError(f'tau: needed, for the friction of joint {joint!r} grows with the torque it transmits')
+        tau = np.zeros(evaluator.arrays.nv)
+    (qd, tau), shape = evaluator.states(qd=qd, tau=tau)
+    given, torque = validation.result(out, (*shape, evaluator.arrays.nv))
+    batch_loop(friction.friction_torque)(model.friction, qd, tau, torque.reshape(qd.shape))
+    return filled(given, torque)

@@ -1,0 +1,130 @@
+"""Generic kernels, specialised code and batches yield the same bits over 100,000 states of random robots and loads."""
+
+from support import random_trees as trees
+from support.matrices import matrix
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.compiler import compiled_robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.compiler.batch_layout import LANES
+
+LOADS = 4
+STATES = 5000 + 7  # under each load; the last block is not full
+
+
+def robots() -> dict[str, Robot]:
+    """Return the AUBO-i5 and random trees of 1 to 7 joints, revolute and prismatic."""
+    made = {'aubo_i5': Robot.named('aubo_i5')}
+    for seed, count in ((21, 1), (22, 3), (23, 5), (24, 7)):
+        made[f'tree of {count}'] = Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=count)))
+    return made
+
+
+ROBOTS = robots()
+
+
+def loaded(robot, random) -> Robot:
+    """Return a robot under random gravity with a random payload on its last link."""
+    axes = random.normal(size=(3, 3))
+    moments = 0.1 * axes @ axes.T
+    inertia = np.trace(moments) * np.eye(3) - moments
+    payload = Payload(random.uniform(0.0, 5.0), tuple(random.normal(size=3)), inertia)
+    return robot.with_gravity(random.normal(size=3) * 10.0).with_payload(payload, robot.link_names[-1])
+
+
+def test_the_states_are_enough():
+    assert len(ROBOTS) * LOADS * STATES >= 100_000
+    assert STATES % LANES != 0
+    turns = np.concatenate([robot._model.arrays.S[1:, :3].any(axis=1) for robot in ROBOTS.values()])
+    assert 0 < turns.sum() < len(turns)
+
+
+# of larger trees, these take a quarter or half a minute each to compile
+LARGE = ('mass_matrix_inverse', 'torque_regressor', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+CASES = [
+    (robot, name)
+    for robot, it in ROBOTS.items()
+    for name, algorithm in ALGORITHMS.items()
+    if algorithm.most_velocities
+    if it.nv <= 3 or robot == 'aubo_i5' or name not in LARGE
+]
+FEW = [
+    (robot, name)
+    for robot, name in CASES
+    if robot == 'aubo_i5' or name == 'inverse_dynamics' or (robot == 'tree of 3' and name not in LARGE)
+]
+
+
+@pytest.mark.parametrize(('robot', 'name'), matrix(CASES, FEW))
+def test_every_binding_gives_the_same_bits(robot, name):
+    random = np.random.default_rng([len(robot), len(name)])
+    base = ROBOTS[robot].with_binding('specialised')
+    for _ in range(LOADS):
+        batch = loaded(base, random)
+        assert batch.binding == 'specialised'
+        generic = batch.with_binding('generic')
+        rows = random.normal(size=(len(ALGORITHMS[name].inputs), STATES, base.nv)) * random.choice([0.1, 1.0, 10.0])
+        expected = getattr(generic, name)(*rows)
+        assert (getattr(batch, name)(*rows) == expected).all()
+        single, out = getattr(batch, name), np.empty(expected.shape[1:])
+        for k in range(STATES):
+            assert (single(*rows[:, k], out=out) == expected[k]).all()
+
+
+OF_A_FRAME = (
+    ('link_pose', 1, ()),
+    ('link_velocity', 2, ('world',)),
+    ('link_acceleration', 3, ('local',)),
+    ('jacobian', 1, ('world',)),
+    ('jacobian', 1, ('local_world_aligned',)),
+    ('jacobian', 1, ('local',)),
+)
+
+
+@pytest.mark.parametrize('robot', ['aubo_i5', 'tree of 3'])
+@pytest.mark.parametrize(('name', 'vectors', 'frame'), OF_A_FRAME)
+def test_every_binding_gives_the_same_bits_of_a_frame(robot, name, vectors, frame):
+    specialised = ROBOTS[robot].with_binding('specialised')
+    link = 'ee_link' if robot == 'aubo_i5' else specialised.link_names[-1]
+    rows = np.random.default_rng(vectors).normal(size=(vectors, STATES, specialised.nv)) * 3.0
+    expected = getattr(specialised.with_binding('generic'), name)(*rows, link, *frame)
+    assert np.abs(expected).max() > 0.1
+    assert (getattr(specialised, name)(*rows, link, *frame) == expected).all()
+    for k in range(0, STATES, 7):
+        assert (getattr(specialised, name)(*rows[:, k], link, *frame) == expected[k]).all()
+
+
+@pytest.mark.parametrize('count', [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES + 3])
+def test_batches_of_any_length(count):
+    robot = ROBOTS['aubo_i5']
+    rows = np.random.default_rng(count).normal(size=(3, count, robot.nv))
+    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    assert expected.shape == (count, robot.nv)
+    assert (robot.inverse_dynamics(*rows) == expected).all()
+
+
+@pytest.mark.parametrize('past_caches', [True, False])
+@pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
+def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
+    robot = ROBOTS['aubo_i5']
+    monkeypatch.setattr(compiled_robot, 'STREAMED', 0 if past_caches else 1 << 40)
+    rows = np.random.default_rng(6).normal(size=(len(ALGORITHMS[name].inputs), 3 * LANES, robot.nv))
+    expected = getattr(robot.with_binding('generic'), name)(*rows)
+    numbers = np.zeros(expected.size + 8)
+    for first in range(8):
+        # results that begin anywhere in a cache line
+        out = numbers[first : first + expected.size].reshape(expected.shape)
+        assert getattr(robot, name)(*rows, out=out) is out
+        assert (out == expected).all()
+        numbers[:] = 0.0
+
+
+@pytest.mark.parametrize('count', [5, LANES, LANES + 5])
+def test_a_result_may_overwrite_an_argument(count):
+    robot = ROBOTS['aubo_i5']
+    q, qd, qdd = np.random.default_rng(count).normal(size=(3, count, robot.nv))
+    expected = robot.inverse_dynamics(q, qd, qdd)
+    assert (robot.inverse_dynamics(q, qd, qdd, out=qdd) == expected).all()

@@ -1,0 +1,205 @@
+"""Code of the specialised binding: compiled once, kept in files of this user, and never executed once changed."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from support import random_trees as trees
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler import compiled_robot
+from robot_dynamics_ros.compiler.compiled_robot import ROBOTS, Specialised, code_of, robot_digest
+from robot_dynamics_ros.jit.cache import FOLDER
+from robot_dynamics_ros.model.regrouping import regrouped
+
+TREE = trees.Model.of('tree', trees.BASE, trees.random_joints(11, count=5, chain=0.4))
+
+
+def test_code_is_made_once_for_robots_of_the_same_constants():
+    arrays = regrouped(TREE.arrays)
+    code = code_of(arrays, 1)
+    assert code_of(type(arrays)(*(array.copy() for array in arrays)), 1) is code
+    assert code_of(arrays, 2) is not code
+    heavier = arrays._replace(I=np.concatenate([arrays.I[:-1], 2.0 * arrays.I[-1:]]))
+    assert code_of(heavier, 1) is code
+    other = arrays._replace(I=2.0 * arrays.I)
+    assert code_of(other, 1) is not code
+
+
+def test_threads_that_ask_at_once_get_the_same_code():
+    """Or one of them would hold the address of code that nobody keeps."""
+    both = threading.Barrier(2)
+
+    def make(name):
+        both.wait(10.0)
+        return object()
+
+    made = compiled_robot._OnDemand({'program': None}, make)
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: made.program, range(2))
+    assert one is other is made.program
+
+
+def test_the_code_of_many_robots_is_forgotten_oldest_first():
+    arrays = regrouped(TREE.arrays)
+    made = [code_of(arrays, threads) for threads in range(1, compiled_robot.MOST_KEPT + 1)]
+    assert code_of(arrays, 1) is made[0]  # which makes the second one the oldest
+    assert code_of(arrays, len(made) + 1) not in made
+    assert code_of(arrays, 1) is made[0]
+    assert code_of(arrays, 2) is not made[1]
+
+
+def generated(name='gravity_torque') -> Path:
+    arrays = regrouped(TREE.arrays)
+    Specialised(arrays).single.__getattr__(name)
+    return ROBOTS / robot_digest(arrays) / f'{name}.py'
+
+
+def gravity_torque():
+    compiled_robot._kept.clear()  # as in a process that has not made it yet
+    robot = Robot(TREE).with_binding('specialised')
+    return robot.gravity_torque(np.ones(robot.nv))
+
+
+@pytest.mark.parametrize(
+    'damage',
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: '',
+        lambda text: text.replace(' + ', ' - ', 1),
+        lambda text: 'raise SystemExit\n' + text,
+        lambda text: text + '\nraise SystemExit\n',
+    ],
+    ids=['torn', 'empty', 'edited', 'put before', 'put behind'],
+)
+def test_a_torn_or_edited_file_is_written_again(damage):
+    path, expected = generated(), gravity_torque()
+    good = path.read_text()
+    path.write_text(damage(good))
+    assert (gravity_torque() == expected).all()
+    assert path.read_text() == good
+
+
+@pytest.fixture
+def machine_code():
+    """The files of compiled code of the tree's gravity torque; none is left afterwards."""
+    gravity_torque()
+    kept = list(FOLDER.glob(f'{generated().parent.name}_*/gravity_torque.gravity_torque-*'))
+    assert kept
+    yield kept
+    for path in kept:
+        path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
+)
+def test_torn_or_edited_machine_code_is_compiled_again(damage, machine_code):
+    expected = gravity_torque()
+    for path in machine_code:
+        path.write_bytes(damage(path.read_bytes()))
+    assert (gravity_torque() == expected).all()
+
+
+def opened_to_others(path: Path, elsewhere: Path):
+    path.chmod(0o666)
+
+
+def linked(path: Path, elsewhere: Path):
+    path.rename(elsewhere / path.name)
+    path.symlink_to(elsewhere / path.name)
+
+
+@pytest.mark.parametrize('change', [opened_to_others, linked])
+def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change, machine_code):
+    """Its digest says nothing: whoever writes a file can write that too."""
+    source, expected = generated(), gravity_torque()
+    for path in (source, *machine_code):
+        change(path, tmp_path)
+    assert (gravity_torque() == expected).all()
+    assert source.lstat().st_mode == stat.S_IFREG | 0o600
+    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in machine_code)
+
+
+def test_the_folder_of_generated_files_is_private():
+    folder = generated().parent
+    assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
+
+
+def test_names_of_a_description_never_reach_generated_code_or_a_path():
+    names = {'link "evil"': 1, 'import os; os._exit(1)': 2}
+    joints = [
+        trees.dataclasses.replace(joint, name=name, link=f'../../{name} link', parent=parent)
+        for joint, name, parent in zip(
+            trees.random_joints(2, count=2, chain=1.0), names, (trees.BASE, '../../link "evil" link'), strict=True
+        )
+    ]
+    model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
+    robot = Robot(model).with_binding('specialised')
+    assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
+    assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
+    text = (ROBOTS / robot_digest(regrouped(model.arrays)) / 'gravity_torque.py').read_text()
+    for kept in (text, *map(str, FOLDER.rglob('*'))):
+        assert not any(word in kept for word in ('evil', 'import os', 'Exit', 'link"'))
+    made = {path.name.partition('_')[0] for path in (ROBOTS / robot_digest(regrouped(model.arrays))).glob('*.py')}
+    assert made == {'gravity', 'link'}
+
+
+PROGRAM = """
+import numpy as np
+from robot_dynamics_ros import Robot
+robot = Robot.named('aubo_i5')
+print(robot.binding, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
+"""
+
+
+def printed(**environment) -> str:
+    done = subprocess.run(
+        [sys.executable, '-c', PROGRAM],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
+    command = [sys.executable, '-c', PROGRAM]
+    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    first, second = (process.communicate(timeout=120)[0].strip() for process in started)
+    assert first == second == printed(XDG_CACHE_HOME=str(tmp_path))
+    assert first.startswith('specialised ')
+
+
+def test_without_numba_the_generic_kernels_compute():
+    assert printed(NUMBA_DISABLE_JIT='1').startswith('generic ')
+
+
+FULL_DISK = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))  # as a full disk does, writing more fails
+"""
+
+
+@pytest.mark.parametrize('room', [0, 4000])
+def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
+    program = FULL_DISK.format(room=room) + PROGRAM
+    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
+    command = [sys.executable, '-W', 'ignore', '-c', program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[1] == printed(XDG_CACHE_HOME=str(tmp_path / 'another')).split()[1]
+    left = [path for path in tmp_path.rglob('*') if path.is_file() and 'another' not in path.parts]
+    assert all(path.stat().st_size <= room for path in left)

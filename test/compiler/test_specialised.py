@@ -1,0 +1,186 @@
+"""The specialised binding: the same bits as the generic kernels, for which robots, and how it is called."""
+
+import ctypes
+import pickle
+
+from support import random_trees as trees
+from support.matrices import matrix
+
+import numba
+import numpy as np
+import pytest
+from numba.core.event import install_recorder
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.compiler import compiled_robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, MOST_VELOCITIES_OF_DERIVATIVES
+from robot_dynamics_ros.compiler.batch_layout import LANES
+from robot_dynamics_ros.compiler.compiled_robot import (
+    MOST_JOINTS,
+    ROBOTS,
+    SMALLEST_PART,
+    Specialised,
+    robot_digest,
+)
+from robot_dynamics_ros.errors import ArgumentError
+
+SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
+TREE = trees.random_joints(11, count=5, chain=0.4)
+
+
+def models():
+    return {'aubo_i5': Robot.named('aubo_i5')._model, 'tree': trees.Model.of('tree', trees.BASE, TREE)}
+
+
+def pair(model):
+    """Return a robot answered by generic kernels and by specialised code."""
+    robot = Robot(model, (0.4, -1.0, -9.7))
+    return robot.with_binding('generic'), robot.with_binding('specialised')
+
+
+def states(robot, name, count, seed=0):
+    return np.random.default_rng(seed).normal(size=(len(ALGORITHMS[name].inputs), count, robot.nv))
+
+
+def test_bits_do_not_depend_on_cores():
+    count = 4 * SMALLEST_PART + 3
+    model = models()['aubo_i5']
+    rows = states(Robot(model), 'inverse_dynamics', count)
+    results = [Robot(model).with_binding('specialised', threads).inverse_dynamics(*rows) for threads in (1, 2, 4)]
+    assert (results[0] == results[1]).all() and (results[0] == results[2]).all()
+    assert (results[0][-1] == Robot(model).inverse_dynamics(*rows[:, -1])).all()
+
+
+@pytest.mark.parametrize('name', SPECIALISED)
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+def test_a_folded_zero_swallows_nothing(name, value):
+    _, robot = pair(models()['aubo_i5'])
+    for argument, vector in enumerate(ALGORITHMS[name].inputs):
+        for joint in range(robot.nv):
+            one = states(robot, name, 1)[:, 0]
+            one[argument, joint] = value
+            with pytest.raises(ArgumentError, match=rf'{vector}\[{joint}\]'):
+                getattr(robot, name)(*one)
+            many = states(robot, name, 70)
+            many[argument, 66, joint] = value
+            with pytest.raises(ArgumentError, match=rf'{vector}\[66, {joint}\]'):
+                getattr(robot, name)(*many)
+
+
+def test_gravity_and_payload_compile_nothing():
+    robot = Robot.named('aubo_i5')
+    q, qd, qdd = states(robot, 'inverse_dynamics', 1)[:, 0]
+    robot.inverse_dynamics(q, qd, qdd)
+    with install_recorder('numba:compile') as compiled:
+        carrying = robot.with_payload(Payload(3.0, (0.1, 0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, 2.0, 3.0))
+        tau = carrying.inverse_dynamics(q, qd, qdd)
+        assert compiled.buffer == []
+        numba.njit(lambda x: x + 1)(1)
+        assert compiled.buffer, 'the recorder sees nothing'
+    assert carrying.binding == 'specialised'
+    assert (tau == carrying.with_binding('generic').inverse_dynamics(q, qd, qdd)).all()
+    assert robot_digest(carrying._model.arrays) == robot_digest(robot._model.arrays)
+
+
+def test_with_a_payload_on_another_link_the_generic_kernels_compute():
+    robot = Robot.named('aubo_i5').with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
+    assert robot.binding == 'generic'
+
+
+def test_another_constant_is_another_robot():
+    arrays = models()['aubo_i5'].arrays
+    for field in ('E0', 'Ec', 'Es', 'r0', 'r1', 'S', 'rotor', 'spin'):
+        changed = np.array(getattr(arrays, field))
+        changed.flat[-1] += 1e-9
+        assert robot_digest(arrays._replace(**{field: changed})) != robot_digest(arrays), field
+    inertia = np.array(arrays.I)
+    inertia[2, 4] += 1e-9
+    assert robot_digest(arrays._replace(I=inertia)) != robot_digest(arrays)
+    parent = np.array(arrays.parent)
+    parent[-1] -= 1
+    assert robot_digest(arrays._replace(parent=parent)) != robot_digest(arrays)
+
+
+def test_large_robots_keep_the_generic_kernels():
+    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
+    robot = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
+    assert robot.binding == 'generic'
+
+
+def test_how_many_joints_are_specialised_is_a_setting():
+    robot = Robot.named('aubo_i5')
+    assert robot.with_binding('specialised', most_joints=5).binding == 'generic'
+    assert robot.with_binding('specialised', most_joints=6).binding == 'specialised'
+    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
+    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised', most_joints=MOST_JOINTS + 1)
+    assert large.binding == pickle.loads(pickle.dumps(large)).binding == 'specialised'
+
+
+# each is compiled once more with its caller, the larger ones for seconds
+@pytest.mark.parametrize('name', matrix(SPECIALISED, ['inverse_dynamics', 'gravity_torque', 'mass_matrix']))
+def test_a_kernel_can_be_called_from_compiled_code(name):
+    robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
+    kernel, load = robot.kernel(name), robot.load
+    *vectors, result = [
+        *states(robot, name, 1)[:, 0],
+        np.empty(np.prod(ALGORITHMS[name].shape_of(robot._evaluator.arrays))),
+    ]
+    call = numba.njit(lambda *arguments: kernel(*arguments) and True)
+    assert call(*vectors, load, result)
+    assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()
+    vectors[0][2] = np.nan
+    assert not call(*vectors, load, result)
+
+
+@pytest.mark.parametrize('name', SPECIALISED)
+def test_a_program_can_be_called_from_c(name):
+    robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
+    vectors = [*states(robot, name, 1)[:, 0]]
+    expected = getattr(robot, name)(*vectors)
+    result = np.empty_like(expected)
+    arrays = [*vectors, robot.load, result]
+    in_c = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_void_p] * len(arrays))(robot.address(name))
+    assert in_c(*(array.ctypes.data for array in arrays)) is True
+    assert (result == expected).all()
+    vectors[0][2] = np.nan
+    assert in_c(*(array.ctypes.data for array in arrays)) is False
+
+
+def test_a_result_may_be_one_number():
+    robot = Robot(models()['tree'])
+    code = Specialised(robot._model.arrays)
+    code.add('energy', ALGORITHMS['kinetic_energy']._replace(most_velocities=robot.nv))
+    rows, result, one = states(robot, 'kinetic_energy', 2 * LANES + 3), np.empty(2 * LANES + 3), np.empty(())
+    assert code.batch.energy(*rows, robot.load, result) and code.single.energy(*rows[:, 5], robot.load, one)
+    assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0
+
+
+@pytest.mark.parametrize('form', ['kernel', 'address'])
+def test_a_program_that_is_not_there_is_refused(form):
+    robot = Robot.named('aubo_i5')
+    with pytest.raises(ArgumentError, match=r"^program: expected one of inverse_dynamics, .*, got 'rnea'$"):
+        getattr(robot, form)('rnea')
+    with pytest.raises(ArgumentError, match='generic'):
+        getattr(robot.with_binding('generic'), form)('inverse_dynamics')
+
+
+def test_an_unknown_binding_is_refused():
+    with pytest.raises(ArgumentError, match='generic, specialised'):
+        Robot.named('aubo_i5').with_binding('fast')
+
+
+def test_derivatives_of_large_robots_are_the_generic_kernels():
+    """No code is made for them, which would take minutes, unless a caller asks for the code itself."""
+    joints = trees.random_joints(4, count=MOST_VELOCITIES_OF_DERIVATIVES + 1)
+    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
+    state = np.random.default_rng(0).normal(size=(3, 2, large.nv))
+    for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
+        expected = getattr(large.with_binding('generic'), name)(*state)
+        assert (getattr(large, name)(*state) == expected).all()
+        assert (getattr(large, name)(*state[:, 0]) == expected[0]).all()
+    assert large.binding == 'specialised'
+    assert not list((ROBOTS / robot_digest(large._evaluator.arrays)).glob('*_derivatives*'))
+
+
+def test_the_number_of_lanes_divides_a_part():
+    assert SMALLEST_PART % compiled_robot.LANES == 0

@@ -1,0 +1,195 @@
+"""Tracing: what is folded, what is shared, and that a trace computes what its kernel computes."""
+
+import math
+
+from support import random_trees as trees
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, trace
+from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
+from robot_dynamics_ros.compiler.trace import Symbol, Tape
+from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.model.regrouping import regrouped
+
+PYTHON = {
+    '+': lambda a, b: a + b,
+    '-': lambda a, b: a - b,
+    '*': lambda a, b: a * b,
+    '/': lambda a, b: a / b,
+    'neg': lambda a: -a,
+    'fma': lambda a, b, c: a * b + c,
+    'fnma': lambda a, b, c: c - a * b,
+    'sin': math.sin,
+    'cos': math.cos,
+}
+
+
+def aubo_i5():
+    return Robot.named('aubo_i5')._model.arrays
+
+
+def evaluated(results, inputs: dict) -> np.ndarray:
+    """Return the numbers of a trace by plain Python."""
+    known: dict[Symbol, float] = {}
+
+    def number(value):
+        return known[value] if isinstance(value, Symbol) else value
+
+    for value in needed(results):
+        if value.operation == 'input':
+            name, k = value.arguments
+            known[value] = inputs[name][k]
+        else:
+            known[value] = PYTHON[value.operation](*map(number, value.arguments))
+    return np.array([number(value) for value in results])
+
+
+@pytest.fixture
+def x():
+    return Tape().inputs('x', 2)
+
+
+@pytest.mark.parametrize(
+    ('rewritten', 'plain'),
+    [
+        (lambda a, b: a + 0.0, lambda a, b: a),
+        (lambda a, b: 0.0 + a, lambda a, b: a),
+        (lambda a, b: a - 0.0, lambda a, b: a),
+        (lambda a, b: 0.0 - a, lambda a, b: -a),
+        (lambda a, b: a * 1.0, lambda a, b: a),
+        (lambda a, b: -1.0 * a, lambda a, b: -a),
+        (lambda a, b: (-a).__neg__(), lambda a, b: a),
+        (lambda a, b: a + b, lambda a, b: b + a),
+        (lambda a, b: a * b, lambda a, b: b * a),
+        (lambda a, b: (-a) * b, lambda a, b: -(a * b)),
+        (lambda a, b: a * (-b), lambda a, b: -(a * b)),
+        (lambda a, b: (-a) * (-b), lambda a, b: a * b),
+        (lambda a, b: a + (-b), lambda a, b: a - b),
+        (lambda a, b: (-a) + b, lambda a, b: b - a),
+        (lambda a, b: a - (-b), lambda a, b: a + b),
+        (lambda a, b: (-a) - b, lambda a, b: -(a + b)),
+        (lambda a, b: a * -2.0, lambda a, b: -(2.0 * a)),
+        (lambda a, b: a - 3.0, lambda a, b: a + -3.0),
+        (lambda a, b: 3.0 - a, lambda a, b: -a + 3.0),
+    ],
+)
+def test_the_same_value_is_one_symbol(x, rewritten, plain):
+    assert rewritten(*x) is plain(*x)
+
+
+@pytest.mark.parametrize(
+    ('rewritten', 'plain'),
+    [
+        ((1.0, 'a', 'b'), 'a + b'),
+        (('a', -1.0, 'b'), 'b - a'),
+        (('a', 0.0, 'b'), 'b'),
+        (('a', 'b', 0.0), 'a * b'),
+        ((0.1, 'a', -0.0), '0.1 * a'),
+        (('a', 'b', 'c'), 'fma(b, a, c)'),
+        ((-0.1, 'a', 'c'), 'fma(a, -0.1, c)'),
+        (('-a', '-b', 'c'), 'fma(a, b, c)'),
+        (('-a', 'b', 'c'), 'fma(a, -b, c)'),
+        (('a', 'b', '-c'), '-fma(-a, b, c)'),
+        (('-a', 'b', '-c'), '-fma(a, b, c)'),
+        ((-0.1, 'b', '-c'), '-fma(0.1, b, c)'),
+        ((0.1, 10.0, 'a'), 'fma(10.0, 0.1, a)'),
+    ],
+)
+def test_the_same_fused_value_is_one_symbol(rewritten, plain):
+    tape = Tape()
+    names = {'fma': tape.fma, **dict(zip('abc', tape.inputs('x', 3), strict=True))}
+    values = [eval(it, names) if isinstance(it, str) else it for it in rewritten]
+    assert tape.fma(*values) is eval(plain, names)
+
+
+def test_a_fused_value_is_neither_its_opposite_nor_its_parts():
+    tape = Tape()
+    a, b, c = tape.inputs('x', 3)
+    assert len({tape.fma(a, b, c), tape.fma(-a, b, c), tape.fma(c, b, a), a * b + c}) == 4
+
+
+def test_a_sum_with_a_product_of_numbers_is_not_rounded_before():
+    tape = Tape()
+    near = 1.0 + 2.0**-30
+    assert tape.fma(near, near - 2.0**-29, -1.0) == -(2.0**-60)  # 0 if the product is rounded
+    (a,) = tape.inputs('x', 1)
+    assert tape.fma(near, near, a).arguments == (near, near, a)
+
+
+def test_products_with_zero_vanish(x):
+    assert x[0] * 0.0 == 0.0 and 0.0 * x[0] == 0.0
+
+
+@pytest.mark.parametrize('operation', ['a - b', 'a / b', '2.0 / a', 'a * 2.0', 'a + 2.0'])
+def test_other_operations_are_kept_as_they_are(x, operation):
+    value = eval(operation, {'a': x[0], 'b': x[1]})
+    assert value.operation in operation and value is not eval('b - a', {'a': x[0], 'b': x[1]})
+
+
+@pytest.mark.parametrize('name', ALGORITHMS)
+def test_a_trace_computes_what_its_kernel_computes(name):
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    program, arrays = ALGORITHMS[name], robot._model.arrays
+    random = np.random.default_rng(3)
+    inputs = {vector: random.normal(size=6).tolist() for vector in program.inputs}
+    load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
+    expected = robot._evaluator.evaluate(name, robot.load, None, *inputs.values()).ravel()
+    found = evaluated(trace(arrays, program), {**inputs, 'load': load})
+    assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
+    fixed = evaluated(trace(arrays, program, load), inputs)
+    assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(('joints', 'algorithm'), [(12, crba_forward), (13, aba)])
+def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(joints, algorithm):
+    arrays = trees.arrays_of(trees.random_joints(1, count=joints))
+    forward_dynamics = ALGORITHMS['forward_dynamics']
+    assert forward_dynamics.kernel_of(arrays) is algorithm
+    alone = forward_dynamics._replace(kernel=algorithm, kernel_of_many=None)
+    assert count(trace(arrays, forward_dynamics)) == count(trace(arrays, alone))
+
+
+def test_inverse_dynamics_of_the_aubo_i5_needs_few_operations():
+    arrays = regrouped(aubo_i5())
+    load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
+    fixed = count(trace(arrays, ALGORITHMS['inverse_dynamics'], load))
+    free = count(trace(arrays, ALGORITHMS['inverse_dynamics']))
+    assert fixed.multiplications <= 278 and fixed.additions <= 260
+    assert free.multiplications <= 287 and free.additions <= 278
+
+
+def test_the_counts_in_the_heading_are_those_of_the_lines():
+    text = source(aubo_i5(), 'mass_matrix', ALGORITHMS['mass_matrix'], 'heading')
+    single = text.split('def mass_matrix(')[1].split('    return ')[0]
+    operations = count(trace(aubo_i5(), ALGORITHMS['mass_matrix']))
+    fused = single.count('fma(')
+    assert fused == operations.fused > 0
+    assert single.count(' * ') + fused == operations.multiplications
+    assert single.count(' + ') + single.count(' - ') + fused == operations.additions
+    assert single.count('sincos(') == operations.sincos
+    assert f'"""heading\n\n{operations}.\n"""' in text
+
+
+def test_an_input_without_effect_on_results_is_checked_directly():
+    tape = Tape()
+    a, b, c, d = tape.inputs('x', 4)
+    assert unseen([a + b * 2.0, -c], {'x': 4}) == ['x_3']
+    assert unseen([a / b, tape.value('sin', c) - d], {'x': 4}) == ['x_1']
+    assert unseen([a / b, b], {'x': 4}) == ['x_2', 'x_3']
+    assert unseen([1.0, 2.0], {'x': 4}) == ['x_0', 'x_1', 'x_2', 'x_3']
+
+
+def test_the_same_robot_yields_the_same_bytes():
+    arrays = trees.arrays_of(trees.random_joints(5, count=7, chain=0.7))
+    texts = {source(arrays, 'forward_dynamics', ALGORITHMS['forward_dynamics'], 'x') for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_what_may_change_at_run_time_is_an_input():
+    results = trace(aubo_i5(), ALGORITHMS['inverse_dynamics'])
+    read = {value.arguments for value in needed(results) if value.operation == 'input'}
+    assert {k for name, k in read if name == 'load'} == set(range(LOAD_SIZE))

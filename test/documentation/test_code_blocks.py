@@ -1,0 +1,118 @@
+"""Every code block of README and site runs, or names only what exists."""
+
+import subprocess
+from pathlib import Path
+
+from support import shell_commands
+from support.shell_commands import ROOT
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+
+from robot_dynamics_ros import Robot
+
+PAGES = [
+    *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CONVENTIONS.md', 'SECURITY.md')),
+    *sorted(path for path in (ROOT / 'doc').rglob('*.md') if path.parent.name != 'parameters'),
+]
+
+
+def blocks(page: Path) -> list[tuple[str, str, int]]:
+    """Return language, text and first line of each code block; directives of the site are none."""
+    tokens = MarkdownIt().parse(page.read_text(encoding='utf-8'))
+    found = [token for token in tokens if token.type in ('fence', 'code_block')]
+    return [(token.info, token.content, token.map[0] + 1) for token in found if not token.info.startswith('{')]
+
+
+def run_python(text: str, line: int, page: Path, names: dict) -> None:
+    exec(compile('\n' * line + text, page, 'exec'), names)
+
+
+def run_bash(text: str, line: int, page: Path, names: dict) -> None:
+    """Check what commands name; run a compiler, for the blocks after it."""
+    for words in shell_commands.commands(text):
+        shell_commands.check(words)
+        if words[0] == 'cc':
+            subprocess.run([*words, '-Wall', '-Wextra', '-Werror'], check=True)
+
+
+def write_c(text: str, line: int, page: Path, names: dict) -> None:
+    """Write the file that its first line names."""
+    Path(text.split()[1].rstrip(':')).write_text(text, encoding='utf-8')
+
+
+def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
+    """Take it for a parameter file or an actuator file."""
+    tables = yaml.safe_load(text)
+    if not any(name.startswith('/**') for name in tables):
+        Robot.named('aubo_i5').with_actuators(tables)
+        return
+    for name, table in tables.items():
+        assert list(table) == ['ros__parameters']
+        for parameter, value in table['ros__parameters'].items():
+            shell_commands.check_parameter(name.removeprefix('/**').removeprefix('/'), parameter, value)
+
+
+LANGUAGES = {
+    'bash': run_bash,
+    'c': write_c,
+    'python': run_python,
+    'text': lambda *block: None,
+    'yaml': check_yaml,
+}
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT).with_suffix('')))
+def test_the_code_blocks_of_a_page(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {'__name__': page.stem}
+    for language, text, line in blocks(page):
+        where = f'{page.name}:{line}'
+        assert language in LANGUAGES, f'{where}: a block of language {language!r}'
+        try:
+            LANGUAGES[language](text, line, page, names)
+        except Exception as error:
+            raise AssertionError(f'{where}: {error!r}') from error
+
+
+def test_each_language_occurs():
+    assert {language for page in PAGES for language, *_ in blocks(page)} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ('command', 'culprit'),
+    [
+        ('scripts/demo --lgo x', '--lgo'),
+        ('ros2 launch robot_dynamics_ros bringup.launch.py modle:=x', 'modle'),
+        ('ros2 launch robot_dynamics_ros bringup.launch.py nodes:=feedforward', 'feedforward'),
+        ('ros2 launch robot_dynamics_ros start.launch.py', 'start.launch.py'),
+        ('ros2 run robot_dynamics_ros feedforward', 'feedforward'),
+        ('ros2 run robot_dynamics_ros feedforward_node --ros-args -p sourc:=x', 'sourc'),
+        ('ros2 run robot_dynamics_ros feedforward_node --ros-args -p reference_age_limit:=long', 'reference_age_limit'),
+        ('ros2 run robot_dynamics_ros gravity_compensation_node --ros-args -r joint_trajectory:=x', 'joint_trajectory'),
+        ('ros2 topic echo /gravity', '/gravity'),
+        ('ros2 service call /dynamics_server/set_mass robot_dynamics_interfaces/srv/SetPayload "{}"', 'set_mass'),
+        ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{kg: 1.0}"', 'kg'),
+        ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{mass: 1}"', 'mass'),
+        ('ros2 run robot_dynamics_ros feedforward_node --ros-args --enclave /robot_dynamics_ros/feed', 'feed'),
+        ('pip install ".[simulation]"', 'simulation'),
+        ('rosdep install --from-paths src', 'src'),
+        ('killall ros2', 'killall'),
+    ],
+)
+def test_a_command_that_names_what_does_not_exist_is_found(command, culprit):
+    (words,) = shell_commands.commands(command)
+    assert culprit in command
+    with pytest.raises((AssertionError, KeyError, OSError)):
+        shell_commands.check(words)
+
+
+def test_commands_are_taken_apart():
+    block = 'cd a && b=2 ros2 run \\\n  x "y z"  # why\n\n# nothing\nexport c=1; d=3\necho $d'
+    assert shell_commands.commands(block) == [
+        ['cd', 'a'],
+        ['ros2', 'run', 'x', 'y z'],
+        ['export', 'c=1'],
+        ['echo', '3'],
+    ]

@@ -1,0 +1,48 @@
+"""Public methods are documented in numpydoc's form: every parameter with shape or type and unit, and the result."""
+
+import inspect
+import re
+
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.evaluation.documented import ARGUMENTS
+
+UNIT = re.compile(r'\b(rad|m|kg|N|J|A|s|cores|joints)\b|without unit|unit')
+
+
+def public(cls):
+    """Return the public methods of a class by their names."""
+    names = [name for name in dir(cls) if not name.startswith('_')]
+    return {f'{cls.__name__}.{name}': getattr(cls, name) for name in names if inspect.isroutine(getattr(cls, name))}
+
+
+METHODS = {**public(Robot), **public(Payload)}
+
+
+def section(method, title):
+    """Return the lines of a section of a docstring."""
+    found = re.search(rf'^{title}\n-+\n(.*?)(?=\n\n\w+\n---|\Z)', inspect.getdoc(method), re.DOTALL | re.MULTILINE)
+    return found[1] if found else ''
+
+
+@pytest.mark.parametrize('name', METHODS)
+def test_parameters_and_result_are_documented(name):
+    method = METHODS[name]
+    parameters = [it for it in inspect.signature(method).parameters if it not in ('self', 'cls')]
+    described = re.findall(r'^(\w+) : \S', section(method, 'Parameters'), re.MULTILINE)
+    assert described == parameters
+    assert section(method, 'Returns')
+
+
+@pytest.mark.parametrize('name', ARGUMENTS)
+def test_numbers_have_a_shape_and_a_unit(name):
+    kind, meaning = ARGUMENTS[name]
+    if 'array' in kind:
+        assert (re.search(r'\((\.\.\., )?\w+', kind + meaning) and UNIT.search(meaning)) or name in ('out', 'rotation')
+
+
+@pytest.mark.parametrize('name', [name for name in METHODS if 'ndarray' in section(METHODS[name], 'Returns')])
+def test_results_have_a_shape_and_a_unit(name):
+    returned = section(METHODS[name], 'Returns')
+    assert re.search(r'ndarray, \((\.\.\.|nq|n)', returned) and UNIT.search(returned.split('\n')[1])

@@ -1,0 +1,84 @@
+"""Reference frames: one name, one default, the same meaning for wrenches, velocities and Jacobians."""
+
+from inspect import signature
+
+from support.facade_robots import robot_of, states
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.validation import REFERENCE_FRAMES
+
+LINK = pytest.mark.parametrize(
+    ('name', 'link'), [('aubo_i5', 'ee_link'), ('aubo_i5', 'foreArm_Link'), ('tree', 'tool'), ('tree', 'flag')]
+)
+FRAME = pytest.mark.parametrize('reference_frame', REFERENCE_FRAMES)
+STEP = 1e-4
+
+
+def test_every_method_has_the_same_default():
+    methods = {name: signature(method).parameters for name, method in vars_of(Robot) if callable(method)}
+    defaults = {name: found['reference_frame'].default for name, found in methods.items() if 'reference_frame' in found}
+    assert len(defaults) >= 14 and {'jacobian', 'inverse_dynamics', 'kernel'} <= set(defaults)
+    assert set(defaults.values()) == {'local_world_aligned'}
+    assert not [name for name, found in methods.items() if 'frame' in found]
+
+
+def vars_of(cls):
+    return [(name, getattr(cls, name)) for name in dir(cls) if not name.startswith('_')]
+
+
+@LINK
+def test_the_jacobian_maps_a_wrench_with_defaults_on_both_sides(name, link):
+    robot, (q, qd, qdd) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    F = np.array([1.0, -2.0, 3.0, 40.0, 50.0, -60.0])
+    free = robot.inverse_dynamics(q, qd, qdd)
+    acting = robot.inverse_dynamics(q, qd, qdd, {link: F})
+    assert free - acting == pytest.approx(robot.jacobian(q, link).T @ F, abs=1e-10)
+    assert abs(free - acting).max() > 1.0
+    # the power of the wrench is that of its torques
+    assert robot.link_velocity(q, qd, link) @ F == pytest.approx(qd @ (free - acting), abs=1e-9)
+
+
+def slope(function, robot, q):
+    """Return the derivative of ``function`` along each velocity, by central differences to the fourth order."""
+
+    def difference(h):
+        ahead, back = (function(robot.integrate(q, sign * h * np.eye(robot.nv))) for sign in (1.0, -1.0))
+        return np.swapaxes(ahead - back, -1, -2) / (2.0 * h)
+
+    return (4.0 * difference(STEP) - difference(2.0 * STEP)) / 3.0
+
+
+@LINK
+@FRAME
+@pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])
+def test_derivatives_hold_wrenches_constant_in_their_reference_frame(name, link, reference_frame, method):
+    robot, (q, qd, x) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    random = np.random.default_rng(3)
+    by_name = {link: random.normal(scale=10.0, size=6), robot.link_names[1]: random.normal(scale=10.0, size=6)}
+    for wrenches in (by_name, random.normal(scale=10.0, size=(len(robot.link_names), 6))):
+        acting = {'wrenches': wrenches, 'reference_frame': reference_frame}
+
+        def of_position(at, acting=acting):
+            return getattr(robot, method)(at, qd, x, **acting)
+
+        expected = slope(of_position, robot, q)
+        found = getattr(robot, f'{method}_derivatives')(q, qd, x, **acting)
+        scale = np.abs(expected).max()
+        assert np.abs(found[0] - expected).max() < 1e-8 * scale
+        other = REFERENCE_FRAMES[REFERENCE_FRAMES.index(reference_frame) - 1]
+        elsewhere = getattr(robot, f'{method}_derivatives')(q, qd, x, wrenches, reference_frame=other)
+        assert np.abs(found[0] - elsewhere[0]).max() > 1e-3 * scale
+
+
+def test_derivatives_with_wrenches_over_batches_are_those_of_single_states():
+    robot, (q, qd, x) = robot_of('tree'), states('tree', 'inverse_dynamics', (4,))
+    wrench = np.random.default_rng(5).normal(size=(4, 6))
+    for method in (robot.inverse_dynamics_derivatives, robot.forward_dynamics_derivatives):
+        together = method(q, qd, x, {'tool': wrench})
+        apart = [method(q[k], qd[k], x[k], {'tool': wrench[k]}) for k in range(4)]
+        assert together == pytest.approx(np.array(apart), rel=1e-12, abs=1e-12)
+        shared = method(q[0], qd[0], x, {'tool': wrench})
+        assert shared[2] == pytest.approx(method(q[0], qd[0], x[2], {'tool': wrench[2]}), rel=1e-12, abs=1e-12)

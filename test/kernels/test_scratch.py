@@ -1,0 +1,208 @@
+"""Results depend neither on what is in the workspace nor on the batch: bit for bit."""
+
+import re
+from functools import cache
+
+from support import random_trees as trees
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels import (
+    aba,
+    centroidal,
+    crba,
+    energy,
+    energy_regressors,
+    forward_derivatives,
+    friction,
+    kinematics,
+    mass_matrix_inverse,
+    regressor,
+    rnea,
+    rnea_derivatives,
+)
+from robot_dynamics_ros.model.model import Friction, Workspace
+
+POINT = np.array([0.1, -0.2, 0.3])
+TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+@cache
+def case(seed=7, count=12, states=5):
+    """Return model arrays, and q, qd, qdd, tau, f_ext of several states of one random tree, and gravity."""
+    joints = trees.random_joints(seed, count=count, chain=0.6)
+    drawn = [trees.random_state(joints, seed + k) for k in range(states)]
+    stacked = [np.ascontiguousarray(np.stack(field)) for field in zip(*drawn, strict=True)]
+    q, qd, qdd, tau, _, f_ext = stacked
+    return trees.arrays_of(joints), q, qd, qdd, tau, f_ext, drawn[0].gravity
+
+
+def calls():
+    """Return of each algorithm: kernel, batch, the arguments between work and result, the result's shape."""
+    _, q, qd, qdd, tau, f_ext, gravity = case()
+    n = q.shape[1]
+    v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
+    # an argument with a first axis of states is a tuple of one, a shared one is bare
+    return {
+        'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
+        'rnea_on_moving_base': (
+            rnea.rnea_on_moving_base,
+            batch_loop(rnea.rnea_on_moving_base),
+            [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, (f_ext,)],
+            (n,),
+        ),
+        'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
+        'rnea_derivatives': (
+            rnea_derivatives.rnea_derivatives,
+            batch_loop(rnea_derivatives.rnea_derivatives),
+            [(q,), (qd,), (qdd,), gravity, (f_ext,)],
+            (3, n, n),
+        ),
+        'forward_derivatives': (
+            forward_derivatives.forward_derivatives,
+            batch_loop(forward_derivatives.forward_derivatives),
+            [(q,), (qd,), (tau,), gravity, (f_ext,)],
+            (3, n, n),
+        ),
+        'crba': (crba.crba, batch_loop(crba.crba), [(q,)], (n, n)),
+        'mass_matrix_inverse': (
+            mass_matrix_inverse.mass_matrix_inverse,
+            batch_loop(mass_matrix_inverse.mass_matrix_inverse),
+            [(q,)],
+            (n, n),
+        ),
+        'link_poses': (kinematics.link_poses, batch_loop(kinematics.link_poses), [(q,)], (n + 1, 4, 4)),
+        'frame_pose': (kinematics.frame_pose, batch_loop(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
+        'frame_velocity': (
+            kinematics.frame_velocity,
+            batch_loop(kinematics.frame_velocity),
+            [(q,), (qd,), 9, TURN, POINT, 2],
+            (6,),
+        ),
+        'frame_acceleration': (
+            kinematics.frame_acceleration,
+            batch_loop(kinematics.frame_acceleration),
+            [(q,), (qd,), (qdd,), 9, TURN, POINT, 2],
+            (6,),
+        ),
+        'jacobian': (kinematics.jacobian, batch_loop(kinematics.jacobian), [(q,), 9, TURN, POINT, 0], (6, n)),
+        'center_of_mass': (centroidal.center_of_mass, batch_loop(centroidal.center_of_mass), [(q,)], (3,)),
+        'centroidal_momentum_matrix': (
+            centroidal.centroidal_momentum_matrix,
+            batch_loop(centroidal.centroidal_momentum_matrix),
+            [(q,)],
+            (6, n),
+        ),
+        'kinetic_energy': (energy.kinetic_energy, batch_loop(energy.kinetic_energy), [(q,), (qd,)], (1,)),
+        'potential_energy': (energy.potential_energy, batch_loop(energy.potential_energy), [(q,), gravity], (1,)),
+        'torque_regressor': (
+            regressor.torque_regressor,
+            batch_loop(regressor.torque_regressor),
+            [(q,), (qd,), (qdd,), gravity],
+            (n, 10 * n),
+        ),
+        'kinetic_energy_regressor': (
+            energy_regressors.kinetic_energy_regressor,
+            batch_loop(energy_regressors.kinetic_energy_regressor),
+            [(q,), (qd,)],
+            (10 * n,),
+        ),
+        'potential_energy_regressor': (
+            energy_regressors.potential_energy_regressor,
+            batch_loop(energy_regressors.potential_energy_regressor),
+            [(q,), gravity],
+            (10 * n,),
+        ),
+    }
+
+
+def alone(name, state, work):
+    """Return the result of one state, a batch of one, on a workspace as it comes."""
+    _, kernel, arguments, shape = calls()[name]
+    result = np.full((1, *shape), np.nan)
+    kernel(case()[0], work, *(a[0][state : state + 1] if isinstance(a, tuple) else a for a in arguments), result)
+    return result[0]
+
+
+def same_bits(one, two) -> bool:
+    """Return whether two arrays of floats are the same in every bit."""
+    return one.shape == two.shape and one.tobytes() == two.tobytes()
+
+
+@pytest.mark.parametrize('name', calls())
+def test_a_batch_has_the_bits_of_single_states(name):
+    """State by state, each on a workspace of its own, against one call on one workspace."""
+    _, kernel, arguments, shape = calls()[name]
+    model, q = case()[:2]
+    states = [a[0] if isinstance(a, tuple) else a for a in arguments]
+    together = np.full((len(q), *shape), np.nan)
+    kernel(model, trees.nan_workspace(case()[0]), *states, together)
+    apart = np.stack([alone(name, b, trees.nan_workspace(case()[0])) for b in range(len(q))])
+    assert np.all(np.isfinite(apart)) and not same_bits(apart[0], apart[1])
+    assert same_bits(together, apart)
+
+
+@pytest.mark.parametrize('name', ['rnea', 'aba'])
+def test_one_row_of_wrenches_applies_to_all_states_of_a_batch(name):
+    """``f_ext`` (1, n + 1, 6) serves every state."""
+    _, kernel, arguments, shape = calls()[name]
+    model, q = case()[:2]
+    results = []
+    for f_ext in (arguments[-1][0][:1].copy(), np.repeat(arguments[-1][0][:1], len(q), axis=0)):
+        state = [a[0] if isinstance(a, tuple) else a for a in arguments[:-1]]
+        results.append(np.full((len(q), *shape), np.nan))
+        kernel(model, trees.nan_workspace(case()[0]), *state, f_ext, results[-1])
+    assert same_bits(*results)
+    assert not same_bits(results[0][1], alone(name, 1, trees.nan_workspace(case()[0])))
+
+
+def test_a_batch_of_friction_has_the_bits_of_single_states():
+    """Friction needs no workspace."""
+    rng = np.random.default_rng(0)
+    figures = Friction(*rng.uniform(0.1, 2.0, (7, 6)))
+    qd, tau = rng.normal(size=(2, 5, 6))
+    together, apart = np.full((2, *qd.shape), np.nan)
+    batch_loop(friction.friction_torque)(figures, qd, tau, together)
+    for b in range(len(qd)):
+        friction.friction_torque(figures, qd[b], tau[b], apart[b])
+    assert np.all(np.isfinite(apart)) and same_bits(together, apart)
+
+
+@pytest.mark.parametrize('name', calls())
+def test_nothing_in_the_workspace_is_read_before_it_is_written(name):
+    """NaN, zeros, or what another algorithm left at another state: the result is the same in every bit."""
+    used = Workspace.of(case()[0])
+    for other in calls():
+        alone(other, 1, used)
+    expected = alone(name, 0, Workspace.of(case()[0]))
+    assert np.all(np.isfinite(expected))
+    assert same_bits(alone(name, 0, trees.nan_workspace(case()[0])), expected)
+    assert same_bits(alone(name, 0, used), expected)
+
+
+@pytest.mark.parametrize('name', calls())
+def test_the_docstring_lists_the_rows_of_the_workspace_that_are_written(name):
+    """Exactly those named after "rows" change, and no argument but the result does."""
+    model = case()[0]
+    text = ' '.join(calls()[name][0].__doc__.split())
+    named = re.search(r'rows? ((?:\w+ )+)of ``work``', text).group(1).split()
+    work = trees.nan_workspace(case()[0])
+    before = [array.copy() for array in (*model, *case()[1:])]
+    alone(name, 0, work)
+    assert set(named) == {field for field in Workspace._fields if not np.all(np.isnan(getattr(work, field)))}
+    assert all(same_bits(was, now) for was, now in zip(before, (*model, *case()[1:]), strict=True))
+
+
+@kernel
+def exact(x, y):
+    """Return (x + y) - x and x / 0."""
+    return (x + y) - x, x / 0.0
+
+
+@pytest.mark.compiled
+def test_kernels_are_compiled_to_the_letter():
+    """No fast-math, which would make y of (x + y) - x; and NumPy's division, which raises nothing."""
+    assert exact(1.0, 1e-17) == (0.0, np.inf)

@@ -1,0 +1,68 @@
+"""Fewer inertial parameters, the same torques."""
+
+from support import random_trees as trees
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
+from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments, ten_parameters
+from robot_dynamics_ros.model.regrouping import regrouped
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_torques_and_mass_matrix_stay(seed):
+    joints = trees.random_joints(seed)
+    arrays = trees.arrays_of(joints)
+    state = trees.random_state(joints, seed)
+    fewer = regrouped(arrays)
+    assert (fewer.I != arrays.I).any() or len(joints) == 1
+    motion = (state.q, state.qd, state.qdd, state.gravity, state.f_ext)
+    expected = trees.inverse_dynamics(arrays, *motion)
+    assert trees.relative_error(trees.inverse_dynamics(fewer, *motion), expected) < 1e-12
+    assert trees.relative_error(trees.mass_matrix(fewer, state.q), trees.mass_matrix(arrays, state.q)) < 1e-12
+
+
+def test_torques_of_the_aubo_i5_stay():
+    robot = Robot.named('aubo_i5')
+    arrays = robot._model.arrays
+    for q, qd, qdd in np.random.default_rng(0).normal(size=(100, 3, 6)):
+        expected = trees.inverse_dynamics(arrays, q, qd, qdd, np.array([0.0, 0.0, -9.81]), np.zeros((7, 6)))
+        assert np.abs(robot.inverse_dynamics(q, qd, qdd) - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_what_a_joint_can_not_feel_is_gone(seed):
+    arrays = regrouped(trees.arrays_of(trees.random_joints(seed, count=12)))
+    for i in range(1, 12):
+        m, h, P = arrays.I[i, 0], arrays.I[i, 1:4], second_moments(arrays.I[i])
+        axis = arrays.S[i, :3]
+        if axis.any():
+            own = (np.ones(3) - np.abs(axis)).argmax()  # another direction still has its moments
+            assert abs(axis @ h) < 1e-12 and abs(axis @ P @ axis) < 1e-12 and abs(P[own, own]) > 1e-6
+            assert m == 0.0
+        else:
+            assert not P.any()
+
+
+def test_the_last_link_keeps_its_own():
+    arrays = trees.arrays_of(trees.random_joints(3, count=6))
+    assert (regrouped(arrays).I[-1] == arrays.I[-1]).all()
+
+
+def test_moments_are_those_of_the_mass_points():
+    random = np.random.default_rng(0)
+    points, masses = random.normal(size=(9, 3)), random.uniform(size=9)
+    row = sum(ten_parameters(mass, point, np.zeros((3, 3))) for mass, point in zip(masses, points, strict=True))
+    P = np.einsum('k,ki,kj->ij', masses, points, points)
+    assert second_moments(row) == pytest.approx(P, abs=1e-14)
+    assert parameters_of_moments(masses.sum(), masses @ points, P) == pytest.approx(row, abs=1e-14)
+
+
+def test_fewer_parameters_need_fewer_operations():
+    arrays = Robot.named('aubo_i5')._model.arrays
+    for name in ('inverse_dynamics', 'gravity_torque', 'forward_dynamics'):
+        before, after = (count(trace(these, ALGORITHMS[name])) for these in (arrays, regrouped(arrays)))
+        assert after.multiplications < before.multiplications and after.additions < before.additions

@@ -1,0 +1,60 @@
+"""Graphs of the node tests: one for a test or for a file, empty or with nodes that several files need."""
+
+import itertools
+
+from support import graph as ros
+from support.feedforward import CONTROLLER, NAMES
+from support.feedforward import NODE as FEEDFORWARD
+
+import pytest
+
+_THOUSANDS = itertools.count(1)
+
+
+@pytest.fixture(scope='module')
+def file_graph(tmp_path_factory, request):
+    """One graph for all tests of a file, without a node so far."""
+    with ros.Graph(tmp_path_factory.mktemp(request.path.stem)) as running:
+        yield running
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """A graph for one test, without a node so far."""
+    with ros.Graph(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def alone(file_graph):
+    """The graph of the file without a node, and without one when the test has ended."""
+    end_all(file_graph)
+    yield file_graph
+    end_all(file_graph)
+
+
+def end_all(graph):
+    for node in tuple(graph.processes._running):
+        graph.end(node)
+
+
+@pytest.fixture
+def start(graph):
+    """A time that no test has used, ahead of all of them, so that no state is out of order."""
+    return graph.now() + 1000 * next(_THOUSANDS) * ros.SECOND
+
+
+@pytest.fixture(scope='module')
+def started(file_graph, request):
+    """torque_controller and feedforward_node in one process; the file says what their age limit is, ``AGE`` in s."""
+    arguments = ('-p', 'control_law:=pd_gravity', '-p', f'age_limit:={request.module.AGE}')
+    file_graph.bring_up(CONTROLLER, FEEDFORWARD, arguments=arguments)
+    return file_graph
+
+
+@pytest.fixture
+def reactivated(started):
+    """Both nodes, activated again: no state that an earlier test sent counts, and no trajectory is followed."""
+    started.reactivate(CONTROLLER, FEEDFORWARD)
+    started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
+    return started

@@ -1,0 +1,156 @@
+"""Activation and silence end what torque_controller and feedforward_node followed or held: stamps make the pauses."""
+
+from support import graph as ros
+from support.feedforward import (
+    CONTROLLER,
+    DAMPING,
+    NAMES,
+    RATE_A,
+    REST,
+    ROBOT,
+    STIFFNESS,
+    assert_command,
+    assert_torque,
+    at,
+    between,
+    command,
+    controlled,
+    send,
+    turned,
+)
+from support.feedforward import NODE as FEEDFORWARD
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+
+AGE = 4.0
+"""age_limit, s: states of 3 s ago and of 2 s ahead are both answered, and are a silence apart."""
+FIRST = np.array([0.0, -0.403, 0.0, 0.0, 0.0, 0.0])
+LAST = turned(FIRST, 0, 1.5)
+"""Where the first joint, about the vertical, moves within 10 s."""
+MOTION = (FIRST, REST, REST), (LAST, REST, REST)
+
+
+@pytest.fixture
+def graph(reactivated):
+    return reactivated
+
+
+@pytest.fixture
+def start(graph):
+    """A stamp that is old, yet not too old: 7 s from here on are within the age limit."""
+    return graph.now() - 3 * ros.SECOND
+
+
+def follow_motion(graph, start, duration=10.0):
+    motion = ros.trajectory(NAMES, start, (0.0, *MOTION[0]), (duration, *MOTION[1]))
+    graph.follow('bringup', motion, receivers=2)
+
+
+def silent(graph, stamp, position, reason, known=0):
+    """See that feedforward_node answers a state with no torque, and that it or its log, from ``known``, says why."""
+    torques = graph.listen(JointState, 'feedforward_torque')
+    graph.diagnostics(FEEDFORWARD, lambda status: send(graph, stamp, position) or status.message != 'answering')
+    said = graph.log('bringup')[known:] + graph.diagnostics(FEEDFORWARD).message
+    found = [np.round(torque.effort, 3) for torque in torques if ros.nanoseconds(torque.header.stamp) >= stamp]
+    assert found == [], f'feedforward_torque: expected none ({reason}), got {found[0]}'
+    assert reason in said, f'{FEEDFORWARD}: expected the reason {reason!r}, got {said[-2000:]}'
+
+
+def test_activated_where_a_joint_has_moved_meanwhile_the_arm_is_held_there(graph, start):
+    graph.follow('bringup', ros.trajectory(NAMES, start, (0.0, FIRST), (4.0, FIRST)), receivers=2)
+    assert_command(command(graph, at(start, 1.0), FIRST), controlled(FIRST, FIRST), 'on the trajectory')
+    assert_command(command(graph, at(start, 4.5), FIRST), controlled(FIRST, FIRST), 'at its last point')
+    graph.reactivate(CONTROLLER)
+    moved = turned(FIRST, 1, 1.0)
+    expected = ROBOT.gravity_torque(moved)
+    assert abs(expected[1] + 38.8) < 0.05
+    found = command(graph, at(start, 5.5), moved)
+    assert_command(found, expected, 'activation ends the trajectory: joint 2, moved by 1 rad, is held where it is')
+
+
+def test_deactivated_for_six_seconds_of_a_motion_the_arm_is_held(graph, start):
+    follow_motion(graph, start)
+    command(graph, at(start, 0.2), FIRST)
+    graph.reactivate(CONTROLLER)
+    found = command(graph, at(start, 6.2), FIRST)
+    assert_command(found, ROBOT.gravity_torque(FIRST), 'activation ends the motion: the arm, still, is held')
+
+
+def test_deactivated_in_a_motion_feedforward_node_ends_it(graph, start):
+    follow_motion(graph, start)
+    torques = graph.listen(JointState, 'feedforward_torque')
+    graph.answer(lambda stamp: send(graph, stamp, FIRST), torques, at(start, 0.2))
+    graph.reactivate(FEEDFORWARD)
+    silent(graph, at(start, 6.2), FIRST, 'no trajectory')
+
+
+def test_after_a_silence_the_arm_is_held_where_it_is(graph, start):
+    assert_command(command(graph, start, FIRST), ROBOT.gravity_torque(FIRST), 'held from the first state on')
+    moved = turned(FIRST, 0, 0.4)
+    found = command(graph, at(start, 5.0), moved)
+    assert_command(found, ROBOT.gravity_torque(moved), 'states stopped for 5 s: the arm, 0.4 rad away, is held there')
+
+
+def test_without_a_silence_the_arm_is_pulled_back_to_where_it_is_held(graph, start):
+    command(graph, start, FIRST)
+    moved = turned(FIRST, 0, 0.4)
+    found = command(graph, at(start, 3.5), moved)
+    assert_command(found, controlled(FIRST, moved), '3.5 s are within the age limit: it is held where it was')
+
+
+def test_a_motion_that_the_arm_left_in_a_silence_is_dropped(graph, start):
+    follow_motion(graph, start)
+    command(graph, at(start, 0.2), FIRST)
+    known = len(graph.log('bringup'))
+    found = command(graph, at(start, 5.2), FIRST)
+    assert_command(found, ROBOT.gravity_torque(FIRST), 'states stopped for 5 s of a motion: the arm, still, is held')
+    silent(graph, at(start, 5.2), FIRST, "trajectory dropped: joint 'shoulder_joint'", known)
+
+
+def test_a_motion_that_the_arm_is_still_on_after_a_silence_continues(graph, start):
+    follow_motion(graph, start)
+    command(graph, at(start, 0.2), FIRST)
+    desired, rate, acceleration = between(5.2, 10.0, *MOTION)
+    near = turned(turned(desired, 0, 0.1), 2, 0.05)
+    torques = graph.listen(JointState, 'feedforward_torque')
+    found = command(graph, at(start, 5.2), near, RATE_A)
+    expected = controlled(desired, near, RATE_A, rate)
+    assert np.abs(STIFFNESS * (desired - near) + DAMPING * (rate - RATE_A)).max() > 1.0
+    assert_command(found, expected, 'the arm is within start_tolerance of where it should be: the motion goes on')
+    torque = graph.answer(lambda stamp: send(graph, stamp, near, RATE_A), torques, at(start, 5.2))
+    assert_torque(torque, desired, rate, acceleration)
+
+
+def receive_while_inactive(graph, node, start):
+    """Have a motion received while ``node`` is not active; active it is again when this returns."""
+    graph.client.change_state(node, Transition.TRANSITION_DEACTIVATE)
+    graph.publish('joint_trajectory', ros.trajectory(NAMES, start, (0.0, *MOTION[0]), (10.0, *MOTION[1])))
+    assert graph._publishers['joint_trajectory'].wait_for_all_acked()
+    for _ in range(3):  # answered by the executor that has the trajectory, too
+        graph.state_of(node)
+
+
+def test_a_trajectory_received_while_the_controller_is_inactive_moves_nothing(graph, start):
+    receive_while_inactive(graph, CONTROLLER, start)
+    graph.client.change_state(CONTROLLER, Transition.TRANSITION_ACTIVATE)
+    found = command(graph, at(start, 4.0), FIRST)
+    assert_command(found, ROBOT.gravity_torque(FIRST), 'the trajectory came while not active: the arm is held')
+
+
+def test_a_trajectory_received_while_feedforward_node_is_inactive_moves_nothing(graph, start):
+    receive_while_inactive(graph, FEEDFORWARD, start)
+    graph.client.change_state(FEEDFORWARD, Transition.TRANSITION_ACTIVATE)
+    silent(graph, at(start, 4.0), FIRST, 'no trajectory')
+
+
+@pytest.mark.parametrize('node', [CONTROLLER, FEEDFORWARD])
+def test_a_trajectory_received_while_inactive_is_refused_with_the_reason(graph, start, node):
+    receive_while_inactive(graph, node, start)
+    try:
+        refused = graph.diagnostics(node).fields['trajectory refused last']
+    finally:
+        graph.client.change_state(node, Transition.TRANSITION_ACTIVATE)
+    assert 'not active' in refused, f"{node}: expected 'not active' in 'trajectory refused last', got {refused!r}"

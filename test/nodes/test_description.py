@@ -1,0 +1,92 @@
+"""A robot described on a topic: the node waits for it, for a second one it reconfigures without a torque between."""
+
+from support import graph as ros
+from support.small_robots import pendulum
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import State
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from robot_dynamics_ros.formats.library import named_urdf
+
+NODE = 'gravity_compensation_node'
+
+
+@pytest.fixture
+def describe(graph):
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = graph.node.create_publisher(String, 'robot_description', latched)
+
+    def describe(text):
+        publisher.publish(String(data=text))
+        assert publisher.wait_for_all_acked(Duration(seconds=ros.TIMEOUT))
+
+    return describe
+
+
+def carried(graph, mass):
+    """Wait until the torque is that of a mass; a robot that is new here is compiled first."""
+    torques = graph.listen(JointState, 'gravity_torque')
+
+    def send():
+        graph.publish('joint_states', ros.joint_state(['swing'], graph.now(), [0.0]))
+
+    def answered():
+        return torques and np.isclose(torques[-1].effort[0], mass * 9.81 * 0.5)
+
+    graph.repeat_until(send, answered, f'the torque of {mass} kg', 0.1, ros.START_TIMEOUT)
+
+
+def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    assert "no robot description on topic 'robot_description' yet" in graph.log(NODE)
+    describe(pendulum(2.0))
+    carried(graph, 2.0)
+    describe(pendulum(3.0))
+    graph.until(lambda: 'another robot description' in graph.log(NODE), 'the take-over in the log')
+    carried(graph, 3.0)
+    known = len(graph.log(NODE))
+    describe(pendulum(3.0))  # the same again is no news
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_ACTIVE  # answered after what was there before the request
+    carried(graph, 3.0)
+    assert 'another robot description' not in graph.log(NODE)[known:]
+
+
+def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_until_the_next(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    describe(pendulum(2.0))
+    carried(graph, 2.0)
+    describe(pendulum(-3.0))
+    graph.until(lambda: "link 'arm'" in graph.log(NODE), 'the reason in the log')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    describe(pendulum(4.0))
+    carried(graph, 4.0)
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', str(named_urdf('aubo_i5'))], ids=['name', 'path'])
+def test_who_publishes_descriptions_names_no_file(graph, describe, name):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description'), active=False)
+    describe(name)
+    graph.until(lambda: 'expected the text of a URDF' in graph.log(NODE), 'the reason in the log')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+
+
+def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    describe(pendulum(2.0, effort=0.0))
+    graph.until(lambda: "joint 'swing': no effort limit is known" in graph.log(NODE), 'the reason in the log')
+    describe(pendulum(4.0))
+    carried(graph, 4.0)
+    assert 'internal error' not in graph.log(NODE)
+
+
+def test_an_inactive_node_stays_inactive(graph, describe):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'autostart:=false'), active=False)
+    describe(pendulum(2.0))
+    graph.until(lambda: graph.node.count_subscribers('robot_description'), 'a subscriber')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED

@@ -1,0 +1,105 @@
+"""The messages of the nodes on /diagnostics are those that doc/diagnostics.md lists."""
+
+import re
+from pathlib import Path
+
+from support import graph as ros
+
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.parameters import groups_by_node
+from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, Counts
+
+DOCUMENT = Path(__file__).parents[2].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
+SOURCES = [
+    path.read_text(encoding='utf-8')
+    for folder in ('nodes', 'control')
+    for path in (ros.TREE / 'robot_dynamics_ros' / folder).glob('*.py')
+]
+GROUPS = {
+    'all': set(NODES),
+    'torque nodes': {name for name, groups in groups_by_node().items() if 'torque_nodes' in groups},
+    **{name: {name} for name in NODES},
+}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of each row of the table whose first column is ``heading``."""
+    (table,) = [part for part in DOCUMENT.split('\n\n') if part.startswith(f'| {heading} |')]
+    lines = [[cell.strip() for cell in re.split(r'(?<!\\)\|', line)[1:-1]] for line in table.splitlines()]
+    assert {len(cells) for cells in lines} == {len(lines[0])}
+    return lines[2:]
+
+
+def told(heading: str, node: str) -> list[str]:
+    """The names in the first column of the rows that are of ``node``."""
+    return [cells[0] for cells in rows(heading) if node in set().union(*(GROUPS[of] for of in cells[1].split(', ')))]
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    """All nodes in one process, under a clock that does not go: they speak all the same."""
+    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    return file_graph
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_the_fields_of_a_node_are_those_of_the_document(graph, node):
+    messages = graph.listen(ros.DiagnosticArray, '/diagnostics')
+    found = []
+    graph.until(
+        lambda: found.extend(s for m in messages for s in m.status if s.name == f'/{node}') or found, 'diagnostics'
+    )
+    assert sorted(value.key for value in found[0].values) == sorted(name.strip('`') for name in told('field', node))
+    assert found[0].hardware_id == 'aubo_i5'
+    known = [
+        re.escape(name).replace(r'\ \.\.\.', '.*').replace(r'\.\.\.\ ', '.*').replace('`', '')
+        for name in told('message', node)
+    ]
+    assert any(re.fullmatch(pattern, found[0].message) for pattern in ('answering', *known))
+
+
+def test_every_message_of_the_document_is_one_of_a_node():
+    for cells in rows('message'):
+        assert any(re.findall('`(.+?)`', cells[0])[0] in source for source in SOURCES), cells[0]
+
+
+def test_the_levels_are_all_there_are():
+    assert [cells[0] for cells in rows('level')] == ['OK', 'WARN', 'ERROR']
+
+
+def test_the_model_is_hashed_once(graph, monkeypatch):
+    digest, asked, said = Robot.digest.fget, [], []
+    monkeypatch.setattr(Robot, 'digest', property(lambda robot: asked.append(robot) or digest(robot)))
+    node = GravityCompensationNode(namespace='/in_this_process')
+    node.start()
+    node.diagnostics.publisher.publish = said.append
+    for _ in range(3):
+        node.diagnostics.publish()
+    node.fall_silent()
+    node.destroy_node()
+    assert len(said) == 3 and len(asked) == 1
+    assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
+
+
+def test_the_number_of_reasons_is_bounded_whatever_the_names():
+    counts = Counts()
+    for k in range(3 * MOST_REASONS):
+        counts.reject(f'joint_{k} is missing')
+    reasons = counts.rejected_reasons()
+    assert sum(reasons.values()) == 3 * MOST_REASONS
+    assert reasons['others'] == 2 * MOST_REASONS
+    assert len(reasons) == MOST_REASONS + 1
+    counts.reset()
+    assert counts.rejected_reasons() == {}
+
+
+def test_reasons_are_copied_for_who_reads_them():
+    counts = Counts()
+    counts.reject('first')
+    copied = counts.rejected_reasons()
+    counts.reject('second')
+    assert list(copied) == ['first']

@@ -1,0 +1,142 @@
+"""config/security: what each node may do on a secured graph is what it does on this one, no less and no more.
+
+The nodes run without security here: the middleware that pip installs is built without it.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
+from robot_dynamics_ros.tools.processes import NoAnswerError
+
+POLICY = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'policy.xml'
+INCLUDE = '{http://www.w3.org/2001/XInclude}include'
+
+# SROS2's policy.xsd, version 0.2.0: what an element may hold, and its attributes with their values (None: any).
+ALLOW = ('ALLOW', 'DENY')
+SCHEMA = {
+    'policy': (('enclaves',), {'version': ('0.2.0',)}),
+    'enclaves': (('enclave',), {}),
+    'enclave': (('profiles',), {'path': None}),
+    'profiles': (('profile',), {}),
+    'profile': (('topics', 'services', 'actions'), {'ns': None, 'node': None}),
+    'topics': (('topic',), {'publish': ALLOW, 'subscribe': ALLOW}),
+    'services': (('service',), {'reply': ALLOW, 'request': ALLOW}),
+    'actions': (('action',), {'call': ALLOW, 'execute': ALLOW}),
+    'topic': ((), {}),
+    'service': ((), {}),
+    'action': ((), {}),
+}
+MAY_BE_MISSING = {'topics', 'services', 'actions'}  # attributes of these
+QUERIES = {  # how a policy calls it: how a node is asked what others do
+    'topics publish': 'get_publisher_names_and_types_by_node',
+    'topics subscribe': 'get_subscriber_names_and_types_by_node',
+    'services reply': 'get_service_names_and_types_by_node',
+    'services request': 'get_client_names_and_types_by_node',
+}
+
+
+def expanded(path: Path) -> ElementTree.Element:
+    """Return the root of a file with its inclusions: whole documents, or what their profile holds."""
+    root = ElementTree.parse(path).getroot()
+    for parent in list(root.iter()):
+        children = []
+        for child in parent:
+            if child.tag != INCLUDE:
+                children.append(child)
+                continue
+            assert child.get('xpointer') in (None, 'xpointer(/profile/*)'), 'another inclusion than this test knows'
+            included = expanded(path.parent / child.attrib['href'])
+            children += included if child.get('xpointer') else [included]
+        parent[:] = children
+    return root
+
+
+def enclaves() -> dict[str, list[ElementTree.Element]]:
+    """Return the profiles of each enclave by the name of the executable."""
+    return {
+        enclave.attrib['path'].removeprefix('/robot_dynamics_ros/'): enclave.findall('profiles/profile')
+        for enclave in expanded(POLICY).findall('enclaves/enclave')
+    }
+
+
+def resolved(name: str, profile) -> str:
+    """Return a name as a graph has it."""
+    namespace, node = profile.attrib['ns'].rstrip('/'), profile.attrib['node']
+    if name.startswith('/'):
+        return name
+    return f'{namespace}/{node}{name[1:]}' if name.startswith('~') else f'{namespace}/{name}'
+
+
+def allowed(profile) -> dict[str, list[str]]:
+    """Return the names that a profile allows, for each of ``QUERIES``."""
+    found: dict[str, list[str]] = {query: [] for query in QUERIES}
+    for rule in profile:
+        for what in rule.attrib:
+            found[f'{rule.tag} {what}'] += [resolved(element.text, profile) for element in rule]
+    return found
+
+
+@pytest.mark.parametrize('path', sorted(POLICY.parent.glob('*.xml')), ids=lambda path: path.name)
+def test_every_file_is_what_the_schema_allows(path):
+    root = expanded(path)
+    assert root.tag == ('policy' if path == POLICY else 'profile')
+    for element in root.iter():
+        children, attributes = SCHEMA[element.tag]
+        assert {child.tag for child in element} <= set(children)
+        assert (len(element) > 0) == bool(children), f'<{element.tag}> holds nothing'
+        assert set(element.attrib) <= set(attributes) and (element.attrib or not attributes)
+        assert set(element.attrib) == set(attributes) or element.tag in MAY_BE_MISSING
+        for name, value in element.attrib.items():
+            assert attributes[name] is None or value in attributes[name]
+        if not children:
+            assert element.text == element.text.strip() and element.text[0] in '/~abcdefghijklmnopqrstuvwxyz'
+
+
+def test_nothing_is_denied_or_left_to_wildcards():
+    """Whatever no rule allows is denied; a rule names one thing."""
+    for element in expanded(POLICY).iter():
+        assert 'DENY' not in element.attrib.values()
+        assert element.tag not in ('topic', 'service', 'action') or '*' not in element.text
+
+
+def test_each_executable_has_an_enclave_of_its_own_with_its_own_node():
+    profiles = {name: [profile.attrib['node'] for profile in found] for name, found in enclaves().items()}
+    assert profiles == {**{node: [node] for node in NODES}, 'bringup': DEFAULT.split()}
+
+
+def test_no_name_is_allowed_twice():
+    for profile, *_ in enclaves().values():
+        for query, names in allowed(profile).items():
+            assert len(names) == len(set(names)), (profile.attrib['node'], query)
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    """All nodes, and all of what they may do: /clock belongs to simulated time.
+
+    One process is as good as five, for the graph knows which node does what; and five end slowly at once.
+    """
+    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    return file_graph
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_policy_and_running_graph_agree(graph, node):
+    (profile,) = enclaves()[node]
+    differences: list[str] = []
+
+    def agree():
+        differences.clear()
+        for query, names in allowed(profile).items():
+            used = {name for name, _ in getattr(graph.node, QUERIES[query])(node, '/')}
+            differences.extend(f'{node} does, its policy lacks: {query} {name}' for name in sorted(used - set(names)))
+            differences.extend(f'{node} does not, its policy has: {query} {name}' for name in sorted(set(names) - used))
+        return not differences
+
+    with suppress(NoAnswerError):
+        graph.until(agree, f'the graph of {node}', timeout=60.0)
+    assert agree(), 'config/security:\n' + '\n'.join(differences)

@@ -1,0 +1,220 @@
+"""A node at its start: kernels are compiled once and kept; what is missing is reported and not needed.
+
+It can be interrupted at any moment of it.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from support import graph as ros
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import State, Transition
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros import Robot
+
+NODE = 'gravity_compensation_node'
+ROBOT = Robot.named('aubo_i5')
+NAMES = list(ROBOT.joint_names)
+Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
+
+
+def assert_answers(graph):
+    torques = graph.listen(JointState, 'gravity_torque')
+
+    def send():
+        graph.publish('joint_states', ros.joint_state(NAMES, graph.now(), Q))
+
+    graph.repeat_until(send, lambda: torques, 'an answer')
+    np.testing.assert_allclose(torques[0].effort, ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
+
+
+def test_kernels_are_compiled_at_the_first_start_and_kept(graph, tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    graph.start(NODE)
+    assert ': compiled in' in graph.log(NODE)
+    assert_answers(graph)
+    first = graph.pid(NODE)
+    graph.processes.stop()
+    graph.start(NODE)
+    assert graph.pid(NODE) != first
+    assert 'compiled in' not in graph.log(NODE)
+    assert_answers(graph)
+
+
+def test_a_home_that_cannot_be_written_is_reported_and_not_needed(graph, tmp_path, monkeypatch):
+    (tmp_path / 'cache').touch()  # a file where a folder should be: refused to root too
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    graph.start(NODE)
+    assert 'compiled code is kept for this process only' in graph.log(NODE)
+    assert_answers(graph)
+
+
+def test_where_a_manager_is_to_start_it_it_waits(graph):
+    graph.start(NODE, arguments=('-p', 'autostart:=false'), active=False)
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    graph.client.change_state(NODE, Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+    assert_answers(graph)
+
+
+def test_for_more_joints_than_the_setting_the_generic_kernels_compute(graph):
+    graph.start(NODE, arguments=('-p', 'most_joints:=5'))
+    assert '6 joints, generic kernels' in graph.log(NODE)
+    assert_answers(graph)
+    assert graph.diagnostics(NODE).fields['kernels'] == 'generic'
+
+
+def test_missing_cores_are_reported_and_not_needed(graph):
+    graph.start(NODE, arguments=('-p', 'cores:=[4000]'))
+    graph.until(lambda: 'cores [4000]: ' in graph.log(NODE), 'the warning')
+    assert_answers(graph)
+
+
+def test_memory_is_locked_or_that_is_refused(graph):
+    graph.start(NODE, arguments=('-p', 'lock_memory:=true'))
+    assert_answers(graph)
+    with open(f'/proc/{graph.pid(NODE)}/status') as status:
+        (locked,) = [int(line.split()[1]) for line in status if line.startswith('VmLck')]
+    assert locked > 0 or 'lock_memory: ' in graph.log(NODE)
+
+
+def started(arguments=(), node=NODE, **variables):
+    """Start a node's module as a process that nothing looks after; return it."""
+    command = [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *arguments]
+    return subprocess.Popen(
+        command,
+        cwd=ros.TREE,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def assert_ends_well(process, number):
+    process.send_signal(number)
+    try:
+        printed, _ = process.communicate(timeout=10.0)
+    finally:
+        process.kill()
+    assert 'Traceback' not in printed
+    assert '[ERROR]' not in printed
+    assert process.returncode in (0, -number), printed
+
+
+def imports_our_modules(process):
+    """Whether its interpreter has begun with this package: before that nobody's code can do anything."""
+    with open(f'/proc/{process.pid}/maps') as maps:
+        return 'numpy' in maps.read()
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('node', [NODE, 'bringup'])
+@pytest.mark.parametrize('delay', [0.0, 0.3, 0.6, 1.0, 1.6])
+def test_a_signal_during_start_up_ends_the_process_without_a_word_about_it(node, number, delay):
+    process = started(node=node)
+    deadline = time.monotonic() + ros.TIMEOUT
+    while not imports_our_modules(process):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(delay)
+    assert_ends_well(process, number)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, number):
+    process = started(XDG_CACHE_HOME=str(tmp_path))
+    deadline = time.monotonic() + ros.TIMEOUT
+    while not list(tmp_path.rglob('*')):  # the first one that is kept: others are being compiled
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    began = time.monotonic()
+    assert_ends_well(process, number)
+    assert time.monotonic() - began < 2.0
+
+
+def printed_until_the_end(script, word, number, *arguments):
+    """Run Python until it prints ``word``, end it by a signal; return all that it printed."""
+    command = [sys.executable, '-c', script, *arguments]
+    process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if word in line:
+            break
+    process.send_signal(number)
+    try:
+        rest, _ = process.communicate(timeout=10.0)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    return ''.join(lines) + rest
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_the_process(number):
+    script = (
+        'import time\n'
+        'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
+        'from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer\n'
+        'from robot_dynamics_ros.nodes.process import run\n'
+        'class First(GravityCompensationNode):\n'
+        '    def fall_silent(self):\n'
+        '        super().fall_silent()\n'
+        '        print("silent", self.context.ok(), flush=True)\n'
+        'class Second(DynamicsServer):\n'
+        '    def make_task(self):\n'
+        '        super().make_task()\n'
+        '        print("second", flush=True)\n'
+        '        while True: pass\n'
+        'run(First, Second)\n'
+    )
+    assert printed_until_the_end(script, 'second', number).splitlines()[-1] == 'silent True'
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_at_the_end_nodes_fall_silent_while_they_can_still_publish(number):
+    script = (
+        'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
+        'from robot_dynamics_ros.nodes.process import run\n'
+        'class Node(GravityCompensationNode):\n'
+        '    def start(self):\n'
+        '        super().start()\n'
+        '        self.create_timer(0.0, lambda: print("spins", flush=True))\n'
+        '    def fall_silent(self):\n'
+        '        super().fall_silent()\n'
+        '        print("silent", self.context.ok(), flush=True)\n'
+        'run(Node)\n'
+    )
+    assert printed_until_the_end(script, 'spins', number).splitlines()[-1] == 'silent True'
+
+
+@pytest.mark.parametrize('node', [NODE, 'bringup'])
+def test_a_parameter_file_that_does_not_exist_ends_the_process_with_one_line(node):
+    process = started(['--ros-args', '--params-file', 'nowhere.yaml'], node)
+    printed, _ = process.communicate(timeout=60.0)
+    assert process.returncode == 1
+    (line,) = [line for line in printed.splitlines() if '[rcl]' not in line]
+    assert line.startswith('not started: ')
+    assert 'nowhere.yaml' in line
+
+
+def test_simulated_arm_without_mujoco_names_what_to_install_and_the_library_needs_none():
+    script = (
+        'import sys\n'
+        'sys.modules["mujoco"] = None  # what an import finds where it is not installed\n'
+        'from robot_dynamics_ros.nodes.bringup import main\n'
+        'main()\n'
+    )
+    nodes = ('--nodes', 'simulated_arm dynamics_server')
+    printed = printed_until_the_end(script, '[simulated_arm]: not configured', signal.SIGINT, *nodes)
+    assert '[dynamics_server]: aubo_i5: 6 joints' in printed
+    (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
+    assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error
+    assert 'Traceback' not in printed

@@ -1,0 +1,105 @@
+"""Which parts the pipeline calls, and in which order; torques are compared by the graph fuzz and by other files."""
+
+from support import graph as ros
+
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+
+from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control.timeout_fallback import RampToZero
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes.torque_pipeline import TorquePipeline
+
+SECOND = ros.SECOND
+NAMES = ('shoulder', 'elbow')
+
+
+class Ramp(RampToZero):
+    """The fallback, which writes down when it is asked."""
+
+    def __init__(self, calls):
+        super().__init__(2, 1.0)
+        self.calls = calls
+
+    def torque(self, now, overdue, out):
+        self.calls.append(('fallback', now))
+        return super().torque(now, overdue, out)
+
+
+class Parts:
+    """A pipeline whose law, clock and publisher write down what they are asked."""
+
+    simulated, missing = True, ''
+
+    def __init__(self):
+        self.calls, self.time = [], 500 * SECOND
+        limiter = TorqueLimiter(np.full(2, 100.0), np.zeros(2), enforced=True)
+        self.pipeline = TorquePipeline(
+            clock=self,
+            state=StateInput(NAMES),
+            gate=StateGate(0.01),
+            law=self,
+            limiter=limiter,
+            fallback=Ramp(self.calls),
+            output=self,
+            load=self,
+            look_at_clock=lambda: self.calls.append('look at the clock'),
+            crashed=pytest.fail,
+            refuse=pytest.fail,
+        )
+        self.pipeline.begin()
+
+    def look(self):
+        """Be looked at, as a clock is at an activation."""
+
+    def now(self):
+        return self.time
+
+    def stop_following(self):
+        """Follow nothing, as ever."""
+
+    def set_back(self, now):
+        self.calls.append(('law set back', now))
+
+    def torque(self, state, out):
+        self.calls.append(('law', state.stamp))
+        out[:] = 1.0
+        return TORQUE
+
+    def publish(self, stamp, torque):
+        self.calls.append(('publish', stamp))
+
+    def publish_command(self, stamp, torque):
+        self.calls.append(('command', torque.tolist()))
+
+    def state(self, time):
+        """Have a state come at a time, s; return what was asked."""
+        self.calls.clear()
+        self.time = round(time * SECOND)
+        self.pipeline.on_state(serialize_message(ros.joint_state(NAMES, self.time, [0.0, 0.0], [0.0, 0.0])))
+        return self.calls
+
+
+def test_the_torque_of_a_state_is_the_laws():
+    stamp = 501 * SECOND
+    assert Parts().state(501.0) == [('law', stamp), ('publish', stamp)]
+
+
+def test_where_the_clock_was_set_back_payload_and_gravity_follow_it_before_the_law_is_asked():
+    parts, stamp = Parts(), 200 * SECOND
+    parts.state(500.0)
+    assert parts.state(200.0) == ['look at the clock', ('law set back', stamp), ('law', stamp), ('publish', stamp)]
+    assert len(parts.state(201.0)) == 2
+
+
+def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
+    parts = Parts()
+    parts.state(500.0)
+    parts.calls.clear()
+    while not parts.calls:
+        parts.pipeline.on_pause()
+    stamp = 500 * SECOND
+    assert parts.calls == ['look at the clock', ('fallback', stamp), ('publish', stamp)]

@@ -1,0 +1,173 @@
+"""As a ROS 2 user builds: colcon builds both packages, and what it installs can be found, imported and started."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copy, copytree, ignore_patterns
+
+from support.matrices import EXHAUSTIVE, matrix
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = ROOT / 'scripts' / 'environment.sh'
+PACKAGE = 'robot_dynamics_ros'
+INTERFACES = 'robot_dynamics_interfaces'
+NODES = [
+    'bringup',
+    'demo_motion',
+    'dynamics_server',
+    'feedforward_node',
+    'gravity_compensation_node',
+    'simulated_arm',
+    'torque_controller',
+]
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (ROOT / '.venv' / 'bin' / 'colcon').exists(), reason='needs the .venv of scripts/bootstrap --test'
+    ),
+    # 20 s on two free cores; the build of the interfaces is most of it.
+    pytest.mark.timeout(900),
+]
+
+
+def in_environment(command, folder):
+    """Run a line of shell with the .venv as the only ROS prefix; return what it printed, or fail with it."""
+    done = subprocess.run(
+        ['bash', '-c', f'source "$0" && {command}', ENVIRONMENT],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def workspace(tmp_path_factory, request):
+    """A colcon workspace in which this package is built and installed; with --exhaustive the interfaces, too.
+
+    Their build takes most of the time; without it they are those of scripts/bootstrap, which CMake has built likewise.
+    """
+    folder = tmp_path_factory.mktemp('workspace')
+    unwanted = ignore_patterns('.*', '__pycache__', 'build', 'install', 'log')
+    copytree(ROOT, folder / 'src' / PACKAGE, ignore=unwanted)
+    paths = f'src src/{PACKAGE}/{INTERFACES}' if request.config.option.exhaustive else 'src'
+    in_environment(
+        f'colcon build --base-paths {paths} --cmake-args -G Ninja -DBUILD_TESTING=OFF'
+        f' -DCMAKE_PROJECT_INCLUDE="{ROOT}/scripts/strip_missing_include_directories.cmake"',
+        folder,
+    )
+    return folder
+
+
+def in_workspace(script, workspace):
+    """Run Python code as a user does who has sourced the workspace's install folder."""
+    (workspace / 'script.py').write_text(script, encoding='utf-8')
+    return in_environment('source install/local_setup.sh && python script.py', workspace)
+
+
+@pytest.mark.parametrize('package', matrix([PACKAGE, INTERFACES], few=[PACKAGE]))
+def test_package_is_in_the_index(workspace, package):
+    prefix = workspace / 'install' / package
+    assert (prefix / 'share' / 'ament_index' / 'resource_index' / 'packages' / package).is_file()
+    assert (prefix / 'share' / package / 'package.xml').is_file()
+    printed = in_workspace(
+        f'import ament_index_python as index; print(index.get_package_prefix("{package}"))', workspace
+    )
+    assert printed.strip() == str(prefix)
+
+
+@pytest.mark.parametrize('kind', ['launch', 'config', 'urdf'])
+def test_share_holds_the_files_of_the_tree(workspace, kind):
+    share = workspace / 'install' / PACKAGE / 'share' / PACKAGE / kind
+
+    def files(folder):
+        return {path.relative_to(folder) for path in folder.rglob('*') if path.is_file() and path.suffix != '.pyc'}
+
+    assert files(share) == files(ROOT / kind) != set()
+
+
+def test_nodes_lie_where_ros2_run_looks(workspace):
+    folder = workspace / 'install' / PACKAGE / 'lib' / PACKAGE
+    assert sorted(path.name for path in folder.iterdir()) == NODES
+    assert all(path.stat().st_mode & 0o111 for path in folder.iterdir())
+
+
+def test_nodes_load_from_the_install_folder(workspace):
+    printed = in_workspace(
+        'import inspect\n'
+        'from importlib.metadata import distribution\n'
+        f'for entry in distribution("{PACKAGE}").entry_points:\n'
+        '    print(inspect.getfile(entry.load()))\n',
+        workspace,
+    )
+    modules = printed.split()
+    assert len(modules) == len(NODES)
+    assert all(module.startswith(f'{workspace}/install/{PACKAGE}/') for module in modules)
+
+
+def test_the_robot_comes_with_its_urdf(workspace):
+    printed = in_workspace(f'from {PACKAGE}.formats.library import named_urdf; print(named_urdf("aubo_i5"))', workspace)
+    assert printed.strip() == str(workspace / 'install' / PACKAGE / 'share' / PACKAGE / 'urdf' / 'aubo_i5.urdf')
+
+
+@EXHAUSTIVE
+def test_services_come_from_the_install_folder(workspace):
+    printed = in_workspace(
+        f'import {INTERFACES}\n'
+        f'from {INTERFACES}.msg import PayloadState\n'
+        f'from {INTERFACES}.srv import CheckTrajectory, GetForwardDynamics, GetInverseDynamics, GetJacobian\n'
+        f'from {INTERFACES}.srv import GetMassMatrix, SetGravity, SetPayload\n'
+        'GetMassMatrix.Request(joint_names=["a"], positions=[1.0])\n'
+        f'print({INTERFACES}.__file__)\n',
+        workspace,
+    )
+    assert printed.startswith(f'{workspace}/install/{INTERFACES}/')
+
+
+def test_colcon_test_runs_tests(workspace):
+    in_environment(
+        f'colcon test --base-paths src --packages-select {PACKAGE} --pytest-args test/control/test_ownership.py',
+        workspace,
+    )
+    printed = in_environment('colcon test-result --all', workspace)
+    counts = [
+        int(number) for number in re.search(r'Summary: (\d+) tests, (\d+) errors, (\d+) failures', printed).groups()
+    ]
+    assert counts[0] > 15
+    assert counts[1:] == [0, 0]
+
+
+def pytest_of_two(tmp_path, *arguments):
+    """Run a file that imports what is not installed beside one that passes; return status and what was printed."""
+    support, room = tmp_path / 'test' / 'support', tmp_path / 'test' / 'room'
+    support.mkdir(parents=True)
+    room.mkdir()
+    for name in ('conftest.py', 'pyproject.toml'):
+        copy(ROOT / name, tmp_path)
+    (support / 'beside.py').write_text('import no_such_package.of_it\n')
+    (room / 'test_lacks.py').write_text('from support import beside\n\ndef test_a():\n    pass\n')
+    (room / 'test_has.py').write_text('import json\n\ndef test_b():\n    pass\n')
+    command = [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', *arguments]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout
+
+
+def test_colcon_test_leaves_out_what_cannot_be_imported_and_names_it(tmp_path):
+    status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}')  # as colcon calls it
+    assert status == 0
+    assert '1 passed' in printed
+    assert 'left out: room/test_lacks.py, for not installed: no_such_package' in printed
+
+
+def test_without_colcon_nothing_is_left_out(tmp_path):
+    status, printed = pytest_of_two(tmp_path)
+    assert status != 0
+    assert "No module named 'no_such_package'" in printed
+    assert 'left out' not in printed

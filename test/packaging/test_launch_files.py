@@ -1,0 +1,266 @@
+"""What launch files name exists: executables, files, parameters, arguments, nodes. With launch_ros one also runs."""
+
+import ast
+import os
+import re
+import runpy
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from support import graph as ros
+
+import pytest
+import yaml
+from lifecycle_msgs.msg import State
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.nodes import bringup
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = 'robot_dynamics_ros'
+LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+CONFIG = yaml.safe_load((ROOT / 'config' / 'nodes.yaml').read_text(encoding='utf-8'))
+PARAMETERS = {name for table in CONFIG.values() for name in table['ros__parameters']} | {'use_sim_time'}
+
+
+class Recorded:
+    """Stands in for a class of launch: keeps what it was made with."""
+
+    made: list = []  # noqa: RUF012
+
+    def __init__(self, *arguments, **named):
+        self.arguments, self.named = arguments, named
+        self.made.append(self)
+
+    def perform(self, context):
+        value = context[self.arguments[0]]
+        return str(share_path(value)) if isinstance(value, Recorded) else value
+
+
+def stand_in(name, *classes):
+    """A module of launch with classes that record."""
+    module = ModuleType(name)
+    for kind in classes:
+        setattr(module, kind, type(kind, (Recorded,), {}))
+    return module
+
+
+@pytest.fixture
+def described(monkeypatch):
+    """Run a launch file against stand-ins; return all that it made, by the kind's name."""
+    for module in (
+        stand_in('launch', 'LaunchDescription'),
+        stand_in('launch.actions', 'DeclareLaunchArgument', 'OpaqueFunction'),
+        stand_in('launch.substitutions', 'LaunchConfiguration', 'PathJoinSubstitution'),
+        stand_in('launch_ros', 'Unused'),
+        stand_in('launch_ros.actions', 'Node'),
+        stand_in('launch_ros.substitutions', 'FindPackageShare'),
+    ):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    def describe(path, **given):
+        monkeypatch.setattr(Recorded, 'made', [])
+        description = runpy.run_path(str(path))['generate_launch_description']()
+        assert type(description).__name__ == 'LaunchDescription'
+        kinds = [(type(item).__name__, item) for item in Recorded.made]
+        defaults = {
+            item.arguments[0]: item.named['default_value'] for kind, item in kinds if kind == 'DeclareLaunchArgument'
+        }
+        for function in [item.named['function'] for kind, item in kinds if kind == 'OpaqueFunction']:
+            function({**defaults, **given})
+        made: dict = {}
+        for item in Recorded.made:
+            made.setdefault(type(item).__name__, []).append(item)
+        made['entities'] = description.arguments[0]
+        return made
+
+    return describe
+
+
+def declared_arguments(made):
+    return {argument.arguments[0]: argument.named for argument in made.get('DeclareLaunchArgument', [])}
+
+
+def share_path(substitution):
+    """The file of the source tree that a PathJoinSubstitution over the package's share folder means."""
+    (parts,) = substitution.arguments
+    share, *rest = parts
+    assert type(share).__name__ == 'FindPackageShare'
+    assert share.arguments == (PACKAGE,)
+    return ROOT.joinpath(*rest)
+
+
+def test_there_are_launch_files():
+    assert {path.name for path in LAUNCH_FILES} >= {'bringup.launch.py', 'demo.launch.py'}
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_launch_file_parses_and_describes_something(path, described):
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    assert ast.get_docstring(tree)
+    made = described(path)
+    assert made['Node']
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_every_named_file_exists(path, described):
+    substitutions = described(path).get('PathJoinSubstitution', [])
+    assert substitutions
+    assert [str(share_path(item)) for item in substitutions if not share_path(item).is_file()] == []
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_no_absolute_path(path):
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    parts = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in parts]
+    assert [text for text in strings if isinstance(text, str) and text.startswith(('/', '~')) and len(text) > 1] == []
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_every_node_is_an_executable_with_known_parameters(path, described, executables):
+    for node in described(path).get('Node', []):
+        assert node.named['package'] == PACKAGE
+        assert node.named['executable'] in executables
+        tables = [table for table in node.named['parameters'] if isinstance(table, dict)]
+        assert {name for table in tables for name in table} <= PARAMETERS
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_every_configuration_is_a_declared_argument_and_each_is_used(path, described):
+    made = described(path)
+    used = {item.arguments[0] for item in made.get('LaunchConfiguration', [])}
+    assert used == set(declared_arguments(made))
+    assert all(len(argument['description']) > 5 for argument in declared_arguments(made).values())
+
+
+BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
+TEXTS = ('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset')
+
+
+def process(described, **given):
+    """The one process that bringup.launch.py starts."""
+    (node,) = described(BRINGUP, **given)['Node']
+    return node.named
+
+
+def test_bringup_without_arguments_leaves_everything_to_the_parameter_file(described):
+    node = process(described)
+    assert node['arguments'] == ['--ros-args', '--log-level', 'info']
+    assert node['parameters'] == [str(ROOT / 'config' / 'nodes.yaml')]
+    assert node['remappings'] == []
+    assert node['namespace'] == ''
+
+
+@pytest.mark.parametrize('name', TEXTS)
+def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, name, monkeypatch):
+    node = process(described, **{name: 'value'})
+    option = f'--{name.replace("_", "-")}'
+    assert node['arguments'] == [option, 'value', '--ros-args', '--log-level', 'info']
+    set_up = []
+    monkeypatch.setattr(bringup, 'run', lambda *makers: set_up.extend(maker.keywords for maker in makers))
+    monkeypatch.setattr(bringup, 'arguments', lambda: node['arguments'][:2])
+    bringup.main()
+    assert set_up
+    for options in set_up:
+        assert [(given.name, given.value) for given in options['parameter_overrides']] == [(name, 'value')]
+
+
+def test_nodes_namespace_log_level_and_simulated_time_are_handed_on(described):
+    node = process(described, nodes='a b', namespace='left', log_level='warn', use_sim_time='True')
+    assert node['arguments'] == ['--nodes', 'a b', '--ros-args', '--log-level', 'warn']
+    assert node['namespace'] == 'left'
+    assert node['parameters'][1:] == [{'use_sim_time': True}]
+    assert process(described, use_sim_time='false')['parameters'][1:] == [{'use_sim_time': False}]
+
+
+def test_every_topic_can_be_remapped_and_what_belongs_to_it_goes_along(described):
+    node = process(described, joint_states='/arm/states', effort_commands='/controller/commands')
+    assert node['remappings'] == [('joint_states', '/arm/states'), ('effort_commands', '/controller/commands')]
+    node = process(described, feedforward_torque='ff', gravity_torque_commands='/controller/commands')
+    assert dict(node['remappings']) == {
+        'feedforward_torque': 'ff',
+        'feedforward_torque/info': 'ff/info',
+        'gravity_torque/commands': '/controller/commands',
+    }
+
+
+def test_a_fleet_is_a_process_for_each_arm_in_a_namespace_of_its_own(described):
+    namespaces = [node.named['namespace'] for node in described(BRINGUP, fleet='10', namespace='hall')['Node']]
+    assert namespaces == [f'hall/arm_{k}' for k in range(1, 11)]
+    assert [node.named['namespace'] for node in described(BRINGUP, fleet='1')['Node']] == ['/arm_1']
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'said'),
+    [
+        ('fleet', 'two', "fleet: expected the number of arms, 0 or more, got 'two'"),
+        ('fleet', '-1', "fleet: expected the number of arms, 0 or more, got '-1'"),
+        ('fleet', '', "fleet: expected the number of arms, 0 or more, got ''"),
+        ('use_sim_time', 'yes', "use_sim_time: expected true or false, got 'yes'"),
+        ('model', '/a/arm.xacro', 'xacro /a/arm.xacro > /a/arm.urdf'),
+        ('model', 'arm.urdf.xacro', 'xacro arm.urdf.xacro > arm.urdf'),
+        ('config', 'nowhere.yaml', "config: no file 'nowhere.yaml'"),
+    ],
+)
+def test_a_wrong_argument_is_reported_in_one_line(described, name, value, said):
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        described(BRINGUP, **{name: value})
+    assert '\n' not in str(caught.value)
+
+
+def test_the_demo_moves_the_arm(described):
+    made = described(ROOT / 'launch' / 'demo.launch.py')
+    started = [node.named['executable'] for node in made['Node']]
+    assert set(started) == {'simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion'}
+
+
+def test_demo_motion_moves_the_arm_until_it_is_asked_to_stop(tmp_path):
+    names = ['a', 'b', 'c', 'd', 'e', 'f']
+    with ros.Graph(tmp_path) as graph:
+        command = [sys.executable, '-m', 'robot_dynamics_ros.tools.demo_motion']
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            trajectories = graph.listen(JointTrajectory, 'joint_trajectory')
+            for now in (100.0, 100.2, 104.0, 106.0):  # the motion takes 3 s, and begins 0.5 s after its first message
+                stamp = round(now * ros.SECOND)
+                trajectories.clear()
+                graph.repeat_until(
+                    lambda: graph.publish('joint_states', ros.joint_state(names, stamp, [0.0] * 6)),  # noqa: B023
+                    lambda: now == 104.0 or trajectories,  # noqa: B023
+                    'a trajectory',
+                    0.2,
+                )
+                starts = [ros.nanoseconds(message.header.stamp) for message in trajectories]
+                assert set(starts) == {100.0: {100_500_000_000}, 104.0: set(), 106.0: {106_500_000_000}}.get(
+                    now, {100_500_000_000}
+                )
+            first, *_, last = trajectories[0].points
+            assert trajectories[0].joint_names == names
+            assert first.positions == last.positions  # it can go on from where it ends
+        finally:
+            process.send_signal(signal.SIGINT)
+            printed, _ = process.communicate(timeout=10.0)
+    assert process.returncode == 0
+    assert 'Traceback' not in printed
+
+
+def test_bringup_launch_runs(tmp_path):
+    """Only where ROS 2's launch is installed; the wheels of the Python registry do not hold it."""
+    pytest.importorskip('launch_ros', reason='launch_ros is not installed: it is no part of the rclpy wheels')
+    command = shutil.which('ros2')
+    assert command, 'launch_ros without ros2'
+    node = 'gravity_compensation_node'
+    environment = {**os.environ, 'ROS_LOG_DIR': str(tmp_path)}
+    file = str(ROOT / 'launch' / 'bringup.launch.py')
+    with ros.Graph(tmp_path) as graph:
+        process = subprocess.Popen([command, 'launch', file, f'nodes:={node}'], env=environment)
+        try:
+            graph.until(lambda: graph.state_of(node) == State.PRIMARY_STATE_ACTIVE, 'an active node')
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10.0) == 0

@@ -1,0 +1,26 @@
+"""A stand-in for what a control law follows: a desired motion that the test gives, or a reason for none."""
+
+from robot_dynamics_ros.control.law import TORQUE
+
+
+class GivenMotion:
+    """Writes ``motion`` (3, n) into ``desired`` where ``result`` is TORQUE; records what it is asked for."""
+
+    def __init__(self, desired, motion):
+        self.desired, self.motion, self.result = desired, motion, TORQUE
+        self.stamps, self.calls = [], []
+
+    def follow(self, state):
+        self.stamps.append(state.stamp)
+        if self.result is TORQUE:
+            self.desired[:] = self.motion
+        return self.result
+
+    def warm_up(self):
+        self.calls.append('warm_up')
+
+    def stop(self):
+        self.calls.append('stop')
+
+    def set_back(self, now):
+        self.calls.append(('set_back', now))

@@ -1,0 +1,9 @@
+"""Settings of hypothesis: the same examples in each run, and no deadline."""
+
+from hypothesis import HealthCheck, settings
+
+
+def examples(count: int) -> settings:
+    """Return settings for ``count`` examples at most."""
+    unhurried = [HealthCheck.too_slow]
+    return settings(max_examples=count, deadline=None, derandomize=True, database=None, suppress_health_check=unhurried)

@@ -1,0 +1,203 @@
+"""A bag is read as it is, or refused with the file and the message that is wrong."""
+
+import shutil
+import sqlite3
+from dataclasses import fields
+
+from support.logs import DATA, NAMES, TIMES, TYPES, bag, good_messages, state, swing, torque_of_current
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+
+from robot_dynamics_ros.tools.log_file import LogError, read_log
+
+
+def assert_is_the_swing(log):
+    q, qd, qdd = swing(TIMES)
+    np.testing.assert_allclose(log.time, TIMES, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(log.q, q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(log.torque, 3.0 * q, rtol=0, atol=1e-12)
+    inner = slice(10, -10)  # the quadratic's ends are rougher
+    np.testing.assert_allclose(log.qd[inner], qd[inner], rtol=0, atol=0.03)
+    np.testing.assert_allclose(log.qdd[inner], qdd[inner], rtol=0, atol=0.15)
+
+
+@pytest.mark.parametrize('plugin', StoragePlugin)
+@pytest.mark.parametrize('alone', [False, True], ids=['folder', 'file alone'])
+def test_bag_is_read(tmp_path, plugin, alone):
+    folder = bag(tmp_path / 'good', good_messages(), plugin=plugin)
+    (file,) = [path for path in folder.iterdir() if path.suffix in ('.db3', '.mcap')]
+    assert_is_the_swing(read_log(file if alone else folder, NAMES, torque_of_current))
+
+
+def test_bag_without_stamps_goes_by_the_time_of_reception(tmp_path):
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', good_messages(stamped=False)), NAMES, torque_of_current))
+
+
+def test_bag_joints_are_matched_by_name(tmp_path):
+    q, qd, _ = swing(TIMES)
+    names = ['second', 'hand', 'first']
+    rows = [[[row[1], 9.0, row[0]] for row in (a, b, 3 * a)] for a, b in zip(q, qd, strict=True)]
+    messages = [(t, state(1.0 + t, *row, names)) for t, row in zip(TIMES, rows, strict=True)]
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', messages), NAMES, torque_of_current))
+
+
+def test_bag_repeated_stamp_counts_once(tmp_path):
+    messages = good_messages()
+    assert_is_the_swing(read_log(bag(tmp_path / 'good', sorted([*messages, *messages[3:5]])), NAMES, torque_of_current))
+
+
+GOOD = dict(q=[0.0, 0.1], qd=[0.0, 0.1], effort=[0.0, 0.1])
+# the message that takes the place of number 41, and what the error must say beside the file's name
+BAD_STATES = {
+    'unknown joint': ({**GOOD, 'names': ['first', 'elbow_of_nobody']}, "message 41: joint 'second' is missing"),
+    'doubled joint': ({**GOOD, 'names': ['first', 'first']}, "message 41: joint 'first' is given twice"),
+    'NaN position': ({**GOOD, 'q': [0.0, np.nan]}, "message 41: position of joint 'second'"),
+    'NaN velocity': ({**GOOD, 'qd': [np.nan, 0.0]}, "message 41: velocity of joint 'first'"),
+    'NaN effort': ({**GOOD, 'effort': [0.0, np.inf]}, "message 41: effort of joint 'second'"),
+    'no velocities': ({**GOOD, 'qd': []}, 'message 41: 2 joints have 0 numbers in velocity'),
+    'no efforts': ({**GOOD, 'effort': []}, 'message 41: 2 joints have 0 numbers in effort'),
+}
+
+
+@pytest.mark.parametrize(('message', 'culprit'), BAD_STATES.values(), ids=BAD_STATES)
+def test_bad_state_in_a_bag_is_refused_with_its_number(tmp_path, message, culprit):
+    messages = good_messages()
+    messages[40] = (messages[40][0], state(100.4, **message))
+    folder = bag(tmp_path / 'bad_bag', messages)
+    with pytest.raises(LogError) as caught:
+        read_log(folder, NAMES, torque_of_current)
+    assert str(folder) in str(caught.value)
+    assert culprit in str(caught.value)
+
+
+def assert_refused(path, text=''):
+    with pytest.raises(LogError) as caught:
+        read_log(path, NAMES, torque_of_current)
+    assert str(path) in str(caught.value)
+    assert text in str(caught.value)
+
+
+def test_bag_of_unknown_joints_names_the_joint_that_is_missing(tmp_path):
+    messages = [(t, state(1.0 + t, [0.0], [0.0], [0.0], ['elbow_of_nobody'])) for t in TIMES]
+    assert_refused(bag(tmp_path / 'bad_bag', messages), "message 1: joint 'first' is missing; given: elbow_of_nobody")
+
+
+@pytest.mark.parametrize('count', [0, 1, 2, 10, 19])
+def test_bag_that_is_too_short_is_refused(tmp_path, count):
+    assert_refused(bag(tmp_path / 'bad_bag', good_messages(TIMES[:count])))
+
+
+def test_bag_that_stands_still_in_time_is_refused(tmp_path):
+    messages = [(100.0 + t, state(100.0, [0, 0], [0, 0], [0, 0])) for t in TIMES]
+    assert_refused(bag(tmp_path / 'bad_bag', messages))
+
+
+def test_bag_whose_stamps_go_back_is_refused_or_read_in_order(tmp_path):
+    messages = good_messages()
+    messages[50:] = [(200.0 + t, data) for t, data in zip(TIMES[:50], [m[1] for m in messages[20:70]], strict=True)]
+    try:
+        log = read_log(bag(tmp_path / 'bad_bag', messages), NAMES, torque_of_current)
+    except LogError as error:
+        assert 'bad_bag' in str(error)
+        return
+    assert (np.diff(log.time) > 0).all()
+
+
+def test_bag_without_the_topic_is_refused(tmp_path):
+    assert_refused(bag(tmp_path / 'bad_bag', good_messages(), topic='/other_states'), '/joint_states')
+
+
+def test_bag_with_another_type_on_the_topic_is_refused(tmp_path):
+    folder = tmp_path / 'bad_bag'
+    with Writer(folder, version=8) as writer:
+        connection = writer.add_connection('/joint_states', 'std_msgs/msg/String', typestore=TYPES)
+        data = TYPES.serialize_cdr(TYPES.types['std_msgs/msg/String']('no state'), 'std_msgs/msg/String')
+        for t in TIMES:
+            writer.write(connection, round(t * 1e9), data)
+    assert_refused(folder)
+
+
+@pytest.mark.parametrize('part', [0.0, 0.001, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize('suffix', ['.db3', '.mcap'])
+def test_truncated_bag_file_is_refused(tmp_path, suffix, part):
+    plugin = StoragePlugin.SQLITE3 if suffix == '.db3' else StoragePlugin.MCAP
+    whole = next(bag(tmp_path / 'whole', good_messages(), plugin=plugin).glob(f'*{suffix}')).read_bytes()
+    path = tmp_path / f'truncated{suffix}'
+    path.write_bytes(whole[: int(part * len(whole))])
+    assert_refused(path)
+
+
+def test_truncated_message_in_a_bag_is_refused(tmp_path):
+    messages = good_messages()
+    messages[7] = (messages[7][0], bytes(messages[7][1])[:40])
+    assert_refused(bag(tmp_path / 'bad_bag', messages))
+
+
+@pytest.mark.parametrize('content', [b'', b'no database', bytes(5000)])
+@pytest.mark.parametrize('suffix', ['.db3', '.mcap', '.txt'])
+def test_file_that_is_no_bag_is_refused(tmp_path, suffix, content):
+    path = tmp_path / f'none{suffix}'
+    path.write_bytes(content)
+    assert_refused(path)
+
+
+def test_database_that_is_no_bag_is_refused(tmp_path):
+    path = tmp_path / 'other.db3'
+    with sqlite3.connect(path) as database:
+        database.execute('CREATE TABLE messages (id INTEGER)')
+    database.close()
+    assert_refused(path)
+
+
+@pytest.mark.parametrize('metadata', [None, '', 'a: [', 'rosbag2_bagfile_information: {}'])
+def test_folder_that_is_no_bag_is_refused(tmp_path, metadata):
+    folder = bag(tmp_path / 'bad_bag', good_messages())
+    (folder / 'metadata.yaml').unlink()
+    if metadata is not None:
+        (folder / 'metadata.yaml').write_text(metadata)
+    assert_refused(folder)
+
+
+def test_bag_folder_without_its_file_is_refused(tmp_path):
+    folder = bag(tmp_path / 'bad_bag', good_messages())
+    next(folder.glob('*.db3')).unlink()
+    assert_refused(folder)
+
+
+@pytest.mark.parametrize(
+    ('name', 'count', 'duration'),
+    [('ur10_exciting_trajectory.db3', 3441, 27.5), ('panda_exciting_trajectory.db3', 727, 24.0)],
+)
+def test_measured_bag_is_read(name, count, duration):
+    path = DATA / name
+    if not path.is_file():
+        pytest.skip(f'{name} is not beside the clone: its licence keeps it out')
+    with Reader(path) as reader:
+        _, _, data = next(reader.messages())
+    names = TYPES.deserialize_cdr(data, 'sensor_msgs/msg/JointState').name
+    log = read_log(path, names, torque_of_current)
+    assert 0.99 * count <= len(log.time) <= count
+    assert (np.diff(log.time) > 0).all()
+    assert log.time[-1] == pytest.approx(duration, abs=1.5)
+    for field in fields(log):
+        values = getattr(log, field.name)
+        assert values.shape == ((len(log.time),) if field.name == 'time' else (len(log.time), len(names)))
+        assert np.isfinite(values).all(), field.name
+    # velocities belong to positions: the trapezoid over them gives the way back
+    steps = np.diff(log.time)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
+    assert np.abs(log.q[0] + steps.cumsum(axis=0) - log.q[1:]).max() < 0.05
+    assert np.abs(np.corrcoef(np.gradient(log.qd[:, 0], log.time), log.qdd[:, 0])[0, 1]) > 0.9
+
+
+def test_truncated_measured_bag_is_refused(tmp_path):
+    path = DATA / 'ur10_exciting_trajectory.db3'
+    if not path.is_file():
+        pytest.skip(f'{path.name} is not beside the clone: its licence keeps it out')
+    short = tmp_path / 'short.db3'
+    shutil.copyfile(path, short)
+    short.chmod(0o600)
+    with short.open('r+b') as file:
+        file.truncate(path.stat().st_size // 2)
+    assert_refused(short)

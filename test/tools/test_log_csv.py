@@ -1,0 +1,143 @@
+"""A CSV log is read as it is, or refused with the file and the line or column that is wrong."""
+
+from support import random_trees as trees
+from support.logs import COLUMNS, DATA, NAMES, table, torque_of_current, written
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.tools.log_file import LogError, read_log
+
+
+def test_csv_in_any_column_order_with_columns_that_do_not_matter(tmp_path):
+    values = table()
+    order = [3, 8, 0, 1, 7, 5, 2, 6, 4]
+    rows = [[*row[order].tolist(), 'free text'] for row in values]
+    log = read_log(
+        written(tmp_path / 'log.csv', [*(COLUMNS[k] for k in order), 'remark'], rows), NAMES, torque_of_current
+    )
+    np.testing.assert_allclose(log.time, values[:, 0] - 5.0, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(log.q, values[:, 1:3])
+    np.testing.assert_array_equal(log.qd, values[:, 3:5])
+    np.testing.assert_array_equal(log.qdd, values[:, 5:7])
+    np.testing.assert_allclose(log.torque, values[:, 7:9] * 1e-3 * [2.0, 3.0], rtol=1e-15)
+
+
+def changed(row, column, value):
+    def change(header, rows):
+        rows[row][header.index(column)] = value
+
+    return change
+
+
+def cut(row, count):
+    def change(header, rows):
+        del rows[row][count:]
+
+    return change
+
+
+def without(column):
+    def change(header, rows):
+        place = header.index(column)
+        for row in (header, *rows):
+            del row[place]
+
+    return change
+
+
+def with_joint_7(header, rows):
+    for row, value in zip((header, *rows), ['q7_rad', *[0.0] * len(rows)], strict=True):
+        row.append(value)
+
+
+def all_gone(header, rows):
+    header.clear()
+    rows.clear()
+
+
+# what is done to the log: what the error must say beside the file's name; row k is on line k + 2
+BAD_TABLES = {
+    'cut short': (cut(29, 4), 'line 31: cut short'),
+    'a value too many': (lambda header, rows: rows[4].append(1.0), 'line 6'),
+    'NaN': (changed(10, 'qd2_rad_s', 'nan'), 'line 12: qd2_rad_s is nan'),
+    'infinite': (changed(10, 'i1_mA', 'inf'), 'line 12: i1_mA is inf'),
+    'empty cell': (changed(3, 'q1_rad', ''), 'line 5: q1_rad'),
+    'text': (changed(0, 'i2_mA', 'broken'), "line 2: i2_mA is 'broken'"),
+    'time goes back': (changed(20, 't_s', 5.05), 'line 22: time does not go on'),
+    'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not go on'),
+    'column missing': (without('qdd1_rad_s2'), "line 1: column 'qdd1_rad_s2'"),
+    'joint missing': (without('q2_rad'), "line 1: column 'q2_rad'"),
+    'unknown joint': (with_joint_7, "line 1: column 'q7_rad' is of an unknown joint"),
+    'too short': (lambda header, rows: rows.__delitem__(slice(19, None)), '19 samples'),
+    'header only': (lambda header, rows: rows.clear(), '0 samples'),
+    'empty': (all_gone, 'line 1'),
+}
+
+
+@pytest.fixture
+def bad_csv(tmp_path):
+    def make(change):
+        header, rows = list(COLUMNS), table().tolist()
+        change(header, rows)
+        return written(tmp_path / 'bad_log.csv', header, rows)
+
+    return make
+
+
+@pytest.mark.parametrize(('change', 'culprit'), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_bad_csv_is_refused_with_file_and_line(bad_csv, change, culprit):
+    path = bad_csv(change)
+    with pytest.raises(LogError) as caught:
+        read_log(path, NAMES, torque_of_current)
+    assert str(path) in str(caught.value)
+    assert culprit in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    'content',
+    [b'\x00\x01\x02' * 50, b't_s,q1_rad\n\xff\xfe\n', b'SQLite format 3\x00' + bytes(100), b'"' + b'x' * 200_000],
+    ids=['binary', 'not UTF-8', 'a bag by another name', 'a cell without end'],
+)
+def test_csv_that_is_none_is_refused(tmp_path, content):
+    path = tmp_path / 'none.csv'
+    path.write_bytes(content)
+    with pytest.raises(LogError, match=r'none\.csv'):
+        read_log(path, NAMES, torque_of_current)
+
+
+def test_csv_that_is_not_utf_8_further_down_is_refused(tmp_path):
+    path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
+    path.write_bytes(path.read_bytes() + b'\xff\xfe,1,2\n')
+    with pytest.raises(LogError, match=r'log\.csv'):
+        read_log(path, NAMES, torque_of_current)
+
+
+@pytest.mark.parametrize('name', ['nowhere.csv', 'nowhere.db3', 'nowhere'])
+def test_missing_file_is_refused(tmp_path, name):
+    with pytest.raises(LogError, match=name):
+        read_log(tmp_path / name, NAMES, torque_of_current)
+
+
+def test_csv_needs_torque_constants(tmp_path):
+    path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
+    robot = Robot(Model.of('two', trees.BASE, trees.random_joints(0, count=2)))
+    with pytest.raises(LogError, match=r"log\.csv: motor currents: joint 'joint_1': no torque constant is known"):
+        read_log(path, NAMES, robot.torque_of_current)
+
+
+def test_the_model_explains_the_measured_currents_of_the_aubo_i5():
+    path = DATA / 'aubo_i5_measured_traj1.csv'
+    if not path.is_file():
+        pytest.skip(f'{path.name} is not beside the clone: its licence keeps it out')
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    log = read_log(path, robot.joint_names, robot.torque_of_current)
+    tau = robot.inverse_dynamics(log.q, log.qd, log.qdd)
+    current = robot.motor_current(tau + robot.friction_torque(log.qd, tau))
+    measured = robot.motor_current(log.torque)
+    share = np.var(measured - current, axis=0) / np.var(measured, axis=0)
+    # what config/aubo_i5.yaml says of its figures
+    assert 1.0 - share == pytest.approx([0.9948, 0.9902, 0.9927, 0.9905, 0.9945, 0.9925], abs=2e-4)
+    assert np.abs(measured).max(axis=0) == pytest.approx([8.6, 10.4, 6.3, 1.4, 0.9, 0.85], abs=0.1)  # A

@@ -1,9 +1,0 @@
-"""How hypothesis tries examples here: the same ones each time, however slow the machine is."""
-
-from hypothesis import HealthCheck, settings
-
-
-def examples(count: int) -> settings:
-    """Return settings for ``count`` examples at most."""
-    unhurried = [HealthCheck.too_slow]
-    return settings(max_examples=count, deadline=None, derandomize=True, database=None, suppress_health_check=unhurried)
