@@ -168,7 +168,8 @@ def _check(survey: Survey) -> None:
 
 def _surveyed(folder: str, tests: list[str]) -> Survey:
     """Return what the tests execute, fail and take as they are."""
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryDirectory() as kept:
+        file = Path(kept, 'survey')
 
         def survey() -> int:
             measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
@@ -181,14 +182,13 @@ def _surveyed(folder: str, tests: list[str]) -> Survey:
             for path in data.measured_files():
                 for line, contexts in data.contexts_by_lineno(path).items():
                     files[os.path.relpath(path), line] = set(contexts) - {''}
-            pickle.dump(Survey(files, dict(surveyor.seconds), surveyor.left_out), file)
+            file.write_bytes(pickle.dumps(Survey(files, dict(surveyor.seconds), surveyor.left_out)))
             return 0
 
         pid = _forked(survey)
         if os.waitpid(pid, 0)[1]:
             raise SystemExit(f'{folder}: its tests could not be run')
-        file.seek(0)
-        return pickle.load(file)
+        return pickle.loads(file.read_bytes())
 
 
 def _tried(tried: list[Mutant], survey: Survey):

@@ -31,6 +31,7 @@ CHOICES = {
     'gravity_owner': ('', 'node', 'robot'),
     'evaluate_at': ('desired', 'measured'),
     'source': ('joint_trajectory', 'controller_state'),
+    'control_law': ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}
 """Set and looked at, but no node is configured with them: they are about the whole machine."""
@@ -141,6 +142,8 @@ class Parameters:
                 return False
             size = np.linalg.norm(value)
             return None if math.isclose(size, gravity_limit, rel_tol=1e-3) else bool(size < gravity_limit)
+        if name in ('stiffness', 'damping'):
+            return len(value) == ROBOT.nv and bool(np.isfinite(value).all() and (np.array(value) >= 0.0).all())
         if name in ('effort_limit', 'rate_limit'):
             return len(value) in (1, ROBOT.nv) and bool((np.array(value) >= 0.0).all())
         return None if name in ('command_joints', 'compensation', 'locked_joints') else True
