@@ -40,6 +40,7 @@ from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Actuators, Finding, Frame, Friction, JointLimits, Model
 
 GRAVITY = (0.0, 0.0, -9.81)
+POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
 _PLACE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
 _OPTIONAL = (*_PLACE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction')
@@ -108,17 +109,6 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
     where = f'joint {name!r}'
     link = checked.name(f'{where}: link', row['link'])
     rotation, origin = _place(where, row)
-    friction = checked.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
-    friction = {field: checked.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
-    actuators = checked.table(f'{where}: actuators', row.get('actuators', {}), Actuators._fields)
-    actuators = {field: checked.number(f'{where}: actuators: {field}', value) for field, value in actuators.items()}
-    for what, given, positive in (
-        ('friction', friction, ('transition', 'stribeck_velocity')),
-        ('actuators', actuators, Actuators._fields),
-    ):
-        for field in positive:
-            if given.get(field, 1.0) <= 0.0:
-                raise ModelError(f'{where}: {what}: {field}: expected a number > 0, got {given[field]:g}')
     limits = checked.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
     return Joint(
         name=name,
@@ -132,10 +122,17 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         inertia=_inertia(where, row, link, findings),
         rotor=checked.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
         spin=checked.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
-        **actuators,
+        **_numbers(f'{where}: actuators', row.get('actuators', {}), Actuators._fields),
         **checked.limits(f'{where}: limits', limits),
-        **friction,
+        **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
     )
+
+
+def _numbers(where: str, given, fields: tuple[str, ...]) -> dict[str, float]:
+    """Return the numbers of a table whose keys are among ``fields``; those in POSITIVE have to be greater than 0."""
+    table = checked.table(where, given, fields)
+    least = {field: 0.0 if field in POSITIVE else -math.inf for field in table}
+    return {field: checked.number(f'{where}: {field}', value, above=least[field]) for field, value in table.items()}
 
 
 def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np.ndarray:

@@ -273,11 +273,13 @@ REFUSED = {  # path to a value in the YAML, the value (None: the key goes), the 
     'inertia': (('joints', 1, 'inertial', 'inertia'), [1, 2, 3], JOINT + 'inertial: inertia: expected'),
     'limit': (('joints', 1, 'limits', 'effort'), 'high', JOINT + "limits: effort: expected a number"),
     'one limit': (('joints', 1, 'limits', 'lower'), None, JOINT + 'limits: lower and upper: expected both'),
-    'transition': (('joints', 1, 'friction', 'transition'), 0, JOINT + 'friction: transition: expected a number > 0'),
+    'transition': (('joints', 1, 'friction', 'transition'), 0, JOINT + 'friction: transition: expected more than 0'),
     'friction': (('joints', 1, 'friction', 'sticky'), 1, JOINT + "friction: 'sticky': unknown"),
-    'stribeck': (('joints', 1, 'friction', 'stribeck_velocity'), 0, JOINT + 'friction: stribeck_velocity: expected a'),
-    'gear': (('joints', 1, 'actuators'), {'gear_ratio': 0}, JOINT + 'actuators: gear_ratio: expected a number > 0'),
-    'motor': (('joints', 1, 'actuators'), {'torque_constant': -1}, JOINT + 'actuators: torque_constant: expected a nu'),
+    'stribeck': (
+        ('joints', 1, 'friction', 'stribeck_velocity'), 0, JOINT + 'friction: stribeck_velocity: expected more than 0'
+    ),
+    'gear': (('joints', 1, 'actuators'), {'gear_ratio': 0}, JOINT + 'actuators: gear_ratio: expected more than 0'),
+    'motor': (('joints', 1, 'actuators'), {'torque_constant': -1}, JOINT + 'actuators: torque_constant: expected more'),
     'motors': (('joints', 1, 'actuators'), {'volts': 1}, JOINT + "actuators: 'volts': unknown; expected some of gear_"),
     'spin': (('joints', 1, 'rotor_spin'), 'fast', JOINT + "rotor_spin: expected a finite number"),
     'spin of a slide': (('joints', 1, 'rotor_spin'), 0.1, JOINT + 'a rotor spins with a revolute joint only, not a'),

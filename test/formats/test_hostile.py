@@ -244,7 +244,7 @@ def test_an_actuator_file_is_read_as_carefully(tmp_path):
         (f'gear_ratio: &a {{{joints}}}\ntorque_constant: *a\n', 'line 2: aliases are refused'),
         (f'gear_ratio: {{{joints}}}\ngear_ratio: {{{joints}}}\n', "line 2: the key 'gear_ratio' occurs twice"),
         (f'gear_ratio: {{{joints}, "x\\n[ERROR]": 1}}\n', "no joint 'x\\n[ERROR]'"),
-        (f'"gear\\n[ERROR]": {{{joints}}}\n', 'gear\\n[ERROR]: unknown'),
+        (f'"gear\\n[ERROR]": {{{joints}}}\n', "'gear\\n[ERROR]': unknown"),
     ):
         path.write_text(text)
         with pytest.raises(ModelError) as error:
