@@ -106,7 +106,9 @@ def test_a_direction_is_refused_for_a_joint_that_is_not_revolute(kind):
     with pytest.raises(ModelError, match=f'^actuators: rotor_direction: b: expected 0 for a {kind} joint$'):
         with_actuators(model(kind), turning)
     spinning = [dataclasses.replace(joint, spin=0.1) for joint in model(kind).joints]
-    with pytest.raises(ModelError, match=f"^joint 'a': a rotor spins with a revolute joint only, not a {kind} one$"):
+    with pytest.raises(
+        ModelError, match=f"^joint 'a': rotor spin is supported for revolute joints only, not {kind} ones$"
+    ):
         Model.of('two', 'base', spinning)
 
 
