@@ -1,7 +1,7 @@
-"""URDF in, model out: what can't be represented is refused by name, never ignored.
+"""Import of URDF; elements that a model cannot represent are rejected by name, never ignored.
 
-The text is read into one record per link and joint, the records are ordered into a tree, and links that a
-fixed joint holds are merged into the link that carries them. Whatever goes in, only ModelError is raised.
+Links and joints are read one by one, joints are ordered depth first, and links on fixed joints are merged into their
+parents. ModelError is the only exception, whatever the input.
 """
 
 import math
@@ -31,11 +31,11 @@ KINDS = {
     'fixed': 'fixed',
 }
 
-MOST_LISTED = 10  # names in an error's text
+MOST_LISTED = 10  # names in an error message
 
 
 class Inertial(NamedTuple):
-    """Mass and inertia of one link as written, in the link's axes."""
+    """Inertial of one link as written, in the link's frame."""
 
     mass: float  # kg
     com: np.ndarray  # (3,) m
@@ -45,23 +45,23 @@ class Inertial(NamedTuple):
 def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model:
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
-    Joints are ordered depth first, children in document order. ``source_name`` says in errors what was read;
-    left out, it is the path. What the audit has to say is in ``Model.findings``, of joints that mimic others too:
-    each moves on its own. Raises ModelError for anything that is not one tree of the joints that a URDF may have.
+    Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
+    path. ``Model.findings`` has the findings of the model check, also on joints with <mimic>, which are independent
+    joints here. Raises ModelError for anything but one tree of supported joints.
     """
     return _interpreted(_model, source, source_name)
 
 
 def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
-    """Return the inertials of all links of a URDF (``model_from_urdf``), zero where a link has none, by link name.
+    """Return the inertials of all links of a URDF by link name, zero where a link has none.
 
-    The joints are not looked at. Raises ModelError.
+    The source is that of ``model_from_urdf``; joints are not read. Raises ModelError.
     """
     return _interpreted(_inertials, source)
 
 
 def _interpreted(interpret, source: str | Path, source_name: str | None = None):
-    """Return what ``interpret`` makes of the root element; its ModelError says what was read."""
+    """Return the result of ``interpret`` for the root element; its ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
     try:
         robot = parsed(str(source) if is_text else read_text(source))
@@ -123,7 +123,7 @@ def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint
 
 
 def _listed(names: list[str]) -> str:
-    """Return names for an error's text, of many the first."""
+    """Return names for an error message, at most MOST_LISTED."""
     shown = ', '.join(map(repr, names[:MOST_LISTED]))
     return shown if len(names) <= MOST_LISTED else f'{shown} and {len(names) - MOST_LISTED} others'
 
@@ -140,7 +140,7 @@ def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
 
 
 def _inertial(owner: str, link: Element) -> Inertial:
-    """Return the inertial of a <link>, all zero where it has none."""
+    """Return the inertial of a <link>, zeros where it has none."""
     element = only_child(owner, link, 'inertial')
     if element is None:
         return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -185,7 +185,7 @@ def _mimicry(name: str, element: Element) -> Iterable[Finding]:
 def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
     """Return a fixed joint with the URDF type, axis, limits and friction of a joint that moves."""
     written = only_child(owner, element, 'axis')
-    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # URDF's own default
+    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # default of URDF
     length = math.hypot(*axis)
     if length < SHORTEST_AXIS:
         shown = ' '.join(f'{part:g}' for part in axis)
@@ -200,7 +200,7 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
     if kind in ('continuous', 'planar', 'floating'):
         lower, upper = -math.inf, math.inf
     elif lower == upper == 0.0:
-        lower, upper = math.nan, math.nan  # a placeholder of exporters, and URDF's default: nothing is known
+        lower, upper = math.nan, math.nan  # placeholder of exporters and default of URDF: unknown
     dynamics = only_child(owner, element, 'dynamics')
     return replace(
         joint,
@@ -216,7 +216,7 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
 
 
 def _pose(owner: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; where it has none, none."""
+    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; identity where it has none."""
     origin = only_child(owner, element, 'origin')
     roll, pitch, yaw = numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])
     return from_rpy(roll, pitch, yaw), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))
