@@ -206,7 +206,7 @@ def test_five_kilograms_at_the_shoulder_lift():
 
 
 def test_several_tips_need_a_link():
-    with pytest.raises(ArgumentError, match=r'^link: needed, for tree has several tips: sledge, flag$'):
+    with pytest.raises(ArgumentError, match=r'^link: required, since tree has several tips: sledge, flag$'):
         robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)))
     assert robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'flag').nv == 3
 
