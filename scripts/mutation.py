@@ -31,7 +31,8 @@ import yaml  # noqa: F401
 from mutants import Mutant, changed, mutants
 
 PACKAGE = 'robot_dynamics_ros'
-FOLDERS = ('control', 'formats', 'model')
+FOLDERS = {'control': ('control',), 'formats': ('formats', 'model'), 'model': ('formats', 'model')}
+"""Folders of the package, each with those of the tests that have to notice mistakes in it."""
 LEAST = 0.85
 """Share of mistakes that has to be noticed."""
 PATIENCE = 30
@@ -136,7 +137,7 @@ def main() -> int:
 def _judge(folder: str, sample: int | None, seed: int) -> int:
     """Try the mistakes in a folder; return 1 where too few are noticed."""
     sources = sorted(Path(PACKAGE, folder).glob('*.py'))
-    tests = sorted(map(str, Path('test', folder).glob('test_*.py')))
+    tests = sorted(str(path) for name in FOLDERS[folder] for path in Path('test', name).glob('test_*.py'))
     tried = [mutant for source in sources for mutant in mutants(str(source))]
     total = len(tried)
     if sample is not None and sample < total:
