@@ -55,7 +55,7 @@ def main():
         kept = {}
         for count in COUNTS:
             arm = robot(count, branches)
-            # a batch, so that what a call costs beside its kernel does not flatter the small robots
+            # a batch, so that the overhead of a call does not dominate the times of small robots
             rows = np.random.default_rng(0).normal(size=(3, BATCH, count))
             timed = calls(arm, rows)
             if count <= MOST_JOINTS:

@@ -1,4 +1,4 @@
-"""The robot of all nodes, and what a message means for it, as rclpy deserialises it."""
+"""The robot of all nodes, and the contents of messages as rclpy deserialises them."""
 
 from typing import NamedTuple
 

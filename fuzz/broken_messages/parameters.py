@@ -1,4 +1,4 @@
-"""Parameters set at random, of good and of wrong types, and the result that each must have."""
+"""Random parameters of right and wrong types, and the result that each must have."""
 
 import math
 from random import Random
@@ -42,7 +42,7 @@ class Parameters:
     """The parameters of one node."""
 
     def __init__(self, findings: Findings, node, random: Random):
-        """Draw from ``random`` and look at ``node``."""
+        """Draw parameters for ``node`` from ``random``."""
         self._check, self._node, self._random = findings.check, node, random
         # another clock would end every ramp, rightly
         self._names = sorted({*node.get_parameters_by_prefix('')} - {'use_sim_time'})
@@ -65,7 +65,7 @@ class Parameters:
         return {name: self._node.get_parameter(name) for name in self._names}
 
     def look_at(self, data: bytes, response, before: dict[str, Parameter]) -> set[str]:
-        """Look at the answers to a request that came as bytes; return the names of what was set."""
+        """Check the response to a serialised request; return the names of the parameters that were set."""
         request = understood(data, SetParameters.Request)
         results = response.results
         kinds = [parameter.value.type < len(FIELDS) for parameter in request.parameters]
@@ -85,7 +85,7 @@ class Parameters:
         return {name for name in before if after[name] != _plain(before[name].value)}
 
     def configure(self, changed: set[str]) -> bool:
-        """Configure the node with what it has taken, now and then; return whether this was done."""
+        """Occasionally configure the node with the parameters that it accepted; return whether this was done."""
         if changed & NOT_TRIED or self._random.random() > CONFIGURED:
             return False
         node = self._node
@@ -98,7 +98,7 @@ class Parameters:
         return True
 
     def compile_all(self) -> None:
-        """Configure the node with specialised and with generic kernels: what compiling takes is not given back."""
+        """Configure the node with specialised and with generic kernels: memory of the compiler is not released."""
         before = self.before()
         for most_joints in (ROBOT.nv, 0):
             self._node.down()
@@ -118,7 +118,7 @@ class Parameters:
             self._check(SET, node.active, f'{sorted(changed)} are as they were, but {node.reason}')
 
     def _is_settable(self, sent: ParameterMessage) -> bool | None:
-        """Return whether a parameter must be taken (True), refused (False), or may be either (None)."""
+        """Return whether a parameter must be accepted (True), rejected (False), or may be either (None)."""
         name = sent.name
         if not name:
             return None  # rclpy takes what has no name, declared or not
@@ -169,5 +169,5 @@ class Parameters:
 
 
 def _plain(value):
-    """Return a value as what can be compared, NaN with itself."""
+    """Return a value in a form in which NaN equals NaN."""
     return repr(value if isinstance(value, bool | int | float | str | type(None)) else list(value))

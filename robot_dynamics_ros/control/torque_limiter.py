@@ -56,7 +56,7 @@ def _limit(limit, rate, last, found_by_joint, torque, elapsed):
 
 
 class TorqueLimiter:
-    """Limits the torques of one robot: |tau| <= effort_limit, then |tau - last| <= rate_limit * elapsed.
+    """Limits the torques of one robot: ``|tau| <= effort_limit``, then ``|tau - last| <= rate_limit * elapsed``.
 
     A torque that is not finite is rejected. The rate limit is relative to the last torque that was sent, however long
     ago, since a controller without a timeout (forward_command_controller) still applies it. The first torque is limited
