@@ -34,7 +34,7 @@ FIGURES = {
     'torque_regressor': 0.06,
 }
 MOST_NUMBERS = 1 << 27
-"""Of a result: 1 GiB. Larger batches are left out."""
+"""Largest result, bytes: 1 GiB. Larger batches are skipped."""
 ALL_CORES, MEMORY = 0.55, 64.0
 COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 REPEATS, STEPS = 10_000, 8

@@ -15,7 +15,7 @@ from robot_dynamics_ros.model.model import Model
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 BATCH = 50
 AT_MOST = 11.0
-"""Time at 1,000 joints over time at 100, in a chain."""
+"""Ratio of the times at 1,000 and at 100 joints, in a chain."""
 
 
 def robot(joints: int, branches: int) -> Robot:

@@ -38,10 +38,10 @@ PATIENT = {
     'qos_overrides./joint_states.subscription.depth': 100,
     'qos_overrides./feedforward_torque.publisher.depth': 100,
 }
-"""At 1 kHz it counts what is lost, not what is refused as older than three periods after a pause of the machine."""
+"""With this age limit lost states count at 1 kHz, not states that are rejected after a pause of the machine."""
 DEPTH = 100
 REALTIME = 50
-"""Priority of the answering thread and of this process in the comparison under load."""
+"""Priority of the node's thread and of this process in the comparison under load."""
 
 
 class Trips:

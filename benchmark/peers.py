@@ -25,16 +25,16 @@ ARGUMENTS = {
     'torque_regressor': 3,
     'jacobian': 1,
 }
-"""How many rows of STATE a program takes."""
+"""Number of rows of STATE that are arguments of a program."""
 LINK = 'ee_link'
-"""Of which a Jacobian is asked for, seen from the world."""
+"""Link of the Jacobian, in the reference frame world."""
 AGREEMENT = 1e-6
-"""Relative to the largest number of a result."""
+"""Largest difference, relative to the largest number of a result."""
 
 
 WEIGHTLESS_LINK = """<link name="ee_link"><inertial><mass value="0"/>
   <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>"""
-"""Said so that PyBullet does not take 1 kg for it."""
+"""Stated explicitly, since PyBullet assumes 1 kg otherwise."""
 
 
 def pinocchio_calls(robot: Robot) -> dict:
@@ -180,7 +180,7 @@ PEERS = {
     'drake': drake_calls,
     'roboticstoolbox-python': roboticstoolbox_calls,
 }
-"""By the package to install."""
+"""Libraries by the package to install."""
 WITHOUT_ROTORS = ('pybullet',)
 
 

@@ -17,7 +17,7 @@ from node_latency import PATIENT, Trips, follow_a_trajectory, memory, quantiles
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 RATE, PART = 500.0, 60.0
-"""States a second, and the seconds of a part; the memory is looked at after each part."""
+"""States per second, and the duration of a part in s; the memory is measured after each part."""
 MEGABYTES = 5.0
 
 

@@ -19,7 +19,7 @@ from robot_dynamics_ros.tools.processes import Client, Processes
 WARM, COLD = 1.2, 30.0
 ROUNDS = 7
 PERIOD = 0.005
-"""Between two joint states, s."""
+"""Time between two joint states, s."""
 
 
 def first_torque(folder: Path, cache: Path) -> float:

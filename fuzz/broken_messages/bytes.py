@@ -124,4 +124,4 @@ def _noise(random: Random, data: bytes, _) -> bytes:
 
 
 WAYS = (_flip, _cut, _longer, _word, _number, _splice, _remove, _encoding, _noise)
-"""In which bytes are broken: functions of a Random, the bytes, and those of another message."""
+"""Defects of bytes: functions of a Random, the bytes, and those of another message."""

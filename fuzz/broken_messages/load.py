@@ -17,18 +17,18 @@ from robot_dynamics_ros import Payload
 from robot_dynamics_ros.errors import ArgumentError
 
 FIXED = ('wrist3_Link', 'ee_link')
-"""The last link, and what is fixed to it."""
+"""The last link and the frames that are fixed to it."""
 TERMS = 'gravity', 'coriolis', 'inertia', 'friction'
 LARGEST = 1e8
-"""kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
+"""kg, m, kg m, kg m^2: the largest numbers of a payload that a node accepts."""
 LONGEST = 3600.0
-"""s; a ramp takes no longer."""
+"""Longest ramp, s."""
 MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
-"""kg, m/s^2."""
+"""Mass (kg) and gravity (m/s^2) up to which results are compared."""
 SMALLEST = 1e-9
-"""kg, of what weighs anything."""
+"""Smallest mass other than 0, kg."""
 ROUNDING = 1.5e-6
-"""kg m^2, by which a principal moment may exceed the sum of the others."""
+"""Allowed excess of a principal moment over the sum of the others, kg m^2."""
 Carried = tuple[str, Payload] | None
 
 

@@ -23,16 +23,16 @@ from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensati
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
 
 AGE = 0.1
-"""age_limit of the nodes that are given one, s."""
+"""age_limit of the nodes that set it, s."""
 RATE = 50.0
-"""rate_limit of the nodes that are given one, N m/s."""
+"""rate_limit of the nodes that set it, N m/s."""
 RAMP = 0.5
-"""ramp_time of the nodes that go down to zero, s."""
+"""ramp_time of the nodes with ramp_to_zero, s."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 LONGEST = 1.0
-"""Age limit of a node that is given none, until it has learnt one, s."""
+"""Age limit of a node without age_limit until it has estimated one, s."""
 KNOWN = 1.0
-"""Steady time at which nodes have found out that nobody publishes their load, s."""
+"""Steady time after which nodes assume that their load has no publisher, s."""
 AGED = {'age_limit': AGE}
 LIMITED = {**AGED, 'rate_limit': [RATE] * len(STIFFNESS)}
 PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}

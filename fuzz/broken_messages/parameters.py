@@ -19,7 +19,7 @@ FIELDS = (
     *('', 'bool_value', 'integer_value', 'double_value', 'string_value'),
     *('byte_array_value', 'bool_array_value', 'integer_array_value', 'double_array_value', 'string_array_value'),
 )
-"""Of ParameterValue, by type."""
+"""Fields of ParameterValue, by type."""
 WORDS = (
     *('silent', 'gravity_only', 'ramp_to_zero', 'franka', 'kuka_fri', 'monitor_only', 'node', 'robot', 'desired'),
     *('measured', 'joint_trajectory', 'controller_state', 'gravity', 'friction', 'pd', 'computed_torque', '<robot/>'),
@@ -33,9 +33,9 @@ CHOICES = {
     'source': ('joint_trajectory', 'controller_state'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}
-"""Set and looked at, but no node is configured with them: they are about the whole machine."""
+"""Set and checked, but no node is configured with them: they affect the whole machine."""
 CONFIGURED = 0.1
-"""Share of requests after which a node is configured anew with what it has taken."""
+"""Share of requests after which a node is configured with the accepted parameters."""
 
 
 class Parameters:

@@ -14,7 +14,7 @@ from broken_messages.torques import Torques
 
 AGE_LIMIT, LAG = REFERENCE['reference_age_limit'], 1.0 / (2.0 * np.pi * REFERENCE['reference_cutoff'])
 LARGEST = 1e3
-"""Up to here numbers are compared; beyond, rounding makes two ways of one sum differ."""
+"""Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
 
 
 class Reference:

@@ -34,16 +34,16 @@ from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
 GOOD_EVERY = 250
-"""Messages after which a good one is sent to every node."""
+"""Number of messages after which every node receives valid ones."""
 STOPPED = 'no joint state for '
-"""How diagnostics begin where states have stopped, whatever the last one was refused for."""
+"""Beginning of the diagnostics after a joint-state timeout."""
 INFO = 'feedforward_torque/info'
 OFTEN = {'server': 4.0}
-"""How often a node gets a message, beside others."""
+"""Relative frequency of messages by node."""
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
-"""Shares of what is not a message of a node's usual topics."""
+"""Shares of events other than messages on a node's topics."""
 MEGABYTES = 5.0
-"""By which the process may grow after a quarter of its messages."""
+"""Allowed growth of the process's memory after the first quarter of the messages."""
 
 
 class Fuzz:

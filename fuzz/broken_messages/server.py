@@ -10,10 +10,10 @@ from broken_messages.rules import LOADED, NET, SERVED, Findings
 from broken_messages.trajectory_check import is_trajectory, wrong_check
 
 COMPARED = 1e3
-"""Up to here numbers are compared; beyond, rounding makes two ways of one sum differ."""
+"""Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
 FRAMES = ('world', 'local_world_aligned', 'local')
 STEP = 1e-5
-"""rad, of differences."""
+"""Step of the finite differences, rad."""
 FORGOTTEN = (
     *('states rejected', 'states rejected, reasons', 'torques saturated', 'torques slowed', 'torques not finite'),
     'torques, reasons since reset',

@@ -39,16 +39,16 @@ from robot_dynamics_ros.errors import DynamicsError
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
 RESOLUTION = 5e-7
-"""s, of the time since 1970 as one floating-point number."""
+"""Rounding of the time since 1970 as a floating-point number, s."""
 LARGEST = 1e6
-"""rad; an arm that was seen further away may have no gravity torque."""
+"""Largest position with a comparable gravity torque, rad."""
 ABSENT = 'no fresh joint state'
-"""How the reason begins where a torque answers no state."""
+"""Beginning of the reason for a torque without a state."""
 IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
-"""How it begins where nothing is asked for, so that nothing may be sent when states stop."""
+"""Beginnings of the reason if no torque is requested, so that none may be sent on a timeout."""
 
 LACKS = 'refused: ', 'waiting for '
-"""How it begins where a node does not know its load."""
+"""Beginning of the reason if a node has no payload and gravity yet."""
 LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (GravityState, is_gravity)}
 
 

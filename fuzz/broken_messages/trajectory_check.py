@@ -12,7 +12,7 @@ MOST_SAMPLES = 100_000
 LARGEST = 1e3
 FASTEST, SLOWEST = 0.1, 100.0
 MOST_COMPARED = 500
-"""Samples that are looked at."""
+"""Number of samples that are checked."""
 
 
 def is_trajectory(request) -> bool | None:

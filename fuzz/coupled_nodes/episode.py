@@ -22,15 +22,15 @@ from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER
 SECOND = graph.SECOND
 FOLLOWERS = FEEDFORWARD, CONTROLLER
 LOOK = 0.005
-"""s between two looks at states that stop."""
+"""Time between two checks of the timeout, s."""
 CPU = 0.1
-"""s of the processor that a state may cost, whatever trajectory it is the first of (a short one: 0.0003)."""
+"""Largest CPU time of a state, s, also the first state of a long trajectory (a short one: 0.0003)."""
 MOST_REPAIRS = 25
-"""Of one node in an episode."""
+"""Largest number of repairs of one node in an episode."""
 RELAYS = ('before', 'before', 'before', 'after', 'lost')
 """When the controller gets the feedforward torque of a state: before that state, after it, or never."""
 UNDER_WAY = 0.1
-"""s that a message takes from one process to another."""
+"""Latency of a message between processes, s."""
 
 
 class NotUpError(Exception):

@@ -8,7 +8,7 @@ from coupled_nodes.motion import Follower
 from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
 SPREAD = 1.0
-"""s: a disagreement on payload or gravity of two nodes that agreed before is allowed for as long, no other (R13)."""
+"""Time for which payload or gravity of two nodes may differ after they were equal, s (R13)."""
 
 
 class FollowingModel(TorqueModel):

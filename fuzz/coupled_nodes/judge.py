@@ -12,7 +12,7 @@ from coupled_nodes.rules import Findings
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE
 
 TOLERANCE = 1e-9
-"""Of a torque, relative to the largest one."""
+"""Tolerance of a torque, relative to the largest one."""
 NAMED = {FEEDFORWARD: 'feedforward_torque', GRAVITY_NODE: 'gravity_torque'}
 COMMANDS = {
     FEEDFORWARD: 'feedforward_torque/commands',

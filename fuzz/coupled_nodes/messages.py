@@ -15,7 +15,7 @@ from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 
 SECOND = graph.SECOND
 LONG = 20_000
-"""Points of a long trajectory."""
+"""Number of points of a long trajectory."""
 WRONG_STATES = 'a joint is missing', 'a joint is doubled', 'NaN', 'inf', 'no JointState'
 WRONG_TRAJECTORIES = 'unknown joint', 'times that do not rise', 'NaN', 'a point too short', 'accelerations alone'
 

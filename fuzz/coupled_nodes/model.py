@@ -13,15 +13,15 @@ from coupled_nodes.load import SECOND, Load
 from coupled_nodes.settings import Settings, TorqueSettings
 
 DISCOVERY = 0.5
-"""s from the creation of the load's subscriptions to the first torque (R6)."""
+"""Time from the creation of the load's subscriptions to the first torque, s (R6)."""
 PERIODS = 5
-"""The second longest of so many is the first period that is learnt."""
+"""The first estimate of the period is the second longest of so many."""
 LONGEST = 1.0
-"""s, of an age limit that is learnt."""
+"""Largest estimated age limit, s."""
 SHORTEST = 0.005
-"""Likewise."""
+"""Smallest estimated age limit, s."""
 LOOKED_AT = 0.006
-"""s between two looks at states that stop, with room (R17)."""
+"""Time between two checks of the timeout, with a margin, s (R17)."""
 LOADS = ('payload_state', 'gravity_state')
 
 

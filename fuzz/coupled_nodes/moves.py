@@ -10,12 +10,12 @@ from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
-"""What happens to a node between its deactivation and its activation."""
+"""Events between the deactivation and the activation of a node."""
 
 SPREADS = 2.5
-"""s in which the server may tell its ramps anew after a clock that went back."""
+"""Time within which the server may publish its ramps again after the clock was set back, s."""
 ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
-"""Moves that need clocks which stand still, or a way past the middleware."""
+"""Events that need constant clocks, or delivery without the middleware."""
 
 
 class Moves:

@@ -28,7 +28,7 @@ NODES = {
 BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""
 HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gravity_torque/info')
-"""Topics that reach other nodes at once; the caller hands over the rest."""
+"""Topics that are delivered to other nodes immediately; the caller delivers all others."""
 
 
 def node_class(name: str):

@@ -30,9 +30,9 @@ from robot_dynamics_ros.tools.processes import ProcessError
 SECOND = graph.SECOND
 BEGINNING = 1000 * SECOND
 ANSWER_TIMEOUT, SILENCE = 3.0, 0.03
-"""s for a torque that must come; in which one comes that must not."""
+"""Timeout of an expected torque, and time to wait for an unexpected one, s."""
 LONGEST_PAUSE = 0.7
-"""s of real time that goes by, however much simulated time does."""
+"""Real time of a step of simulated time, s."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 TRANSITIONS = {
     'configure': Transition.TRANSITION_CONFIGURE,

@@ -31,7 +31,7 @@ RULES = {
     'UP': 'a node with good parameters can be configured and activated',
     'SERVER': 'the server computes with the payload and gravity in force',
 }
-"""By the number in the rules of issue 13; those without a number are in doc/safety.md."""
+"""Rules by their number in issue 13; those without a number are in doc/safety.md."""
 
 POINTS = {
     1: ('R1', 'R2'),
@@ -48,11 +48,11 @@ POINTS = {
     12: ('R4',),
     13: ('R19',),  # its half about messages that count as input needs the thread of the hot path
 }
-"""Points of issue 13 B, and the rules of which a finding shows them."""
+"""Points of issue 13 B, and the rules whose violation shows them."""
 
 
 TIRED = 20
-"""Findings of one rule after which models expect it no more, where it would hide everything else (R6)."""
+"""Number of findings after which models ignore a rule that would hide all others (R6)."""
 
 
 class Finding(NamedTuple):

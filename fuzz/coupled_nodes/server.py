@@ -11,7 +11,7 @@ from coupled_nodes.settings import Settings
 LARGEST_GRAVITY = 12.0
 """m/s^2, default of the parameter gravity_limit (R8)."""
 LIGHT, HEAVY = 1.5, 100.0
-"""kg: a payload up to LIGHT the arm holds in every position, one above HEAVY it does not (R8)."""
+"""kg: the arm can hold a payload up to LIGHT in every position, and none above HEAVY (R8)."""
 TOLERANCE = 1e-9
 
 

@@ -14,7 +14,7 @@ OF_ROBOT = {
     'ur_direct_torque': ('gravity', 'friction'),
     'kuka_fri': ('gravity', 'friction'),
 }
-"""Terms that a robot adds itself, by preset (doc/presets.md; rule R24)."""
+"""Terms that a robot compensates itself, by preset (doc/presets.md; rule R24)."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 BANDWIDTH = 10.0
@@ -25,7 +25,7 @@ SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER = (
     'torque_controller',
 )
 TORQUE_NODES = (FEEDFORWARD, GRAVITY_NODE, CONTROLLER)
-"""In the order in which they are given a state."""
+"""Nodes in the order in which they receive a state."""
 
 
 @dataclass

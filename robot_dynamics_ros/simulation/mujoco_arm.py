@@ -5,7 +5,8 @@ from xml.etree.ElementTree import tostring
 import mujoco
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
 
@@ -35,9 +36,7 @@ class MujocoArm:
             raise ModelError(f'MuJoCo finds no joint of {robot.name} in this URDF: {error.args[0]}') from None
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
-        self._start = np.array(start, float)
-        if self._start.shape != (robot.nq,) or not np.isfinite(self._start).all():
-            raise ArgumentError(f'start: expected {robot.nq} finite positions, got {start!r:.80}')
+        self._start = validation.finite('start', start, (robot.nq,)).copy()
         model.opt.timestep = period
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
