@@ -31,7 +31,8 @@ import yaml  # noqa: F401
 from mutants import Mutant, changed, mutants
 
 PACKAGE = 'robot_dynamics_ros'
-FOLDERS = ('control', 'formats', 'model')
+FOLDERS = {'control': ('control',), 'formats': ('formats', 'model'), 'model': ('formats', 'model')}
+"""Folders of the package, each with the test folders that have to detect its mutants."""
 LEAST = 0.85
 """Smallest share of detected mutants."""
 PATIENCE = 30
@@ -136,7 +137,7 @@ def main() -> int:
 def _judge(folder: str, sample: int | None, seed: int) -> int:
     """Run the mutants of a folder; return 1 if too few are detected."""
     sources = sorted(Path(PACKAGE, folder).glob('*.py'))
-    tests = sorted(map(str, Path('test', folder).glob('test_*.py')))
+    tests = sorted(str(path) for name in FOLDERS[folder] for path in Path('test', name).glob('test_*.py'))
     tried = [mutant for source in sources for mutant in mutants(str(source))]
     total = len(tried)
     if sample is not None and sample < total:
@@ -167,7 +168,8 @@ def _check(survey: Survey) -> None:
 
 def _surveyed(folder: str, tests: list[str]) -> Survey:
     """Return executed lines, failures and durations of the tests without a mutant."""
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch, 'survey')
 
         def survey() -> int:
             measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
@@ -180,14 +182,13 @@ def _surveyed(folder: str, tests: list[str]) -> Survey:
             for path in data.measured_files():
                 for line, contexts in data.contexts_by_lineno(path).items():
                     files[os.path.relpath(path), line] = set(contexts) - {''}
-            pickle.dump(Survey(files, dict(surveyor.seconds), surveyor.left_out), file)
+            file.write_bytes(pickle.dumps(Survey(files, dict(surveyor.seconds), surveyor.left_out)))
             return 0
 
         pid = _forked(survey)
         if os.waitpid(pid, 0)[1]:
             raise SystemExit(f'{folder}: its tests do not run without a mutant')
-        file.seek(0)
-        return pickle.load(file)
+        return pickle.loads(file.read_bytes())
 
 
 def _tried(tried: list[Mutant], survey: Survey):

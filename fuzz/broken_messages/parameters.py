@@ -31,6 +31,7 @@ CHOICES = {
     'gravity_owner': ('', 'node', 'robot'),
     'evaluate_at': ('desired', 'measured'),
     'source': ('joint_trajectory', 'controller_state'),
+    'control_law': ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}
 """Set and checked, but no node is configured with them: they affect the whole machine."""
@@ -72,14 +73,17 @@ class Parameters:
         known = kinds.index(False) if False in kinds else len(kinds)  # rclpy ends where a type is none
         self._check(SET, len(results) == known, f'{len(results)} results for {request}')
         now = {name: _plain(parameter.value) for name, parameter in before.items()}
+        gravity_limit = before['gravity_limit'].value
         for sent, result in zip(request.parameters, results, strict=False):
-            settable = self._is_settable(sent)
+            settable = self._is_settable(sent, gravity_limit)
             told = f'{sent.name} = {sent.value}: {result.reason or "taken"}'
             acts = not result.reason or 'acts' in result.reason
             self._check(SET, acts if result.successful else bool(result.reason), told)
             self._check(SET, settable is None or result.successful is settable, told)
             if result.successful and sent.name in now:
                 now[sent.name] = _plain(parameter_value_to_python(sent.value))
+                if sent.name == 'gravity_limit':
+                    gravity_limit = sent.value.double_value
         after = {name: _plain(self._node.get_parameter(name).value) for name in before}
         self._check(SET, after == now, f'{after}, expected {now}')
         return {name for name in before if after[name] != _plain(before[name].value)}
@@ -110,14 +114,14 @@ class Parameters:
     def restore(self, before: dict[str, Parameter], changed: set[str], down: bool) -> None:
         """Set parameters to what they were, and configure the node that is down."""
         node = self._node
-        for name in sorted(changed):
+        for name in sorted(changed, key=lambda name: (name != 'gravity_limit', name)):  # which bounds gravity
             (result,) = node.set_parameters([before[name]])
             self._check(SET, result.successful, f'{name} back to {before[name].value}: {result.reason}')
         if down:
             node.start()
             self._check(SET, node.active, f'{sorted(changed)} are as they were, but {node.reason}')
 
-    def _is_settable(self, sent: ParameterMessage) -> bool | None:
+    def _is_settable(self, sent: ParameterMessage, gravity_limit: float) -> bool | None:
         """Return whether a parameter must be accepted (True), rejected (False), or may be either (None)."""
         name = sent.name
         if not name:
@@ -136,8 +140,10 @@ class Parameters:
         if name == 'gravity':
             if len(value) != 3 or not np.isfinite(value).all():
                 return False
-            size, limit = np.linalg.norm(value), self._node.get_parameter('gravity_limit').value
-            return None if math.isclose(size, limit, rel_tol=1e-3) else bool(size < limit)
+            size = np.linalg.norm(value)
+            return None if math.isclose(size, gravity_limit, rel_tol=1e-3) else bool(size < gravity_limit)
+        if name in ('stiffness', 'damping'):
+            return len(value) == ROBOT.nv and bool(np.isfinite(value).all() and (np.array(value) >= 0.0).all())
         if name in ('effort_limit', 'rate_limit'):
             return len(value) in (1, ROBOT.nv) and bool((np.array(value) >= 0.0).all())
         return None if name in ('command_joints', 'compensation', 'locked_joints') else True

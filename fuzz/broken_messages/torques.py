@@ -133,12 +133,14 @@ class Torques:
         message = understood(data, kind)
         if message is None:
             return
-        refused, known = self._node.load.refused, good(message)
+        start = graph.nanoseconds(message.stamp if topic == 'payload_state' else message.header.stamp)
+        early = message.ramp_time >= 1e-9 and start - self._node.get_clock().now().nanoseconds > SECOND
+        refused, known = self._node.load.refused, False if early else good(message)
         self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
         if not refused and topic == 'payload_state':
-            self.load.carry(message, graph.nanoseconds(message.stamp))
+            self.load.carry(message, start)
         elif not refused:
-            self.load.pull(message, graph.nanoseconds(message.header.stamp))
+            self.load.pull(message, start)
 
     def absence(self, now: int) -> None:
         """Check the torques after a time without a usable state."""

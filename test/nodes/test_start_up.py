@@ -139,6 +139,24 @@ def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, 
     assert time.monotonic() - began < 2.0
 
 
+def printed_until_the_end(script, word, number, *arguments):
+    """Run Python until it prints ``word``, end it by a signal; return all that it printed."""
+    command = [sys.executable, '-c', script, *arguments]
+    process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if word in line:
+            break
+    process.send_signal(number)
+    try:
+        rest, _ = process.communicate(timeout=10.0)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    return ''.join(lines) + rest
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_the_process(number):
     script = (
@@ -157,17 +175,7 @@ def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_
         '        while True: pass\n'
         'run(First, Second)\n'
     )
-    process = subprocess.Popen([sys.executable, '-c', script], cwd=ros.TREE, stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        if 'second' in line:
-            break
-    process.send_signal(number)
-    try:
-        printed, _ = process.communicate(timeout=10.0)
-    finally:
-        process.kill()
-    assert printed.splitlines()[-1] == 'silent True'
-    assert process.returncode == 0
+    assert printed_until_the_end(script, 'second', number).splitlines()[-1] == 'silent True'
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
@@ -184,17 +192,7 @@ def test_at_the_end_nodes_fall_silent_while_they_can_still_publish(number):
         '        print("silent", self.context.ok(), flush=True)\n'
         'run(Node)\n'
     )
-    process = subprocess.Popen([sys.executable, '-c', script], cwd=ros.TREE, stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        if 'spins' in line:
-            break
-    process.send_signal(number)
-    try:
-        printed, _ = process.communicate(timeout=10.0)
-    finally:
-        process.kill()
-    assert printed.splitlines()[-1] == 'silent True'
-    assert process.returncode == 0
+    assert printed_until_the_end(script, 'spins', number).splitlines()[-1] == 'silent True'
 
 
 @pytest.mark.parametrize('node', [NODE, 'bringup'])
@@ -214,16 +212,8 @@ def test_simulated_arm_without_mujoco_names_what_to_install_and_the_library_need
         'from robot_dynamics_ros.nodes.bringup import main\n'
         'main()\n'
     )
-    command = [sys.executable, '-c', script, '--nodes', 'simulated_arm dynamics_server']
-    process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if '[simulated_arm]: not configured' in line:
-            break
-    process.send_signal(signal.SIGINT)
-    printed, _ = process.communicate(timeout=10.0)
-    printed = ''.join(lines) + printed
+    nodes = ('--nodes', 'simulated_arm dynamics_server')
+    printed = printed_until_the_end(script, '[simulated_arm]: not configured', signal.SIGINT, *nodes)
     assert '[dynamics_server]: aubo_i5: 6 joints' in printed
     (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
     assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error

@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import setuptools
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'robot_dynamics_ros'
@@ -43,26 +41,8 @@ DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
 
 
 @pytest.fixture(scope='module')
-def setup_arguments():
-    """What setup.py hands to setuptools."""
-    given = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        patch.setattr(setuptools, 'setup', given.update)
-        runpy.run_path('setup.py')
-    return given
-
-
-@pytest.fixture(scope='module')
 def manifest():
     return ElementTree.parse(ROOT / 'package.xml').getroot()
-
-
-@pytest.fixture(scope='module')
-def executables(setup_arguments):
-    """Name of each executable: (module, function)."""
-    lines = [line.split('=') for line in setup_arguments['entry_points']['console_scripts']]
-    return {name.strip(): tuple(target.strip().split(':')) for name, target in lines}
 
 
 def test_manifest_and_setup_agree(manifest, setup_arguments):

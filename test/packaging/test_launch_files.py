@@ -14,7 +14,6 @@ from types import ModuleType
 from support import graph as ros
 
 import pytest
-import setuptools
 import yaml
 from lifecycle_msgs.msg import State
 from trajectory_msgs.msg import JointTrajectory
@@ -95,16 +94,6 @@ def share_path(substitution):
     return ROOT.joinpath(*rest)
 
 
-def executables():
-    """Console scripts by setup.py."""
-    given = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        patch.setattr(setuptools, 'setup', given.update)
-        runpy.run_path('setup.py')
-    return [line.split(' = ')[0] for line in given['entry_points']['console_scripts']]
-
-
 def test_there_are_launch_files():
     assert {path.name for path in LAUNCH_FILES} >= {'bringup.launch.py', 'demo.launch.py'}
 
@@ -133,10 +122,10 @@ def test_no_absolute_path(path):
 
 
 @pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
-def test_every_node_is_an_executable_with_known_parameters(path, described):
+def test_every_node_is_an_executable_with_known_parameters(path, described, executables):
     for node in described(path).get('Node', []):
         assert node.named['package'] == PACKAGE
-        assert node.named['executable'] in executables()
+        assert node.named['executable'] in executables
         tables = [table for table in node.named['parameters'] if isinstance(table, dict)]
         assert {name for table in tables for name in table} <= PARAMETERS
 
