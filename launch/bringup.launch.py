@@ -8,16 +8,8 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from robot_dynamics_ros.nodes.parameters import options
 
-TEXTS = {
-    'model': 'name of a bundled robot, or path of a URDF file',
-    'description_topic': 'topic with the URDF as text, such as robot_description, instead of model',
-    'actuators': 'path of a YAML file with rotors, gears and friction',
-    'base_link': 'first link of the arm, if the description has links beside the arm',
-    'tip_link': 'last link of the arm, likewise',
-    'preset': 'kind of robot: sim, effort_controller, franka, ur_direct_torque, kuka_fri or monitor_only',
-}
-"""Parameters of all nodes; an empty argument leaves the value of the parameter file."""
 TOPICS = (
     'joint_states',
     'joint_trajectory',
@@ -40,7 +32,7 @@ def argument_of(topic):
 ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'use_sim_time': ('', "true: use the time of /clock; '': value of the parameter file, else false"),
-    **{name: ('', f"{meaning}; '': value of the parameter file") for name, meaning in TEXTS.items()},
+    **{name: ('', f"{meaning}; '': value of the parameter file") for name, meaning in options().items()},
     'nodes': (
         '',
         'names of nodes, separated by spaces; '
@@ -58,7 +50,7 @@ ARGUMENTS = {
 
 def bringup(given, namespace):
     """Return the process of one arm."""
-    arguments = [part for name in ('nodes', *TEXTS) if given[name] for part in (option(name), given[name])]
+    arguments = [part for name in ('nodes', *options()) if given[name] for part in (option(name), given[name])]
     remapped = {topic: given[argument_of(topic)] for topic in TOPICS if given[argument_of(topic)]}
     for topic in INFO:
         if topic in remapped:

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -98,6 +99,18 @@ class Steady:
         return getattr(time, name)
 
 
+class Kept:
+    """A publisher whose serialized messages are kept instead of sent."""
+
+    def __init__(self, publisher, send):
+        """Send by ``send``, and be ``publisher`` otherwise."""
+        self.publisher, self.handle = publisher, SimpleNamespace(publish_raw=send)
+
+    def __getattr__(self, name: str):
+        """Return anything else of the publisher."""
+        return getattr(self.publisher, name)
+
+
 class Watched:
     """Mixin of a node class that records the node's subscriptions, services, timers and diagnostics."""
 
@@ -148,8 +161,8 @@ class Watched:
     @property
     def reason(self) -> str:
         """The present reason for which the node publishes nothing."""
-        running = self.active and getattr(self, 'pipeline', None) is not None
-        return self.pipeline.silence if running else self.silence
+        running = self.active and hasattr(self.task, 'pipeline')
+        return self.task.pipeline.silence if running else self.silence
 
     def settle(self) -> None:
         """Run the timers of an active node."""
@@ -169,8 +182,8 @@ class Watched:
 
     def pause(self) -> None:
         """Run the timeout of the hot path."""
-        if self._hot_path._on_pause is not None:
-            self._hot_path._on_pause()
+        if self.task._hot_path._on_pause is not None:
+            self.task._hot_path._on_pause()
 
     def down(self) -> None:
         """Deactivate and clean up the node."""
@@ -219,20 +232,19 @@ class Watched:
         return publisher
 
     def create_lifecycle_publisher(self, kind, topic, *arguments, **options):
-        """Record messages that are not torques."""
+        """Record torques, and messages that are not torques."""
         publisher = super().create_lifecycle_publisher(kind, topic, *arguments, **options)
         publisher.publish = self.announced.append
-        return publisher
+        return Kept(publisher, lambda data: self.sent.append((topic, bytes(data))))
+
+    def destroy_lifecycle_publisher(self, kept):
+        """Destroy the publisher."""
+        return super().destroy_lifecycle_publisher(kept.publisher)
 
     def refuse(self, reason):
         """Record the reason."""
         self.refused = reason
         super().refuse(reason)
-
-    def output(self, kind, topic):
-        """Record the message instead of sending it."""
-        super().output(kind, topic)
-        return lambda data: self.sent.append((topic, bytes(data)))
 
 
 def _takes_one(callback) -> bool:

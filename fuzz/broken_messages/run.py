@@ -171,7 +171,7 @@ class Fuzz:
         node.announced.clear()
         node.refused = ''
         if topic in LOADS:
-            node.load.refused = ''
+            node.task.arm.load.refused = ''
         before = compiled(self._kernels)
         try:
             answer = node.give(topic, data)

@@ -309,7 +309,7 @@ class InProcess:
 
 def on_pause(node):
     """Return the timeout function of a node, None if it has none."""
-    path = getattr(node, '_hot_path', None)
+    path = getattr(getattr(node, 'task', node), '_hot_path', None)
     return getattr(path, '_on_pause', None)
 
 

@@ -10,6 +10,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.parameters import options
 from robot_dynamics_ros.nodes.process import arguments, run
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
@@ -22,15 +23,6 @@ NODES = {
     'simulated_arm': SimulatedArm,
 }
 DEFAULT = 'feedforward_node gravity_compensation_node dynamics_server'
-TEXTS = {
-    'model': 'robot that comes with the package, or path of a URDF file',
-    'description_topic': 'topic with the URDF as text, such as robot_description',
-    'actuators': 'path of a YAML file with rotors, gears and friction',
-    'base_link': 'first link of the arm in its description',
-    'tip_link': 'last link of the arm in its description',
-    'preset': 'kind of robot, which says what it compensates itself',
-}
-"""Parameters that the command line may set, for all nodes and before any parameter file."""
 
 
 def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
@@ -40,7 +32,7 @@ def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
     try:
         compensated = 'gravity' in Ownership(preset, owner, ['']).robot_terms
     except ArgumentError:
-        return node  # which refuses them itself
+        return node  # it refuses them when it is configured
     if not compensated:
         return node
     said = f'preset {preset}' if preset else f'gravity_owner {owner}'
@@ -53,7 +45,7 @@ def main():
     """Run the nodes that the command line names."""
     parser = argparse.ArgumentParser(prog='bringup', description=__doc__)
     parser.add_argument('--nodes', help=f'names with blanks between, among {" ".join(NODES)}; default: {DEFAULT}')
-    for name, meaning in TEXTS.items():
+    for name, meaning in options().items():
         parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'{meaning}; not given: as parameters say')
     given = parser.parse_args(arguments())
     names = DEFAULT.split() if given.nodes is None else given.nodes.split()
@@ -62,10 +54,11 @@ def main():
         parser.error(f'nodes: expected some of {" ".join(NODES)}, got {" ".join(names) or "none"!r}')
     # the server first: the others wait for its payload and gravity
     makers = {name: NODES[name] for name in sorted(names, key=lambda name: name != 'dynamics_server')}
-    if given.nodes is None:  # nobody has asked for this one by name
+    if given.nodes is None:  # it was not named
         makers['gravity_compensation_node'] = gravity_where_it_is_needed
-    texts = [Parameter(name, value=getattr(given, name)) for name in TEXTS if getattr(given, name)]
-    run(*(partial(make, parameter_overrides=texts) for make in makers.values()))
+    # for all nodes, and before any parameter file
+    overrides = [Parameter(name, value=getattr(given, name)) for name in options() if getattr(given, name)]
+    run(*(partial(make, parameter_overrides=overrides) for make in makers.values()))
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-"""Notices that ROS time has gone back: a simulation or a bag that begins again, a system clock that was set."""
+"""Detects that ROS time has gone back: a simulation or a bag that starts again, a system clock that was set."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ STEP = 100_000_000
 
 
 class ClockWatch:
-    """Calls ``set_back(before, after)`` (ns) once where the clock of a node has gone back, in the thread that notices.
+    """Calls ``set_back(before, after)`` (ns) once where a node's clock has gone back, in the thread that detects it.
 
-    A simulated clock says so itself, a system clock is compared with the steady one at each ``look``.
+    A jump callback reports a simulated clock; a system clock is compared with the steady one at each ``look``.
     """
 
     def __init__(self, node, set_back: Callable[[int, int], object]):
@@ -29,9 +29,9 @@ class ClockWatch:
         )
 
     def look(self) -> None:
-        """Look whether the clock has gone back since the last look; when it returns, ``set_back`` has, too.
+        """Check whether the clock has gone back since the last check; ``set_back`` has returned when this returns.
 
-        Any thread may look. While a simulated clock is being set, another thread may read it before its own callbacks.
+        Any thread may call it: while a simulated clock is being set, another thread may read it before its callbacks.
         """
         with self._one:
             last_steady, last = self._last

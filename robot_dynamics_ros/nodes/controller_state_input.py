@@ -1,6 +1,4 @@
-"""From the state messages of a joint_trajectory_controller to the desired motion at a stamp."""
-
-from functools import partial
+"""Input of the desired motion from the state messages of a joint_trajectory_controller."""
 
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
@@ -28,10 +26,10 @@ def controller_state_type():
 
 
 class ControllerStateInput:
-    """The reference in the newest ``controller_state``, followed as a ``TrajectoryFollower`` follows a trajectory."""
+    """The reference in the newest ``controller_state``, extrapolated to the stamp of each joint state."""
 
     def __init__(self, joint_names, age_limit: float, cutoff: float, desired: np.ndarray):
-        """Follow the joints ``joint_names`` and write their motion into ``desired`` (3, n).
+        """Write the motion of the joints ``joint_names`` into ``desired`` (3, n).
 
         ``age_limit`` (s) and ``cutoff`` (Hz) are those of ``Reference``.
         """
@@ -41,7 +39,7 @@ class ControllerStateInput:
         self._places = np.zeros(0, np.intp)
 
     def subscribe(self, node) -> None:
-        """Subscribe for ``node``; a wrong message is refused by name, the last one counts.
+        """Subscribe for ``node``; a wrong message is refused by name, the last right one is used further.
 
         Raises ArgumentError where there is no such message type.
         """
@@ -65,14 +63,10 @@ class ControllerStateInput:
             qos_profile_sensor_data,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
-        self._destroy = partial(node.destroy_subscription, subscription)
-
-    def destroy(self) -> None:
-        """Destroy the subscription."""
-        self._destroy()
+        node.resources.callback(node.destroy_subscription, subscription)
 
     def receive(self, message) -> list[str]:
-        """Take a message; return which rates it lacks. Raises DynamicsError naming the joint or field that is wrong.
+        """Record a message; return which rates it lacks. Raises DynamicsError naming the joint or field that is wrong.
 
         Joints are matched by name and extra ones are ignored. Where a release has no speed scaling factor, it is 1.
         """
@@ -97,16 +91,16 @@ class ControllerStateInput:
         return Result(Outcome.INCOMPLETE, reason) if reason else TORQUE
 
     def warm_up(self) -> None:
-        """Compile nothing: the constructor has compiled it."""
+        """Do nothing: the constructor compiles."""
 
     def stop(self) -> None:
-        """Keep following: the controller says where it is, also after an activation."""
+        """Keep the reference: the controller publishes it also after an activation."""
 
     def set_back(self, now: int) -> None:
-        """Keep following: a sample of an earlier time begins a new run."""
+        """Keep the reference: a sample of an earlier time begins a new sequence."""
 
 
 def _reference_of(message):
-    """Return the point at which the controller wants the arm; older releases fill ``desired`` alone."""
+    """Return the controller's reference; older releases fill ``desired`` alone."""
     point = getattr(message, 'reference', None)
     return point if point is not None and len(point.positions) else getattr(message, 'desired', point)

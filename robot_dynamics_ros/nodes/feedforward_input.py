@@ -12,42 +12,43 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput
 from robot_dynamics_ros.messages.load import payload_messages
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 TOPIC = 'feedforward_torque'
 SPREAD = 1.0
-"""s that a change of payload or gravity may take to reach both nodes, and the producer's info this one."""
+"""s in which a change of payload or gravity reaches both nodes, and the producer's info this one."""
 NO_INFO = Result(Outcome.INCOMPLETE, f'feedforward torque not added: nothing came on {TOPIC}/info')
 
 
 class FeedforwardInput:
     """The newest torque on ``feedforward_torque`` and the newest terms on ``feedforward_torque``/info.
 
-    The torque counts only where the terms fit: no term that the robot adds itself, the same joints, gravity owner and
+    The torque is used only where its terms fit: no term that the robot adds itself, the same joints, gravity owner and
     model, and the same payload and gravity. Where those two have fitted, they may differ for ``SPREAD`` at most.
 
     The hot path calls ``on_torque`` and ``fault``, the executor the other methods.
     """
 
-    def __init__(self, node, age_limit: float):
-        """Subscribe to the info for a TorqueNode; ``age_limit`` (s) is how far the torque may be from a state."""
-        self._node = node
+    def __init__(self, node, arm, age_limit: float):
+        """Subscribe to the info for a BaseNode and its LoadedRobot ``arm``.
+
+        ``age_limit`` (s) is the largest distance of the torque's stamp from that of a state.
+        """
+        self._node, self._arm = node, arm
         self.age_limit = int(age_limit * 1e9)
-        self._input = JointStateInput(node.robot.joint_names, 'effort')
+        self._input = JointStateInput(arm.robot.joint_names, 'effort')
         (self.effort,) = self._input.numbers
         self._stamp: int | None = None
         self._info: TorqueTerms | None = None
         self._fault: Result | None = NO_INFO
         self._load_fits = False
         self._late: tuple[float, Result] | None = None  # from which time (steady, s) the load is a fault
-        self._subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', self._on_info, LATCHED)
-
-    def destroy(self) -> None:
-        """Destroy the subscription."""
-        self._node.destroy_subscription(self._subscription)
+        arm.followers.append(self.compare)
+        subscription = node.create_subscription(TorqueInfo, f'{TOPIC}/info', self._on_info, TRANSIENT_LOCAL)
+        node.resources.callback(node.destroy_subscription, subscription)
 
     def reset(self) -> None:
-        """Forget the torque, as at activation."""
+        """Drop the torque, as at activation."""
         self._stamp = None
 
     def fault(self, stamp: int) -> Result | None:
@@ -61,7 +62,7 @@ class FeedforwardInput:
         return None if newest is not None and abs(stamp - newest) <= self.age_limit else NO_FEEDFORWARD
 
     def on_torque(self, data: bytes) -> None:
-        """Keep the newest torque; a wrong one is refused by name, and none is left."""
+        """Record the newest torque; a wrong one is refused by name, and drops the one before."""
         self._stamp = None
         try:
             if self._input.receive(data):
@@ -74,7 +75,7 @@ class FeedforwardInput:
             self._node.refuse(f'feedforward torque refused: internal error: {error!r}')
 
     def compare(self) -> None:
-        """Compare the torque's terms with this node's, of which one has changed."""
+        """Compare the torque's terms with this node's, after either has changed."""
         if self._info is None:
             return
         needed = self._needed()
@@ -100,13 +101,13 @@ class FeedforwardInput:
         self.compare()
 
     def _needed(self) -> TorqueTerms:
-        """Return what a torque must be that this node may add."""
-        node, load = self._node, self._node.load.load
+        """Return the terms that a torque must have to be added."""
+        arm, load = self._arm, self._arm.load.load
         return TorqueTerms(
-            joint_names=tuple(node.robot.joint_names),
-            terms=node.ownership.terms,
-            gravity_owner=node.ownership.gravity_owner,
-            model_digest=node.model_digest,
+            joint_names=tuple(arm.robot.joint_names),
+            terms=arm.ownership.terms,
+            gravity_owner=arm.ownership.gravity_owner,
+            model_digest=arm.digest,
             gravity=tuple(map(float, load.gravity.after)),
             payload=_payload_of(payload_messages(load.payload.after)),
         )
@@ -130,7 +131,7 @@ def _terms_of(message: TorqueInfo, terms, payloads) -> TorqueTerms:
 
 
 def _payload_of(messages) -> tuple:
-    """Return frame, mass, centre and inertia of each body that weighs something, in the order of the frames."""
+    """Return frame, mass, centre of mass and inertia of each body with a mass, in the order of the frames."""
     return tuple(
         sorted(
             (body.frame, body.mass, *(tuple(np.asarray(field).tolist()) for field in (body.com, body.inertia)))

@@ -2,21 +2,20 @@
 
 import numpy as np
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
+from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
-EVALUATE_AT = ('desired', 'measured')
-SOURCES = ('joint_trajectory', 'controller_state')
 
-
-class FeedforwardNode(TorqueNode):
+class FeedforwardNode(BaseNode):
     """``joint_states`` and ``joint_trajectory`` in, ``feedforward_torque`` with its info and commands out.
 
     With source ``controller_state`` that topic, of a joint_trajectory_controller, takes the place of
@@ -24,67 +23,29 @@ class FeedforwardNode(TorqueNode):
     """
 
     def __init__(self, **options):
-        """Declare the parameters."""
-        super().__init__('feedforward_node', **options)
-        self.declare(**START_TOLERANCE)
-        self.declare(
-            'compensation',
-            [''],
-            f"terms of the torque, among {', '.join(TERMS)}; '': all that the robot does not add",
-            check=lambda robot, terms: Compensation(robot, [term for term in terms if term] or TERMS),
-        )
-        self.declare(
-            'evaluate_at',
-            'desired',
-            f'whose positions and velocities count: {" or ".join(EVALUATE_AT)}',
-            check=lambda robot, value: validation.choice('evaluate_at', value, EVALUATE_AT),
-        )
-        self.declare(
-            'source',
-            'joint_trajectory',
-            f'topic of the desired motion: {" or ".join(SOURCES)}',
-            check=lambda robot, value: validation.choice('source', value, SOURCES),
-        )
-        self.declare(
-            'reference_age_limit', 0.1, 'how far a joint state may lie from controller_state, s', low=0.001, high=10.0
-        )
-        self.declare(
-            'reference_cutoff', 20.0, 'of the low-pass on rates that controller_state lacks, Hz', low=0.1, high=1000.0
-        )
+        """Declare the parameters and subscribe to the load."""
+        checks = {'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS)}
+        super().__init__('feedforward_node', {**torque_checks(self), **checks}, **options)
+        self.load_topics = LoadTopics(self)
 
-    def wanted(self) -> list[str]:
-        """Return what ``compensation`` says."""
-        return list(self.value('compensation'))
-
-    def make_law(self) -> FeedforwardLaw:
-        """Return the law, its motion written by the source that the parameters name."""
-        desired = np.zeros((3, self.robot.nv))
-        terms = self.blended(lambda robot: Compensation(robot, self.ownership.terms))
-        measured = validation.choice('evaluate_at', self.value('evaluate_at'), EVALUATE_AT) == 'measured'
-        return FeedforwardLaw(self._make_source(desired), desired, terms, measured)
-
-    def make_output(self) -> TorqueTopics:
-        """Return the publishers."""
-        return TorqueTopics(self, 'feedforward_torque', self._terms())
-
-    def report(self) -> dict[str, str]:
-        """Add the terms of the torque."""
-        return {**super().report(), 'compensation': '+'.join(self._terms())}
-
-    def _terms(self) -> list[str]:
-        """Return the terms of the torque in their usual order."""
-        return [term for term in TERMS if term in self.ownership.terms]
-
-    def _make_source(self, desired: np.ndarray) -> TrajectoryFollower | ControllerStateInput:
-        """Return what writes the desired motion, fed by its topic."""
-        if validation.choice('source', self.value('source'), SOURCES) == 'joint_trajectory':
-            follower = TrajectoryFollower(self.robot, desired, self.value('start_tolerance'), self.refuse)
-            self.trajectory = self.add(TrajectoryInput(self, follower))
-            return follower
-        limits = self.value('reference_age_limit'), self.value('reference_cutoff')
-        source = ControllerStateInput(self.robot.joint_names, *limits, desired)
-        source.subscribe(self)
-        return self.add(source)
+    def make_task(self) -> ControlLoop:
+        """Return the control loop along the motion of the source that the parameters name."""
+        arm = LoadedRobot(self, list(self.value('compensation')))
+        terms = [term for term in TERMS if term in arm.ownership.terms]
+        output = TorqueTopics(self, arm, 'feedforward_torque', terms)
+        desired = np.zeros((3, arm.robot.nv))
+        trajectory: TrajectoryInput | None = None
+        source: TrajectoryFollower | ControllerStateInput
+        if self.value('source') == 'joint_trajectory':
+            source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
+            trajectory = TrajectoryInput(self, source)
+        else:
+            limits = self.value('reference_age_limit'), self.value('reference_cutoff')
+            source = ControllerStateInput(arm.robot.joint_names, *limits, desired)
+            source.subscribe(self)
+        blended = arm.blended(lambda robot: Compensation(robot, arm.ownership.terms))
+        law = FeedforwardLaw(source, desired, blended, self.value('evaluate_at') == 'measured')
+        return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)})
 
 
 def main():

@@ -2,27 +2,32 @@
 
 from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.control_loop import ControlLoop
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
+from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 
 
-class GravityCompensationNode(TorqueNode):
+class GravityCompensationNode(BaseNode):
     """``joint_states`` in, ``gravity_torque``, ``gravity_torque/info`` and ``gravity_torque/commands`` out."""
 
     def __init__(self, **options):
-        """Declare the parameters."""
-        super().__init__('gravity_compensation_node', **options)
+        """Declare the parameters and subscribe to the load."""
+        super().__init__('gravity_compensation_node', torque_checks(self), **options)
+        self.load_topics = LoadTopics(self)
 
-    def make_law(self) -> GravityLaw:
-        """Return the law; ArgumentError where gravity is not this node's to compensate."""
-        if 'gravity' not in self.ownership.terms:
+    def make_task(self) -> ControlLoop:
+        """Return the control loop; ArgumentError where gravity is not this node's to compensate."""
+        arm = LoadedRobot(self)
+        if 'gravity' not in arm.ownership.terms:
             raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
-        return GravityLaw(self.gravity)
+        return ControlLoop(self, arm, self.make_law(arm), TorqueTopics(self, arm, 'gravity_torque', ('gravity',)))
 
-    def make_output(self) -> TorqueTopics:
-        """Return the publishers."""
-        return TorqueTopics(self, 'gravity_torque', ('gravity',))
+    def make_law(self, arm: LoadedRobot) -> GravityLaw:
+        """Return the control law."""
+        return GravityLaw(arm.gravity)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The thread that computes torques, with its schedule and the interpreter's settings while it runs."""
+"""The thread that computes torques, its schedule, and the interpreter's settings while it runs."""
 
 import gc
 import sys
@@ -7,7 +7,7 @@ from robot_dynamics_ros.nodes import realtime
 from robot_dynamics_ros.nodes.raw_executor import RawExecutor
 
 PATIENCE = 1e-4
-"""s that a thread waits for the interpreter before it asks the one that has it to let go; Python's own is 5 ms."""
+"""Switch interval of the interpreter's threads, s; Python's default is 5 ms."""
 
 
 class HotPath(RawExecutor):
@@ -33,7 +33,7 @@ class HotPath(RawExecutor):
         super().start()
 
     def stop(self) -> bool:
-        """Take nothing more, after the message that is being handled; return whether it was running."""
+        """Stop the thread after the message that is being handled; return whether it was running."""
         was_running = super().stop()
         if was_running:
             HotPath._running -= 1
@@ -43,7 +43,7 @@ class HotPath(RawExecutor):
         return was_running
 
     def _run(self) -> None:
-        """Apply the schedule and log what the operating system refuses, then take messages."""
+        """Apply the schedule, log what the operating system refuses, and take messages."""
         for refusal in realtime.apply(self._schedule):
             self._logger.warning(refusal)
         super()._run()

@@ -9,36 +9,32 @@ from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.load import gravity_ramp_of, load_report, payload_ramp_of
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
 
 DISCOVERY = 0.5
 """s from the subscriptions' creation in which a publisher on the graph may not be known yet."""
 PATIENCE = 5.0
-"""s from activation after which a server that publishes nothing is the operator's concern."""
+"""s from activation after which the reason names a server that publishes nothing."""
 AHEAD = 1_000_000_000
-"""ns by which a ramp may begin later than now: its message may be faster than the simulated clock's."""
+"""ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
 NOT_ACTIVATED = 'not activated'
 LOOK_PERIOD = 0.02
-"""s between two looks while something is missing."""
+"""s between two checks while something is missing."""
 
 
 class LoadInput:
     """The load of a configured node: ``load``, with the newest valid message of each topic.
 
-    Messages come from the executor; any thread may report a clock that was set back.
-
-    ``missing`` is '' once the load is known, else why torques may not begin.
-
-    A wrong message is refused and changes nothing; one whose ramp begins later than now is refused until then. Without
-    a publisher there is no payload and gravity is the node's.
+    ``missing`` is '' once the load is known, else why no torque may be published. A wrong message is refused and
+    changes nothing; one whose ramp begins later than now is refused until then. Without a publisher there is no payload
+    and gravity is the node's. The executor handles messages; any thread may report a clock that was set back.
     """
 
-    def __init__(self, node: DynamicsNode, changed: Callable[[], object], awaited: bool = False):
-        """Begin with the messages that are known; ``changed()`` is called after each later change of ``load``.
+    def __init__(self, node, changed: Callable[[], object], awaited: bool = False):
+        """Begin with the messages in ``node.load_topics``; ``changed()`` is called after each later change of ``load``.
 
-        ``node.robot`` is what the messages are for, and carries nothing; they come through ``node.load_topics``.
-        ``awaited``: torques wait for both messages, even if no publisher is known yet.
+        ``node`` is a BaseNode whose robot has no payload. ``awaited``: torques wait for both messages, even if no
+        publisher is known yet.
         """
         self.load = Load.of(node.robot)
         self.refused = ''
@@ -56,25 +52,27 @@ class LoadInput:
         self._topics.attach(self._on_message)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
         self._timer.cancel()
+        node.clock_followers.append(self.clock_set_back)
+        node.resources.callback(self._destroy)
 
-    def destroy(self) -> None:
-        """Destroy what the constructor made; the node's ``LoadTopics`` begin anew."""
+    def _destroy(self) -> None:
+        """Destroy what the constructor made; the node's ``LoadTopics`` subscribe again."""
         self._topics.attach(None)
         self._topics.renew()
         self._node.destroy_timer(self._timer)
 
     def begin(self) -> None:
-        """Look anew for what is missing: the node is being activated."""
+        """Check again what is missing, as at activation."""
         self._began = time.monotonic()
         self.missing = NOT_ACTIVATED
         self.look()
 
     def look(self) -> None:
-        """Look again, until nothing is missing or early: what appears on the graph later only changes the load."""
+        """Check until nothing is missing or early: what appears on the graph later only changes the load."""
         now = self._node.get_clock().now().nanoseconds
         for topic, (start, message) in list(self._early.items()):
             if start - now <= AHEAD:
-                self._take(topic, message)
+                self._receive(topic, message)
         if self.missing:
             self.missing = self._reason()
         if not (self.missing or self._early):
@@ -95,11 +93,11 @@ class LoadInput:
 
     def _on_message(self, topic: str, message) -> None:
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
-        self._take(topic, message)
+        self._receive(topic, message)
         self.look()
 
-    def _take(self, topic: str, message) -> None:
-        """Apply a message and tell of the change."""
+    def _receive(self, topic: str, message) -> None:
+        """Apply a message and report the change."""
         with self._changing:
             if self._apply(topic, message):
                 self._changed()
@@ -127,7 +125,7 @@ class LoadInput:
         return True
 
     def _check_start(self, topic: str, message, ramp: Ramp) -> None:
-        """Refuse a ramp that begins later than now, and look at it again: nobody knows how far it is."""
+        """Refuse a ramp that begins later than now, and check it again later: its share is not known yet."""
         ahead = ramp.start - self._node.get_clock().now().nanoseconds
         if ramp.duration and ahead > AHEAD:
             self._early[topic] = ramp.start, message

@@ -1,4 +1,4 @@
-"""``~/set_payload`` and ``~/set_gravity``: the load of the arm, published and, if asked, kept over a restart."""
+"""``~/set_payload`` and ``~/set_gravity``: the load of the arm, published and, on request, kept over a restart."""
 
 from dataclasses import replace
 
@@ -14,8 +14,8 @@ from robot_dynamics_ros.messages.load import (
     payload_state,
     ramp_time_of,
 )
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_topics import LoadPublisher
+from robot_dynamics_ros.nodes.robot_loader import check_gravity
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
@@ -26,8 +26,8 @@ class LoadService:
     The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
     """
 
-    def __init__(self, node: DynamicsNode, publishers: dict[str, LoadPublisher], path: str):
-        """Begin with the payload that ``path`` holds ('': none is kept) under the gravity of the node's robot.
+    def __init__(self, node, publishers: dict[str, LoadPublisher], path: str):
+        """Begin with the payload in the file ``path`` ('': none is kept) and the gravity of the node's robot.
 
         ModelError names the file if it is broken.
         """
@@ -47,7 +47,7 @@ class LoadService:
                 raise ModelError(f'payload_file {path}: {error}') from error
 
     def begin(self) -> None:
-        """Publish the load, for the node is being activated, and log where it is from."""
+        """Publish the load, as at activation, and log where it is from."""
         mass, (x, y, z) = self.load.payload.mass, self.load.gravity.after
         source = f'from {self._path}' if self._kept else 'nothing is kept from an earlier start'
         self._node.get_logger().info(
@@ -59,7 +59,7 @@ class LoadService:
     def compare_clocks(self) -> None:
         """Finish the ramp of a file that begins later than now: it was written on another clock.
 
-        Nothing is known of a simulated clock that does not run yet.
+        A simulated clock that does not run yet is not compared.
         """
         now = self._now()
         if not self._other_clock_possible or now == 0:
@@ -79,7 +79,7 @@ class LoadService:
 
     @property
     def robot(self) -> Robot:
-        """The node's robot with its load now; the same object as long as nothing changes."""
+        """The node's robot with its load now; the same object while nothing changes."""
         now = self._now()
         if not self.load.finished(now):
             return self.load.robot_at(self._node.robot, now)
@@ -99,7 +99,7 @@ class LoadService:
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
         self._check_payload(frame, payload)
         ramp = self.load.payload.to(frame, payload, self._now(), ramp_time)
-        # whatever can be refused has been when the file is written
+        # the file is written last: nothing is refused after it
         if self._path:
             try:
                 write_payload(self._path, _kept(frame, payload, ramp))
@@ -113,7 +113,7 @@ class LoadService:
     def set_gravity(self, request, response) -> None:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
         vector = gravity_of(self._node.robot, request.gravity)
-        self._node.check_gravity(self._node.robot, vector)
+        check_gravity(vector, self._node.value('gravity_limit'))
         for frame, payload in self.load.payload.after.items():
             self._check_held(frame, payload, vector)
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
@@ -128,7 +128,7 @@ class LoadService:
         limit = self._node.value('payload_limit')
         if limit and payload.mass > limit:
             raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
-        # nothing weighs anything where gravity was set to 0 for a while: that of the parameter counts, too
+        # where gravity was set to 0 any mass could be held: also check the parameter's gravity
         for gravity in {self.load.gravity.after, vector_of(self._node.robot.gravity)}:
             self._check_held(frame, payload, gravity)
 

@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterator
 from weakref import WeakKeyDictionary, WeakSet
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
 REMEMBERED = 64
-"""Messages handed over directly whose copies may still be on their way."""
+"""Number of messages handed over directly whose copies may still arrive."""
 
 # by context and resolved topic, which differ between robots of one process
 _local: WeakKeyDictionary = WeakKeyDictionary()
 
 
 class LoadPublisher:
-    """Publishes one of ``KINDS``, transient local, and hands each message to the nodes of this process at once.
+    """Publishes one of ``KINDS``, transient local, and hands each message to the nodes of this process directly.
 
-    It exists as long as its node: a subscriber can tell that there is a server before the server is active.
+    It exists as long as its node: a subscriber knows that there is a server before the server is active.
     """
 
     def __init__(self, node, topic: str):
         """Create the publisher of ``topic``."""
         self._context = node.context
-        self._publisher = node.create_lifecycle_publisher(KINDS[topic], topic, LATCHED)
+        self._publisher = node.create_lifecycle_publisher(KINDS[topic], topic, TRANSIENT_LOCAL)
 
     def publish(self, message) -> None:
         """Hand over and publish ``message``, which is not changed afterwards; the node is active."""
@@ -37,12 +37,12 @@ class LoadPublisher:
 class LoadTopics:
     """The subscriptions of one node to ``KINDS`` and the newest message of each, from the node's start to its end.
 
-    A message that was handed over directly counts once: its copy, which comes over DDS later, is ignored.
+    The copy of a message that was handed over directly, which comes over DDS later, is ignored.
     """
 
     def __init__(self, node):
         """Subscribe."""
-        self.created = time.monotonic()  # from then on the graph is being discovered
+        self.created = time.monotonic()  # discovery begins then
         self._node = node
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)
@@ -53,7 +53,7 @@ class LoadTopics:
         self._subscribe()
 
     def renew(self) -> None:
-        """Subscribe anew, so that a message of a server that has ended meanwhile counts no more."""
+        """Subscribe again, which drops the message of a server that has ended meanwhile."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._newest.clear()
@@ -81,7 +81,8 @@ class LoadTopics:
 
     def _subscribe(self) -> None:
         self._subscriptions = [
-            self._node.create_subscription(kind, topic, self._callback(topic), LATCHED) for topic, kind in KINDS.items()
+            self._node.create_subscription(kind, topic, self._callback(topic), TRANSIENT_LOCAL)
+            for topic, kind in KINDS.items()
         ]
 
     def _callback(self, topic: str):

@@ -1,9 +1,9 @@
 """A process that runs nodes until it is asked to stop.
 
 SIGINT and SIGTERM never raise an exception: until ``run`` is called they end the process at once (``nodes/__init__``);
-while nodes are being started a thread silences those that are active and ends the process, whatever the main thread is
-compiling; afterwards the executor returns. The ROS context is valid until all nodes are silent, so that a node can
-publish a last torque.
+while nodes are being started a thread deactivates those that are active and ends the process, whatever the main thread
+is compiling; afterwards the executor returns. The ROS context is valid until all nodes have stopped publishing, so that
+a node can publish a last torque.
 """
 
 import gc
@@ -25,10 +25,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Stop:
-    """What a signal does: ``asked`` becomes done; before ``spinning`` is called the process ends at once."""
+    """Handles signals: ``asked`` becomes done; before ``spinning`` is called the process ends at once."""
 
     def __init__(self, nodes: list):
-        """Take the signals over; ``nodes`` are silenced before the process ends."""
+        """Install the handlers; ``nodes`` stop publishing before the process ends."""
         self.asked = Future()
         self._nodes = nodes
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class _Stop:
         threading.Thread(target=self._wait, name='signals', daemon=True).start()
 
     def spinning(self) -> None:
-        """Nodes are started: from now on the first signal lets the executor return, the second ends the process."""
+        """From now on the first signal lets the executor return, the second ends the process."""
         with self._lock:
             self._spinning = True
 
@@ -60,7 +60,7 @@ class _Stop:
 
 
 def silence(nodes: list) -> None:
-    """Let all nodes fall silent; one that has no lifecycle has nothing to end."""
+    """Let all nodes with a lifecycle stop publishing."""
     for node in list(nodes):
         if isinstance(node, LifecycleNode):
             node.fall_silent()
@@ -101,9 +101,9 @@ def run(*makers) -> None:
         stop.spinning()
         executor.spin_until_future_complete(stop.asked)
     except ExternalShutdownException:
-        pass  # by who else holds the context
+        pass  # whatever shares the context has shut it down
     finally:
         silence(nodes)
         rclpy.try_shutdown()
-        # the process is at its end; to look for garbage in it would take 0.4 s (2026-11-20)
+        # the process ends; a last garbage collection would take 0.4 s (2026-11-20)
         gc.freeze()

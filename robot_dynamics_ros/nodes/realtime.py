@@ -1,4 +1,4 @@
-"""What the operating system can do for the thread of a hot path; what it refuses is told, and the node goes on."""
+"""Scheduling of the hot path's thread; what the operating system refuses is logged, and the node goes on."""
 
 import ctypes
 import os
@@ -6,21 +6,21 @@ import threading
 from typing import NamedTuple
 
 MCL_CURRENT, MCL_FUTURE = 1, 2
-"""Flags of mlockall: pages that are there, pages to come."""
+"""Flags of mlockall: present pages, future pages."""
 
 
 class Schedule(NamedTuple):
-    """How a thread shall run."""
+    """How a thread is scheduled."""
 
-    priority: int  # of SCHED_FIFO, 1 to 99; 0 leaves the thread as it is
-    cores: tuple[int, ...]  # it may run on; none leaves that to the system
-    lock_memory: bool  # nothing of the process is swapped out
+    priority: int  # of SCHED_FIFO, 1 to 99; 0: default scheduling
+    cores: tuple[int, ...]  # on which it may run; none: all
+    lock_memory: bool  # of the whole process
 
 
 def apply(schedule: Schedule) -> list[str]:
-    """Set the calling thread up; return what was refused, a line each.
+    """Schedule the calling thread; return what was refused, a line each.
 
-    The priority also holds for threads that Python did not make: they are the middleware's and bring the messages.
+    The priority also applies to threads that Python did not create: the middleware's, which receive the messages.
     """
     thread = threading.get_native_id()
     refused = []

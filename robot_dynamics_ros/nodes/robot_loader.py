@@ -3,7 +3,12 @@
 import math
 from pathlib import Path
 
+import numpy as np
+from std_msgs.msg import String
+
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
 
 
@@ -31,6 +36,53 @@ def load_robot(node, description: str) -> Robot:
     if robot.nv != len(robot.joint_names):
         raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
     return robot.with_binding('specialised', most_joints=node.value('most_joints')).with_gravity(node.value('gravity'))
+
+
+class RobotDescription:
+    """Where a node's robot is described: a topic, or the parameters robot_description and model."""
+
+    def __init__(self, node):
+        """Subscribe to the topic that ``node``, a BaseNode, names in its parameter description_topic, if any."""
+        self._node, self._published = node, ''
+        self._topic = node.value('description_topic')
+        if self._topic:
+            node.create_subscription(String, self._topic, self.on_message, TRANSIENT_LOCAL)
+
+    def source(self) -> str:
+        """Return the URDF's text or path, or the robot's name; ModelError where nothing came on the topic yet."""
+        if self._topic and not self._published:
+            raise ModelError(f'no robot description on topic {self._topic!r} yet')
+        if self._topic and '<' not in self._published:
+            # nobody on the graph names files that this process reads
+            raise ModelError(f'topic {self._topic!r}: expected the text of a URDF, got {self._published!r:.80}')
+        return self._published or self._node.value('robot_description') or self._node.value('model')
+
+    def on_message(self, message: String) -> None:
+        """Use a new description: a configured node is configured again, an active one also activated again."""
+        node = self._node
+        if message.data == self._published:
+            return
+        self._published = message.data
+        configured, active = node.robot is not None, node.active
+        if configured:
+            node.get_logger().info('another robot description: the node is configured again')
+            if active:
+                node.trigger_deactivate()
+            node.trigger_cleanup()
+        if active or (not configured and node.value('autostart')):
+            node.start()
+        elif configured:
+            node.trigger_configure()
+
+
+def check_gravity(vector, limit: float) -> None:
+    """Refuse gravity (3, m/s^2) that is not finite, or larger than the parameter gravity_limit says (m/s^2)."""
+    validation.finite('gravity', vector, (3,))
+    size = float(np.linalg.norm(vector))
+    if size > limit:
+        raise ArgumentError(
+            f'gravity: its magnitude of {size:g} m/s^2 is above the parameter gravity_limit, {limit:g} m/s^2'
+        )
 
 
 def locked_positions(entries) -> dict[str, float]:

@@ -1,170 +1,20 @@
-"""A simulated arm with joint friction for machines without a robot: MuJoCo behind the topics of a real one."""
+"""A simulated arm with joint friction for machines without a robot."""
 
-import reprlib
-import time
-
-import numpy as np
-from rclpy.qos import qos_profile_sensor_data
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import Trigger
-
-from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.formats.untrusted_text import read_text
-from robot_dynamics_ros.messages.stamps import set_nanoseconds
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.plant_loop import PlantLoop
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.simulation.arm_clock import ArmClock
-
-STEP = 1_000_000
-"""Simulation step in ns."""
-SECOND = 1_000_000_000
 
 
-def plant_class():
-    """Return MujocoArm; ArgumentError where MuJoCo, which nothing else of a bringup needs, is not installed."""
-    try:
-        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415
-    except ImportError as error:
-        raise ArgumentError(f"simulated_arm needs MuJoCo (pip install 'mujoco>=3.3'): {error}") from None
-    return MujocoArm
-
-
-class SimulatedArm(DynamicsNode):
-    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
-
-    Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
-    node or its controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the
-    simulation slow, not wrong. Stamps never go back (``ArmClock``).
-    """
+class SimulatedArm(BaseNode):
+    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position."""
 
     def __init__(self, **options):
         """Declare the parameters."""
         super().__init__('simulated_arm', **options)
-        self.declare('rate', 500.0, 'joint states per second', low=1.0, high=1000.0)
-        self.declare('start', [0.0], 'position at start and after a reset, rad; one number serves all joints')
-        self.declare('mass_error', 0.0, "the plant's masses are 1 + this times the model's", low=-0.9, high=9.0)
-        self.declare('friction_error', 0.0, "the plant's friction is 1 + this times the model's", low=-1.0, high=9.0)
-        self.declare('command_timeout', 0.2, 'time without a command after which the brakes close, s', 0.001, 10.0)
-        self.declare(
-            'longest_delay', 0.02, 'beyond the time between two states, how late arm or command may be, s', 0.001, 1.0
-        )
-        self._made: list = []
 
-    def setup(self) -> None:
-        """Create the plant, the command input and the state output."""
-        start = np.array(self.value('start'), float)
-        self._arm = plant_class()(
-            self._urdf(),
-            self.robot,
-            STEP / SECOND,
-            np.full(self.robot.nq, start[0]) if len(start) == 1 else start,
-            mass_error=self.value('mass_error'),
-            friction_error=self.value('friction_error'),
-        )
-        ros_clock = self.get_clock()
-        self._arm_time = ArmClock(
-            STEP, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
-        )
-        self._timeout = round(self.value('command_timeout') * SECOND)
-        self._longest_delay = round((1.0 / self.value('rate') + self.value('longest_delay')) * SECOND)
-        self._command_seen: int | None = None
-        rest = [0.0] * self.robot.nv
-        self._state = JointState(name=list(self.robot.joint_names), position=rest, velocity=rest, effort=rest)
-        # the message's own memory: nothing is converted on the way out
-        self._position = np.frombuffer(self._state.position)
-        self._velocity = np.frombuffer(self._state.velocity)
-        self._effort = np.frombuffer(self._state.effort)
-        self._publisher = self.create_lifecycle_publisher(JointState, 'joint_states', 10)
-        commands = self.create_subscription(
-            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
-        )
-        timer = self.create_timer(1.0 / self.value('rate'), self._on_timer)
-        reset = self.create_service(Trigger, '~/reset', self._on_reset)
-        self._made = [
-            (self.destroy_lifecycle_publisher, self._publisher),
-            (self.destroy_subscription, commands),
-            (self.destroy_timer, timer),
-            (self.destroy_service, reset),
-        ]
-
-    def teardown(self) -> None:
-        """Destroy inputs and output."""
-        for destroy, entity in self._made:
-            destroy(entity)
-        self._made = []
-
-    def on_activate(self, state):
-        """Begin on the brakes, and let the arm's time begin now."""
-        self._arm.brakes = True
-        self._begin()
-        return super().on_activate(state)
-
-    def report(self) -> dict[str, str]:
-        """Return brakes and lost time."""
-        lost = self._arm_time.steps_lost * STEP / SECOND
-        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
-
-    def _urdf(self) -> str:
-        """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
-        if self.value('base_link') or self.value('tip_link') or any(map(str.strip, self.value('locked_joints'))):
-            return self.robot.to_urdf()
-        description = self.description()
-        if '<' in description:
-            return description
-        return read_text(description if description.endswith('.urdf') else named_urdf(description))
-
-    def _on_timer(self) -> None:
-        """Step the arm up to now and publish its state."""
-        if not self.active or self.crash:
-            return
-        if self._arm_time.read():
-            self._command_seen = None  # in the time that is over
-        quiet = np.inf if self._command_seen is None else self._arm_time.time - self._command_seen
-        if quiet > self._timeout:
-            self._arm.brakes = True
-        if self._arm.brakes:
-            self._arm_time.follow()  # nothing moves: whatever time was lost is made good
-        self._step(controller_is_late=quiet > self._longest_delay)
-        set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
-        self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
-        self._effort[:] = self._arm.torque
-        self._publisher.publish(self._state)
-        self.silence = ''
-
-    def _begin(self) -> None:
-        """Let the arm's time begin now, without a command."""
-        self._command_seen = None
-        self._arm_time.read()
-        self._arm_time.follow()
-
-    def _step(self, controller_is_late: bool) -> None:
-        """Step the arm by what is due; a machine that is late loses time, and so does a controller that is."""
-        due = self._arm_time.due()
-        count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
-        self._arm.step(count)
-        self._arm_time.advance(count, lost=due - count)
-
-    def _on_command(self, message: Float64MultiArray) -> None:
-        """Take the newest torque, in joint order; a wrong one counts as none."""
-        if len(message.data) != len(self._arm.torque) or not np.isfinite(message.data).all():
-            got = reprlib.repr(list(message.data))  # short, however much came
-            self.get_logger().warning(
-                f'command refused: expected {len(self._arm.torque)} finite torques, got {got}',
-                throttle_duration_sec=1.0,
-            )
-            return
-        self._arm.torque[:] = message.data
-        self._arm.brakes = False
-        self._command_seen = self._arm_time.now()
-
-    def _on_reset(self, request, response):
-        """Put the arm back to its start, on its brakes."""
-        self._arm.reset()
-        self._begin()
-        response.success, response.message = True, 'at the start position, brakes closed'
-        return response
+    def make_task(self) -> PlantLoop:
+        """Return the simulation; DynamicsError says why it can't run."""
+        return PlantLoop(self)
 
 
 def main():

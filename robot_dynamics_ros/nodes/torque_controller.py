@@ -1,22 +1,24 @@
 """Controls an arm by joint torques along a desired trajectory; the laws are in ``control.joint_space_control``."""
 
-import numpy as np
-from rclpy.lifecycle import TransitionCallbackReturn
+from functools import partial
 
-from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl, gains
+import numpy as np
+
+from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.dynamics_node import AT_ACTIVATION
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
+from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
-from robot_dynamics_ros.nodes.torque_node import START_TOLERANCE, TorqueNode
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
 
-class TorqueController(TorqueNode):
+class TorqueController(BaseNode):
     """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` with its info in, ``effort_commands`` out.
 
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
@@ -25,84 +27,36 @@ class TorqueController(TorqueNode):
     """
 
     def __init__(self, **options):
-        """Declare the parameters."""
-        super().__init__('torque_controller', **options)
-        self.declare(**START_TOLERANCE)
-        self.declare(
-            'control_law',
-            'pd_feedforward',
-            f'one of {", ".join(LAWS)}; taken at activation, as the gains are',
-            check=lambda robot, law: validation.choice('control_law', law, LAWS),
-            acts=AT_ACTIVATION,
-        )
-        for name, default, description in (
-            ('stiffness', [300.0, 400.0, 300.0, 60.0, 60.0, 60.0], 'Kp of each joint, N m/rad'),
-            ('damping', [30.0, 40.0, 30.0, 4.0, 4.0, 4.0], 'Kd of each joint, N m s/rad'),
-        ):
-            self.declare(name, default, description, check=_check_gains(name), acts=AT_ACTIVATION)
-        self.declare('bandwidth', 10.0, 'of computed_torque, rad/s', low=0.1, high=1000.0, acts=AT_ACTIVATION)
-        self.declare(
-            'feedforward_age_limit',
-            0.05,
-            'how far a feedforward torque may lie from the state, s',
-            low=0.0,
-            high=10.0,
-        )
+        """Declare the parameters and subscribe to the load."""
+        checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
+        super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
+        self.load_topics = LoadTopics(self)
 
-    def setup(self) -> None:
-        """Create the inputs beside those of every torque node."""
-        self._desired = np.zeros((3, self.robot.nv))
-        self._follower = TrajectoryFollower(self.robot, self._desired, self.value('start_tolerance'), self.refuse)
-        super().setup()
-        self.trajectory = self.add(TrajectoryInput(self, self._follower))
-
-    def inputs(self) -> dict:
-        """Return the handler of the feedforward torque."""
-        self._feedforward = self.add(FeedforwardInput(self, self.value('feedforward_age_limit')))
-        return {TOPIC: self._feedforward.on_torque}
-
-    def make_law(self) -> JointSpaceLaw:
-        """Return the law that the parameters say; DynamicsError where they are wrong."""
-        law, terms = self.value('control_law'), self.ownership.terms
-        gains = self.value('stiffness'), self.value('damping')
-        bandwidth = self.value('bandwidth')
-        control = self.blended(lambda robot: JointSpaceControl(robot, law, *gains, bandwidth, terms))
-        hold = self.blended(lambda robot: Hold(robot, *gains, terms))
-        self._law_name = law
-        feedforward = self._feedforward if law == 'pd_feedforward' else None
-        return JointSpaceLaw(self._follower, self._desired, control, hold, feedforward)
-
-    def make_output(self) -> CommandArray:
-        """Return the publisher; ArgumentError where the robot takes no torques."""
-        if not self.ownership.takes_commands:
+    def make_task(self) -> ControlLoop:
+        """Return the control loop; ArgumentError where the robot takes no torques."""
+        arm = LoadedRobot(self)
+        if not arm.ownership.takes_commands:
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
-        return CommandArray(self, 'effort_commands')
+        desired, fields = np.zeros((3, arm.robot.nv)), {}
+        follower = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
+        feedforward = FeedforwardInput(self, arm, self.value('feedforward_age_limit'))
+        handlers = {TOPIC: feedforward.on_torque}
 
-    def on_activate(self, state):
-        """Take law and gains as the parameters are now."""
-        try:
-            self.renew_law()
-            self.warm_up()
-        except DynamicsError as error:
-            self.get_logger().error(f'not activated: {error}')
-            self.silence = f'not activated: {error}'
-            return TransitionCallbackReturn.FAILURE
-        self._feedforward.reset()  # what came before counts no more
-        return super().on_activate(state)
+        def make_law() -> JointSpaceLaw:
+            name, terms = self.value('control_law'), arm.ownership.terms
+            gains = self.value('stiffness'), self.value('damping')
+            bandwidth = self.value('bandwidth')
+            control = arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms))
+            hold = arm.blended(lambda robot: Hold(robot, *gains, terms))
+            fields['control law'] = name
+            feedforward.reset()  # what came before counts no more
+            return JointSpaceLaw(follower, desired, control, hold, feedforward if name == 'pd_feedforward' else None)
 
-    def load_changed(self) -> None:
-        """Compare the feedforward torque's payload and gravity with the new ones, too."""
-        super().load_changed()
-        self._feedforward.compare()
+        output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
+        return ControlLoop(self, arm, make_law(), output, trajectory, handlers, fields, renew=make_law)
 
-    def report(self) -> dict[str, str]:
-        """Add the law."""
-        return {**super().report(), 'control law': self._law_name}
-
-
-def _check_gains(name: str):
-    """Return the check of a parameter that holds gains."""
-    return lambda robot, values: gains(name, values, robot.nv)
+    def _check_gains(self, name: str, values) -> None:
+        gains(name, values, self.robot.nv)
 
 
 def main():

@@ -1,7 +1,7 @@
 """The line of calls from a joint state to a torque: gate, law, limiter, publishers.
 
 state bytes -> ``StateInput`` (names, arrays) -> ``StateGate`` (fresh, in order) -> law -> ``TorqueLimiter`` -> publish.
-One thread runs it, that of the ``HotPath``. What others read of it are numbers, texts and copies.
+The thread of the ``HotPath`` runs it. Other threads read numbers, strings and copies of it.
 """
 
 import time
@@ -18,11 +18,11 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import StateInput
 
 MOST_REASONS = 20
-"""Reasons for rejection that are counted one by one: names in messages make any number of them."""
+"""Reasons for rejection that are counted separately: joint names in messages make any number of them."""
 STEP = 0.005
-"""Time between two torques of the ramp at deactivation, s."""
+"""Time between two commands of the ramp at deactivation, s."""
 PATIENCE = 1.0
-"""Time beyond the calculated one that this ramp may take, s."""
+"""Time beyond its computed duration after which this ramp is given up, s."""
 NO_INPUT = 'no input yet'
 NOT_FINITE = 'the torque is not finite'
 
@@ -36,7 +36,7 @@ class PipelineClock:
         self.look()
 
     def look(self) -> None:
-        """Look whether time is simulated; not done for each state."""
+        """Check whether time is simulated; not done for each state."""
         self.simulated = self._ros_clock.ros_time_is_active
         # reading the system's clock directly costs a tenth of asking rclpy
         self.now: Callable[[], int] = self._simulated_time if self.simulated else time.time_ns
@@ -47,10 +47,10 @@ class PipelineClock:
 
 
 class Awaited(Protocol):
-    """What must be known before the first torque."""
+    """What must be known before the first torque is published."""
 
     missing: str
-    """What it lacks; '' once it is known."""
+    """What is not known yet; '' for nothing."""
 
 
 class Output(Protocol):
@@ -64,10 +64,10 @@ class Output(Protocol):
 
 
 class Counts:
-    """What became of joint states; the hot path writes, ``rejected_reasons`` gives others a copy."""
+    """Counts of joint states; the hot path writes them, ``rejected_reasons`` returns a copy for other threads."""
 
     def __init__(self):
-        """Begin at zero."""
+        """Start at zero."""
         self.received = self.published = 0
         self._rejected: dict[str, int] = {}
 
@@ -82,14 +82,15 @@ class Counts:
         return self._rejected.copy()  # one step of the interpreter: no other thread comes between
 
     def reset(self) -> None:
-        """Forget the rejections."""
+        """Reset the rejections."""
         self._rejected = {}
 
 
 class TorquePipeline:
     """Computes and publishes one torque for each joint state; no exception leaves it.
 
-    ``silence`` says why the last state got no torque, '' if it got one. ``halted`` stops everything until ``begin``.
+    ``silence`` is the reason why the last state got no torque, '' if it got one. ``halted``, where it is not '', is the
+    reason why nothing is computed until ``begin``.
     """
 
     def __init__(
@@ -108,9 +109,9 @@ class TorquePipeline:
     ):
         """Connect the parts.
 
-        ``load.missing`` is what must come first, '' if nothing;
-        ``look_at_clock()`` has payload and gravity follow a clock that was set back; ``crashed(error)`` and
-        ``refuse(reason)`` are told of exceptions and of input that is refused.
+        No torque is published while ``load.missing`` is not ''. ``look_at_clock()`` makes the ramps of payload and
+        gravity follow a clock that was set back. ``crashed(error)`` handles an exception, ``refuse(reason)`` logs that
+        a state was rejected.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self.limiter, self.fallback = limiter, fallback
@@ -121,14 +122,14 @@ class TorquePipeline:
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
-        self._answered = 0.0  # likewise of the last that was answered
-        self._sent: float | None = None  # when the last torque left, on the clock of the arm, s
-        self._stamp = 0  # of the last state that was answered, ns
+        self._answered = 0.0  # likewise of the last that got a torque
+        self._sent: float | None = None  # when the last torque was sent, on the clock of the arm, s
+        self._stamp = 0  # of the last state that got a torque, ns
         self._sends = False  # a torque was sent since activation
         self._falls_back = False  # the last torque was one of the fallback
 
     def begin(self) -> None:
-        """Begin anew, as at activation: nothing is followed, held or known of earlier states.
+        """Reset, as at activation: drop the desired motion, the hold position and what earlier states have set.
 
         The last torque is kept for the rate limit.
         """
@@ -142,7 +143,7 @@ class TorquePipeline:
         self._sends = self._falls_back = False
 
     def on_state(self, data: bytes) -> None:
-        """Take one state through all steps, in the order of the safety rules."""
+        """Process one state, in the order of the safety rules."""
         self._seen = steady = time.monotonic()
         self.counts.received += 1
         if self.halted:
@@ -160,7 +161,7 @@ class TorquePipeline:
             self._crashed(error)
 
     def on_pause(self) -> None:
-        """Send what the fallback says where states that can be answered are overdue."""
+        """Publish the torque of the fallback where usable states are overdue."""
         if self.fallback is None or not self.fallback.armed or self.halted:
             return
         steady = time.monotonic()
@@ -182,7 +183,8 @@ class TorquePipeline:
     def finish(self, ramp_time: float) -> str:
         """Reduce the command to zero over ``ramp_time`` s (0: at once), within the rate limit, as at deactivation.
 
-        Nothing is sent where no torque was sent since activation. Returns why the command did not come to zero, if so.
+        Nothing is sent where no torque was sent since activation. Returns why the command did not reach zero, '' if it
+        did.
         """
         if not self._sends:
             return ''
@@ -203,7 +205,7 @@ class TorquePipeline:
             return f'ramp to zero at deactivation stopped: {error!r}'
 
     def status(self) -> str:
-        """Return why no torque is published, '' where one was within the age limit, at least 1 s."""
+        """Return why no torque is published, '' where one was within the age limit or 1 s, whichever is longer."""
         age, allowed = self.age, max(self._gate.limit, 1.0)
         if self.halted or age is None or age <= allowed or self._falls_back:
             return self.halted or self.silence
@@ -237,7 +239,7 @@ class TorquePipeline:
         return ''
 
     def _unanswered(self, result: Result) -> str:
-        """Have the fallback act where an input is missing, rest where no torque is asked for; return the reason."""
+        """Let the fallback act where an input is missing, reset it where no torque is needed; return the reason."""
         if result.outcome is Outcome.INCOMPLETE:
             if self.fallback:
                 self.fallback.see(self._state.q)
@@ -259,12 +261,12 @@ class TorquePipeline:
         return True
 
     def _reject(self, why: str) -> str:
-        """Count a state that is not answered, and return the reason for silence."""
+        """Count a rejected state and return the reason why it gets no torque."""
         self.counts.reject(why)
         return self._without_torque(f'joint state rejected: {why}')
 
     def _without_torque(self, reason: str) -> str:
-        """Let the fallback act for a state that can't be answered; return the reason for silence."""
+        """Let the fallback act for a state that gets no torque; return the reason."""
         self.silence = reason
         self.on_pause()
         return self.silence

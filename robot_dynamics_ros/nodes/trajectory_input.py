@@ -1,4 +1,4 @@
-"""From JointTrajectory messages to the trajectory that a node follows."""
+"""Input of JointTrajectory messages."""
 
 import time
 
@@ -11,24 +11,26 @@ from robot_dynamics_ros.messages.stamps import nanoseconds
 
 
 class TrajectoryInput:
-    """Subscribes to ``joint_trajectory`` and hands each trajectory to a follower; one without points ends the last.
+    """Passes each trajectory on ``joint_trajectory`` to a follower; one without points ends the last.
 
-    A wrong one is refused by name, and the old one goes on. ``refused`` is the last reason.
+    A wrong one is refused by name, and the old one is followed further. ``refused`` is the last reason.
     """
 
     def __init__(self, node, follower: TrajectoryFollower):
-        """Subscribe for a TorqueNode."""
+        """Subscribe for a BaseNode."""
         self._node, self._follower = node, follower
         self.refused = ''
+        node.clock_followers.append(self._clock_set_back)
         self._subscription = node.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        node.resources.callback(node.destroy_subscription, self._subscription)
 
-    def destroy(self) -> None:
-        """Destroy the subscription."""
-        self._node.destroy_subscription(self._subscription)
+    def _clock_set_back(self, before: int, after: int) -> None:
+        """In simulated time drop the trajectory: it is from before; any thread.
 
-    def drop(self) -> None:
-        """Follow nothing."""
-        self._follower.stop()
+        A system clock that was set may be noticed late; the pipeline drops what is followed then.
+        """
+        if self._node.get_clock().ros_time_is_active:
+            self._follower.stop()
 
     def _on_trajectory(self, message: JointTrajectory, info) -> None:
         """Follow a new trajectory; ``info`` says when the middleware received it."""
@@ -48,7 +50,7 @@ class TrajectoryInput:
             )
 
     def _receive(self, message: JointTrajectory, received: int) -> list[str]:
-        """Follow a trajectory that was received at ``received`` (ns of the system's clock); return its interpolations.
+        """Follow a trajectory that was received at ``received`` (ns, system clock); return its interpolations.
 
         Raises DynamicsError naming what is wrong.
         """

@@ -1,6 +1,7 @@
 """One test for each sentence of CONVENTIONS.md, named after its number; from 23 on in ``test_conventions_joints``."""
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -278,7 +279,7 @@ def test_20_service_lists_are_row_major():
     matrices = Query(AUBO, [], positions=flat).mass_matrix()
     assert all(np.array_equal(M, AUBO.mass_matrix(state)) for M, state in zip(matrices, states, strict=True))
     pytest.importorskip('rclpy', reason='the services need ROS 2')
-    from robot_dynamics_ros.nodes.dynamics_server import _flat  # noqa: PLC0415
+    from robot_dynamics_ros.nodes.dynamics_services import _flat  # noqa: PLC0415
 
     assert list(_flat(matrices)) == [number for M in matrices for row in M for number in row]
     for path in (ROOT / 'robot_dynamics_interfaces' / 'srv').glob('Get*.srv'):
@@ -293,7 +294,13 @@ def test_21_frame_id_of_a_torque_is_the_base_link_and_terms_have_one_order():
     from robot_dynamics_ros.nodes.torque_publishers import NamedTorque  # noqa: PLC0415
 
     sent = []
-    node = SimpleNamespace(robot=AUBO, output=lambda *_: sent.append)
+    publisher = SimpleNamespace(handle=SimpleNamespace(publish_raw=sent.append))
+    node = SimpleNamespace(
+        robot=AUBO,
+        resources=ExitStack(),
+        create_lifecycle_publisher=lambda *_, **__: publisher,
+        destroy_lifecycle_publisher=None,
+    )
     NamedTorque(node, 'feedforward_torque').publish(10**9, np.arange(6.0))
     message = deserialize_message(sent[0], JointState)
     assert (message.header.frame_id, list(message.effort)) == (AUBO.link_names[0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])

@@ -13,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 NODE = 'feedforward_node'
 ROBOT = Robot.named('aubo_i5')
@@ -110,7 +110,7 @@ def test_the_torque_is_that_of_the_reference_carried_on_to_the_stamp(graph, star
 @pytest.fixture
 def payload_states(graph):
     """A publisher that the node hears whenever it has joined."""
-    publisher = graph.node.create_publisher(PayloadState, 'payload_state', LATCHED)
+    publisher = graph.node.create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
     yield publisher
     graph.node.destroy_publisher(publisher)
 

@@ -38,9 +38,9 @@ def node(request):
     made.start()
     assert made.active
     made.sent, made.told = [], []
-    made.pipeline._publish = lambda stamp, torque: made.sent.append(torque.copy())
-    made.load.missing = ''  # nobody spins this node until its load is known
-    made._diagnostics.publish = lambda array: made.told.extend(array.status)
+    made.task.pipeline._publish = lambda stamp, torque: made.sent.append(torque.copy())
+    made.task.arm.load.missing = ''  # nobody spins this node until its load is known
+    made.diagnostics.publisher.publish = lambda array: made.told.extend(array.status)
     yield made
     made.fall_silent()
     made.destroy_node()
@@ -74,28 +74,28 @@ def broken(*arguments):
 
 
 def test_an_error_on_the_hot_path_silences_the_node_until_it_is_activated_again(node):
-    law, node.pipeline.law = node.pipeline.law, Broken()
-    node.pipeline.on_state(state(node))
+    law, node.task.pipeline.law = node.task.pipeline.law, Broken()
+    node.task.pipeline.on_state(state(node))
     assert node.silence == "internal error: RuntimeError('a wheel came off')"
-    node.pipeline.law = law
-    node.pipeline.on_state(state(node))
+    node.task.pipeline.law = law
+    node.task.pipeline.on_state(state(node))
     assert node.sent == []  # silent although it could go on
-    node._diagnostics_timer.cancel()  # the node does not wait for it
+    node.diagnostics.timer.cancel()  # the node does not wait for it
     spin_until_inactive(node)
-    node._publish_diagnostics()
+    node.diagnostics.publish()
     (status,) = node.told
     assert (status.level, status.message) == (DiagnosticStatus.ERROR, node.crash)
     node.trigger_activate()
-    node.load.missing = ''
-    node.pipeline.law = GravityLaw(node.gravity)
-    node.pipeline.on_state(state(node))
+    node.task.arm.load.missing = ''
+    node.task.pipeline.law = GravityLaw(node.task.arm.gravity)
+    node.task.pipeline.on_state(state(node))
     assert len(node.sent) == 1
     assert node.crash == ''
 
 
 def test_a_node_activated_before_the_executor_handles_the_error_stays_active(node):
-    node.pipeline.law = Broken()
-    node.pipeline.on_state(state(node))
+    node.task.pipeline.law = Broken()
+    node.task.pipeline.on_state(state(node))
     node.trigger_deactivate()
     node.trigger_activate()
     for _ in range(10):
@@ -105,16 +105,16 @@ def test_a_node_activated_before_the_executor_handles_the_error_stays_active(nod
 
 @pytest.mark.parametrize('node', [FeedforwardNode], indirect=True)
 def test_an_error_in_another_callback_silences_it_too(node):
-    node.trajectory._receive = broken
-    node.trajectory._subscription.callback(JointTrajectory(), {'received_timestamp': 0})
+    node.task.trajectory._receive = broken
+    node.task.trajectory._subscription.callback(JointTrajectory(), {'received_timestamp': 0})
     assert 'a wheel came off' in node.crash
-    node._diagnostics_timer.cancel()
+    node.diagnostics.timer.cancel()
     spin_until_inactive(node)
 
 
 def test_an_error_in_a_transition_leaves_it_unconfigured_and_ready_to_begin_again(node):
     node.trigger_deactivate()
-    node._hot_path.start = broken
+    node.task._hot_path.start = broken
     assert node.trigger_activate() == TransitionCallbackReturn.ERROR
     assert (node.active, node.robot) == (False, None)
     assert node.silence == 'not configured: internal error in a transition from inactive'

@@ -10,7 +10,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.torque_node import TorqueNode
+from robot_dynamics_ros.nodes.parameters import groups_by_node
 from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, Counts
 
 DOCUMENT = Path(__file__).parents[2].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
@@ -21,7 +21,7 @@ SOURCES = [
 ]
 GROUPS = {
     'all': set(NODES),
-    'torque nodes': {name for name, node_class in NODES.items() if issubclass(node_class, TorqueNode)},
+    'torque nodes': {name for name, groups in groups_by_node().items() if 'torque_nodes' in groups},
     **{name: {name} for name in NODES},
 }
 
@@ -76,9 +76,9 @@ def test_the_model_is_hashed_once(graph, monkeypatch):
     monkeypatch.setattr(Robot, 'digest', property(lambda robot: asked.append(robot) or digest(robot)))
     node = GravityCompensationNode(namespace='/in_this_process')
     node.start()
-    node._diagnostics.publish = said.append
+    node.diagnostics.publisher.publish = said.append
     for _ in range(3):
-        node._publish_diagnostics()
+        node.diagnostics.publish()
     node.fall_silent()
     node.destroy_node()
     assert len(said) == 3 and len(asked) == 1

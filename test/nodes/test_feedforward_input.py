@@ -1,6 +1,7 @@
 """Which feedforward torques may be added, and for how long payload and gravity of two nodes may differ."""
 
 import time
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 from support import graph as ros
@@ -26,23 +27,27 @@ BOX = Payload(1.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.01]))
 
 
 class Consumer:
-    """As much of a torque node as the input needs; its steady time is set by hand."""
+    """As much of a torque node and of its loaded robot as the input needs; its steady time is set by hand."""
 
-    model_digest = '0123456789abcdef'
+    digest = '0123456789abcdef'
     robot = ROBOT
 
     def __init__(self, monkeypatch):
         self.ownership = Ownership('', 'node', [''])
         self.load = SimpleNamespace(load=load())
+        self.followers, self.resources = [], ExitStack()
         self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
-        self.input = FeedforwardInput(self, 0.05)
+        self.input = FeedforwardInput(self, self, 0.05)
         self.input.on_torque(
             serialize_message(ros.stamped(JointState(name=list(ROBOT.joint_names), effort=[1.0] * 6), STAMP))
         )
 
     def create_subscription(self, kind, topic, callback, qos):
         self.receive = callback
+
+    def destroy_subscription(self, subscription):
+        raise AssertionError('nothing is cleaned up here')
 
     def get_logger(self):
         return SimpleNamespace(warning=self.warnings.append)
@@ -55,7 +60,7 @@ class Consumer:
                 joint_names=list(ROBOT.joint_names),
                 terms=['gravity', 'coriolis', 'inertia', 'friction'],
                 gravity_owner='node',
-                model_digest=self.model_digest,
+                model_digest=self.digest,
                 gravity=Vector3(x=x, y=y, z=z),
                 payloads=payload_messages({'ee_link': payload} if payload else {}),
             )
@@ -64,7 +69,8 @@ class Consumer:
     def carry(self, gravity=DOWN, payload=None):
         """Know of another load."""
         self.load.load = load(gravity, payload)
-        self.input.compare()
+        for follow in self.followers:
+            follow()
 
     def fault(self, later=0.0):
         """Return why there is no torque ``later`` s from now, '' where there is one."""

@@ -15,34 +15,42 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.nodes import clock_watch
+from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
+from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock
 
 SECOND = 1_000_000_000
 
 
-class Watched(DynamicsNode):
-    """A node that notes when its clock went back, and may fail to report."""
+class Report(Task):
+    """A task that may fail to report."""
 
-    def __init__(self, **options):
-        super().__init__('watched', **options)
-        self.set_backs, self.statuses, self.fault = [], [], None
-
-    def setup(self):
-        self.told = {}
-
-    def clock_set_back(self, before, after):
-        self.set_backs.append((before, after))
+    silence, fault = '', None
 
     def report(self):
         if self.fault:
             raise self.fault
         return {'field': 'value'}
 
+
+class Watched(BaseNode):
+    """A node that notes when its clock went back."""
+
+    def __init__(self, **options):
+        super().__init__('watched', **options)
+        self.set_backs, self.statuses = [], []
+
+    def make_task(self):
+        return Report()
+
+    def _on_clock_set_back(self, before, after):
+        super()._on_clock_set_back(before, after)
+        self.set_backs.append((before, after))
+
     def on_configure(self, state):
         result = super().on_configure(state)
-        self._diagnostics.publish = lambda array: self.statuses.extend(array.status)
+        self.diagnostics.publisher.publish = lambda array: self.statuses.extend(array.status)
         return result
 
 
@@ -72,15 +80,14 @@ def fail(*_):
 
 
 def test_a_report_that_fails_is_logged_and_the_node_stays_active(node):
-    node.silence = ''
-    node.fault = RuntimeError('dictionary changed size during iteration')
+    node.task.fault = RuntimeError('dictionary changed size during iteration')
     spin_until(node, lambda: node.statuses, 'diagnostics')
     (status,) = node.statuses
     assert status.level == DiagnosticStatus.ERROR
     assert status.message == "diagnostics failed: RuntimeError('dictionary changed size during iteration')"
     assert node.active and node.crash == ''
     assert {value.key for value in status.values} == {'model', 'model digest', 'kernels', 'joints'}
-    node.fault = None
+    node.task.fault = None
     spin_until(node, lambda: len(node.statuses) > 1, 'diagnostics again')
     assert (node.statuses[-1].level, node.statuses[-1].message) == (DiagnosticStatus.OK, 'answering')
     assert node.statuses[-1].values[-1].value == 'value'
@@ -138,7 +145,7 @@ def test_a_simulated_clock_that_goes_back_is_reported_once(node):
     send(node, publisher, 4)
     send(node, publisher, 0)
     assert node.set_backs[1:] == [(4 * SECOND, 0)]
-    node._on_second()
+    node.diagnostics.on_timer()
     assert len(node.set_backs) == 2
 
 

@@ -43,7 +43,7 @@ def make():
 
 
 def describe(node, mass: float):
-    node._on_description(String(data=pendulum(mass)))
+    node.description.on_message(String(data=pendulum(mass)))
 
 
 def takes_states() -> bool:
@@ -101,5 +101,5 @@ def test_another_robot_finds_an_active_node_active(make):
 )
 def test_a_robot_that_joint_states_cannot_describe_is_refused(make, urdf, reason):
     node = make(autostart=True)
-    node._on_description(String(data=urdf))
+    node.description.on_message(String(data=urdf))
     assert (node.robot, node.active, node.silence) == (None, False, reason)

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.tools.processes import Processes
 
 SERVER, FEEDFORWARD, GRAVITY, CONTROLLER = NODES = (
@@ -167,7 +167,7 @@ def test_gravity_is_used_in_the_torques_and_sent_to_late_joiners(graph):
     assert_torques(graph, tilted)
     assert graph.diagnostics(FEEDFORWARD).fields['gravity, m/s^2'] == '3 -2 9'
     told = []
-    graph.node.create_subscription(GravityState, 'gravity_state', told.append, LATCHED)
+    graph.node.create_subscription(GravityState, 'gravity_state', told.append, TRANSIENT_LOCAL)
     graph.until(lambda: told, 'the last gravity_state for who joins later')
     assert (told[-1].gravity, told[-1].header.frame_id) == (Vector3(x=3.0, y=-2.0, z=9.0), ROBOT.link_names[0])
     for node in (GRAVITY, CONTROLLER):
@@ -198,7 +198,7 @@ REFUSED = {
 def test_what_cannot_be_carried_is_refused_and_changes_nothing(graph, message, reason):
     set_payload(graph, **BODY, frame='ee_link')
     assert_torques(graph, LOADED)
-    publisher = graph.node.create_publisher(type(message), reason.split(':')[0], LATCHED)
+    publisher = graph.node.create_publisher(type(message), reason.split(':')[0], TRANSIENT_LOCAL)
     said = len(graph.log('bringup'))
     graph.until(lambda: graph.log('bringup')[said:].count(' refused: ') >= 3 or publisher.publish(message), 'refusals')
     graph.node.destroy_publisher(publisher)

@@ -18,17 +18,18 @@ from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.nodes import load_input
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED, DynamicsNode
+from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 SECOND = 1_000_000_000
 PAYLOAD = PayloadState(mass=2.0, frame='ee_link')
 GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
 
 
-class Follower(DynamicsNode):
+class Follower(BaseNode):
     """As much of a torque node as the load needs."""
 
     def __init__(self, name='follower', **options):
@@ -36,16 +37,9 @@ class Follower(DynamicsNode):
         self.load_topics = LoadTopics(self)
         self.load, self.seen = None, []
 
-    def setup(self):
+    def make_task(self):
         self.load = LoadInput(self, lambda: self.seen.append(self.load.load))
-
-    def teardown(self):
-        if self.load is not None:
-            self.load.destroy()
-            self.load = None
-
-    def clock_set_back(self, before, after):
-        self.load.clock_set_back(before, after)
+        return super().make_task()
 
     def on_activate(self, state):
         self.load.begin()
@@ -105,7 +99,7 @@ def other_process():
 
 def set_payload(server, mass, **fields):
     response = SetPayload.Response()
-    server._load.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
+    server.task.load.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
 
 
 def mass_of(follower):
@@ -120,9 +114,9 @@ def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process)
     assert set(follower.load._applied) == set(KINDS) and follower.load.missing == ''
     set_payload(server, 2.0)
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=3.0)
-    server._load.set_gravity(request, SetGravity.Response())
+    server.task.load.set_gravity(request, SetGravity.Response())
     assert follower.load.load.payload.after['ee_link'].mass == 2.0
-    assert follower.load.load.gravity == server._load.load.gravity
+    assert follower.load.load.gravity == server.task.load.load.gravity
     assert follower.seen[-1] is follower.load.load
 
 
@@ -131,8 +125,8 @@ def test_copies_that_come_over_dds_later_change_nothing(process):
     follower.start()
     server.start()
     received = []
-    witness = process.node(DynamicsNode, name='witness')
-    witness.create_subscription(PayloadState, 'payload_state', received.append, LATCHED)
+    witness = process.node(BaseNode, name='witness')
+    witness.create_subscription(PayloadState, 'payload_state', received.append, TRANSIENT_LOCAL)
     process.spin_until(lambda: received, 'the first state')
     for mass in (1.0, 2.0, 3.0):
         set_payload(server, mass)
@@ -196,7 +190,9 @@ def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process
 
 
 def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, other_process):
-    publisher = other_process.node(DynamicsNode, name='hand').create_publisher(GravityState, 'gravity_state', LATCHED)
+    publisher = other_process.node(BaseNode, name='hand').create_publisher(
+        GravityState, 'gravity_state', TRANSIENT_LOCAL
+    )
     follower = process.node(Follower)
     process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the publisher')
     follower.start()
@@ -243,7 +239,7 @@ def test_the_load_of_a_server_that_is_gone_is_not_used_by_a_new_configuration(pr
 
 def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process):
     follower = process.node(Follower)
-    publisher = process.node(DynamicsNode, name='hand').create_publisher(PayloadState, 'payload_state', LATCHED)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
     publisher.publish(PayloadState(mass=2.0, frame='hook'))
     follower.start()
     process.spin_until(lambda: follower.load.refused, 'a refusal')
@@ -259,7 +255,7 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process)
 
 def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process):
     follower = process.node(Follower)
-    publisher = process.node(DynamicsNode, name='hand').create_publisher(PayloadState, 'payload_state', LATCHED)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
     follower.start()
     message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
     message.stamp.sec = 100
@@ -276,8 +272,8 @@ def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process
 def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
     """It is of another clock, or a late joiner hears it after the clock was set back."""
     follower = process.node(Follower, parameter_overrides=[Parameter('use_sim_time', value=True)])
-    hand = process.node(DynamicsNode, name='hand')
-    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', LATCHED), hand.create_publisher(
+    hand = process.node(BaseNode, name='hand')
+    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL), hand.create_publisher(
         Clock, '/clock', 10
     )  # fmt: skip
 
@@ -320,7 +316,7 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
 def test_every_field_of_a_message_is_validated(process, message, reason):
     follower = process.node(Follower)
     topic = 'gravity_state' if isinstance(message, GravityState) else 'payload_state'
-    publisher = process.node(DynamicsNode, name='hand').create_publisher(type(message), topic, LATCHED)
+    publisher = process.node(BaseNode, name='hand').create_publisher(type(message), topic, TRANSIENT_LOCAL)
     follower.start()
     publisher.publish(message)
     process.spin_until(lambda: follower.load.refused, 'a refusal')
@@ -331,7 +327,7 @@ def test_every_field_of_a_message_is_validated(process, message, reason):
 def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progress_of_a_ramp(process, other_process):
     simulated = {'parameter_overrides': [Parameter('use_sim_time', value=True)]}
     server, follower = process.node(DynamicsServer, **simulated), process.node(Follower, **simulated)
-    clock = process.node(DynamicsNode, name='clock').create_publisher(Clock, '/clock', 10)
+    clock = process.node(BaseNode, name='clock').create_publisher(Clock, '/clock', 10)
     process.spin_until(lambda: clock.get_subscription_count() == 2, 'subscriptions of the clock')
 
     def at(seconds):
@@ -343,11 +339,11 @@ def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progre
     follower.start()
     server.start()
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=1.0)
-    server._load.set_gravity(request, SetGravity.Response())
+    server.task.load.set_gravity(request, SetGravity.Response())
     set_payload(server, 2.0, ramp_time=400.0)
     at(1100)
     at(50)
-    for load in (server._load.load, follower.load.load):
+    for load in (server.task.load.load, follower.load.load):
         assert load.payload.share(50 * SECOND) == 0.25 and load.gravity.share(0) == 1.0
     moved = follower.load.load.payload.start
     process.spin_until(lambda: follower.load._applied['payload_state'].stamp.sec < 0, 'the state of the new time')

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import GetInverseDynamics, SetGravity, SetPayload
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 SERVER, NODE = 'dynamics_server', 'gravity_compensation_node'
 ROBOT = Robot.named('aubo_i5')
@@ -50,7 +50,7 @@ def set_gravity(graph, x, y, z):
 def state(graph, kind, topic):
     """Return the newest message of a topic, as a late joiner receives it."""
     received = []
-    subscription = graph.node.create_subscription(kind, topic, received.append, LATCHED)
+    subscription = graph.node.create_subscription(kind, topic, received.append, TRANSIENT_LOCAL)
     graph.until(lambda: received, topic)
     graph.node.destroy_subscription(subscription)
     return received[-1]

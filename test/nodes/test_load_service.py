@@ -1,7 +1,6 @@
 """Payload and gravity of a server without a graph: a clock that jumps, a ramp saved to a file, publications."""
 
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, write_payload
 from robot_dynamics_ros.messages.load import gravity_ramp_of, payload_ramp_of
-from robot_dynamics_ros.nodes.dynamics_node import DynamicsNode
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS
 
@@ -42,7 +40,6 @@ class StandIn:
         self.robot, self.clock, self.published = robot, Clock(), []
         self.parameters = {'payload_limit': 0.0, 'load_ramp_time': 0.0, 'gravity_limit': 12.0, **parameters}
         self.value = self.parameters.__getitem__
-        self.check_gravity = partial(DynamicsNode.check_gravity, self)
 
     def get_clock(self):
         return self.clock

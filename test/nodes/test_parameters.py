@@ -2,6 +2,7 @@
 
 import ast
 import math
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -13,14 +14,30 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
+from robot_dynamics_ros.control.compensation import TERMS
+from robot_dynamics_ros.control.joint_space_control import LAWS
+from robot_dynamics_ros.control.ownership import OWNERS, PRESETS
+from robot_dynamics_ros.control.payload_ramp import LONGEST
+from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.nodes.parameter_names import check_names, package_names
+from robot_dynamics_ros.nodes.parameters import SOURCE, check_names, definitions, definitions_of, groups_by_node
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'
 BY_RCLPY = ('use_sim_time', 'start_type_description_service')
+TYPES = {
+    'bool': Parameter.Type.BOOL,
+    'int': Parameter.Type.INTEGER,
+    'double': Parameter.Type.DOUBLE,
+    'string': Parameter.Type.STRING,
+    'int_array': Parameter.Type.INTEGER_ARRAY,
+    'double_array': Parameter.Type.DOUBLE_ARRAY,
+    'string_array': Parameter.Type.STRING_ARRAY,
+}
+"""Of generate_parameter_library, as far as they are used."""
 SOURCES = sorted((ros.TREE / 'robot_dynamics_ros' / 'nodes').glob('*.py'))
 
 
@@ -173,8 +190,76 @@ def test_parameters_of_other_nodes_and_of_rclpy_are_not_refused():
         check_names(['stiffness', 'effort', 'qos'])
 
 
-def test_the_known_names_are_the_declared_ones(nodes):
-    assert package_names() == set().union(*(declared(node) for node in nodes.values()))
+@pytest.mark.parametrize('name', NODES)
+def test_a_node_declares_what_the_definitions_say(nodes, name):
+    found, node = definitions_of(name), nodes[name]
+    assert {each.name for each in found} == set(declared(node))
+    assert len(found) == len(declared(node))
+    for each in found:
+        descriptor = node.describe_parameter(each.name)
+        assert descriptor.type == TYPES[each.type].value, each.name
+        assert descriptor.description.startswith(each.description), each.name
+        assert each.unit in descriptor.description and each.limits in (descriptor.additional_constraints, each.limits)
+
+
+def test_the_definitions_are_in_the_schema():
+    content = yaml.safe_load(SOURCE.read_text(encoding='utf-8'))
+    groups, _ = content.pop('groups'), content.pop('options')
+    assert set(groups) == set(NODES) and set().union(*groups.values()) == set(content)
+    for entries in content.values():
+        for name, fields in entries.items():
+            assert {'type', 'default_value', 'description'} <= set(fields), name
+            assert set(fields) <= {'type', 'default_value', 'description', 'validation', 'unit', 'acts'}, name
+            for kind, value in fields.get('validation', {}).items():
+                assert kind in ('bounds<>', 'one_of<>') or (kind.startswith('robot_dynamics_ros::') and value is None)
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_every_check_that_the_definitions_name_is_bound_and_no_other(nodes, name):
+    named = {each.check for each in definitions_of(name) if each.check}
+    assert set(nodes[name].parameters._checks) == named | {'use_sim_time'}
+
+
+def test_the_definitions_name_what_the_library_knows():
+    found = {each.name: each for group in groups_by_node().values() for part in group for each in definitions(part)}
+    assert found['on_stale'].choices == ON_STALE
+    assert found['on_deactivate'].choices == ON_DEACTIVATE
+    assert found['preset'].choices == ('', *PRESETS)
+    assert found['gravity_owner'].choices == ('', *OWNERS)
+    assert found['control_law'].choices == LAWS
+    assert all(term in found['compensation'].description for term in TERMS)
+    assert found['most_joints'].default == MOST_JOINTS
+    assert found['load_ramp_time'].bounds == (0.0, LONGEST)
+
+
+def test_what_is_generated_from_the_definitions_is_current():
+    files = runpy.run_path(str(ros.TREE / 'scripts' / 'generate.py'))['files']()
+    tables = sorted((ros.TREE / 'doc' / 'parameters').glob('*.md'))
+    assert sorted(files) == sorted([CONFIG, *tables])
+    for path, text in files.items():
+        assert path.read_text(encoding='utf-8') == text, f'{path.name}: run scripts/generate'
+
+
+@pytest.mark.parametrize(
+    ('name', 'reason'),
+    [
+        ('on_stale', "on_stale: expected one of silent, gravity_only, ramp_to_zero, got 'nonsense'"),
+        ('on_deactivate', "on_deactivate: expected one of silent, ramp_to_zero, zero, got 'nonsense'"),
+        ('gravity_owner', "gravity_owner: expected one of node, robot, got 'nonsense'"),
+    ],
+)
+def test_what_is_none_of_the_choices_is_refused_for_a_configured_node_and_when_it_is_configured(name, reason):
+    node = NODES['gravity_compensation_node'](namespace=NAMESPACE)
+    node.trigger_configure()
+    (result,) = node.set_parameters([Parameter(name, value='nonsense')])
+    assert (result.successful, result.reason) == (False, reason)
+    node.destroy_node()
+    node = NODES['gravity_compensation_node'](
+        namespace=NAMESPACE, parameter_overrides=[Parameter(name, value='nonsense')]
+    )
+    node.start()
+    assert (node.robot, node.silence) == (None, f'not configured: {reason}')
+    node.destroy_node()
 
 
 @pytest.mark.parametrize('content', [None, 'a: [', '{]'])

@@ -25,7 +25,7 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.nodes.dynamics_node import LATCHED
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.tools.processes import ProcessError
 
 NODE = 'dynamics_server'
@@ -50,7 +50,7 @@ def graph(file_graph):
 def states(graph):
     """Messages on ``payload_state``, which a late subscriber gets too."""
     found = []
-    graph.node.create_subscription(PayloadState, 'payload_state', found.append, LATCHED)
+    graph.node.create_subscription(PayloadState, 'payload_state', found.append, TRANSIENT_LOCAL)
     return found
 
 
@@ -126,7 +126,7 @@ def test_the_topic_has_all_that_is_needed_to_apply_the_payload(graph, states):
     after = graph.now()
     graph.until(lambda: states and states[-1].mass == 2.5, 'payload_state')
     late = []
-    graph.node.create_subscription(PayloadState, 'payload_state', late.append, LATCHED)
+    graph.node.create_subscription(PayloadState, 'payload_state', late.append, TRANSIENT_LOCAL)
     graph.until(lambda: late, 'the last payload_state for who joins later')
     assert late[-1] == states[-1] and len(late) == 1
     told = late[-1]

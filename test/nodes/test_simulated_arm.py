@@ -16,6 +16,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.plant_loop import PlantLoop
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.tools.processes import ProcessError
 
@@ -258,14 +259,14 @@ def test_stamps_neither_go_back_nor_ahead_where_the_processor_is_lost_between_tw
     stamps = []
     for k in range(100):
         if k % 10 < 3:
-            arm._on_command(Float64MultiArray(data=[0.0] * 6))
+            arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
         if k == 50:
-            arm._on_reset(None, Trigger.Response())
+            arm.task._on_reset(None, Trigger.Response())
         if k == 70:
             arm.trigger_deactivate()
             arm.trigger_activate()
-        arm._on_timer()
-        stamps.append(ros.nanoseconds(arm._state.header.stamp))
+        arm.task._on_timer()
+        stamps.append(ros.nanoseconds(arm.task._state.header.stamp))
         assert stamps[-1] <= time.time_ns()
         time.sleep(0.001)
     assert (np.diff(stamps) >= 0).all()
@@ -273,15 +274,15 @@ def test_stamps_neither_go_back_nor_ahead_where_the_processor_is_lost_between_tw
 
 
 def test_activation_begins_on_the_brakes(arm):
-    arm._on_command(Float64MultiArray(data=[0.0] * 6))
+    arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
     arm.trigger_deactivate()
-    arm._on_command(Float64MultiArray(data=[1.0] * 6))
+    arm.task._on_command(Float64MultiArray(data=[1.0] * 6))
     arm.trigger_activate()
-    assert arm.report()['brakes'] == 'closed'
-    before = list(arm._arm.position)
+    assert arm.task.report()['brakes'] == 'closed'
+    before = list(arm.task._arm.position)
     time.sleep(0.01)
-    arm._on_timer()
-    assert list(arm._state.position) == before
+    arm.task._on_timer()
+    assert list(arm.task._state.position) == before
 
 
 @pytest.mark.parametrize('part', ['_on_timer', '_on_command', '_on_reset'])
@@ -292,7 +293,7 @@ def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
         calls.append(arguments)
         raise ZeroDivisionError('of the test')
 
-    monkeypatch.setattr(SimulatedArm, part, fails)
+    monkeypatch.setattr(PlantLoop, part, fails)
     node = SimulatedArm(namespace='failing')
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -320,19 +321,19 @@ def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
 
 
 def test_after_an_error_the_arm_is_silent_until_it_is_activated_again(arm):
-    plant, arm._arm = arm._arm, None
-    stamp = ros.nanoseconds(arm._state.header.stamp)
-    tick = arm.guarded(arm._on_timer)
+    plant, arm.task._arm = arm.task._arm, None
+    stamp = ros.nanoseconds(arm.task._state.header.stamp)
+    tick = arm.guarded(arm.task._on_timer)
     tick()
     assert 'internal error' in arm.silence
-    arm._arm = plant
+    arm.task._arm = plant
     tick()
-    assert ros.nanoseconds(arm._state.header.stamp) == stamp
+    assert ros.nanoseconds(arm.task._state.header.stamp) == stamp
     assert 'internal error' in arm.silence
     arm.trigger_deactivate()
     arm.trigger_activate()
     tick()
-    assert ros.nanoseconds(arm._state.header.stamp) > stamp
+    assert ros.nanoseconds(arm.task._state.header.stamp) > stamp
     assert arm.silence == ''
 
 
@@ -351,16 +352,16 @@ def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
             assert time.monotonic() < deadline, 'the clock'
             clock.publish(message)
             executor.spin_once(timeout_sec=0.02)
-        node._on_timer()
-        return ros.nanoseconds(node._state.header.stamp)
+        node.task._on_timer()
+        return ros.nanoseconds(node.task._state.header.stamp)
 
     try:
         assert stamp_at(100 * ros.SECOND) == 100 * ros.SECOND
-        node._on_command(Float64MultiArray(data=[0.0] * 6))
+        node.task._on_command(Float64MultiArray(data=[0.0] * 6))
         assert stamp_at(100 * ros.SECOND + 20_000_000) == 100 * ros.SECOND + 20_000_000
-        assert any(node._state.velocity)
+        assert any(node.task._state.velocity)
         assert stamp_at(3 * ros.SECOND) == 3 * ros.SECOND
-        assert not any(node._state.velocity)  # commands of a time that is over: brakes
+        assert not any(node.task._state.velocity)  # commands of a time that is over: brakes
     finally:
         node.fall_silent()
         executor.shutdown()
@@ -384,8 +385,8 @@ def test_part_of_a_description_is_a_plant_of_its_own(graph, part, joints):
     try:
         node.trigger_configure()
         assert node.silence == 'not active'
-        robot, plant = node.robot, node._arm
-        assert node._state.name == joints == list(robot.joint_names)
+        robot, plant = node.robot, node.task._arm
+        assert node.task._state.name == joints == list(robot.joint_names)
         start = np.full(len(joints), 0.3)
         plant.torque[:] = robot.gravity_torque(start) + robot.friction.offset
         plant.brakes = False

@@ -19,7 +19,10 @@ MESSAGES = sorted((INTERFACES / 'msg').glob('*.msg'))
 UNIT = r'in (rad|N m|kg|m\b|m/s|s\b)|no unit'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
 COMMANDS = [
-    *(ROOT / 'scripts' / name for name in ('bootstrap', 'compatibility', 'demo', 'fuzz', 'mutation', 'soak', 'test')),
+    *(
+        ROOT / 'scripts' / name
+        for name in ('bootstrap', 'compatibility', 'demo', 'fuzz', 'generate', 'mutation', 'soak', 'test')
+    ),
     ROOT / '.ci' / 'run',
 ]
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
@@ -86,9 +89,10 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
     assert [key for key in keys if key.endswith('-pip')] == []
 
 
-def test_the_package_is_marked_as_typed(setup_arguments):
-    assert (PACKAGE / 'py.typed').is_file()
-    assert setup_arguments['package_data'] == {PACKAGE.name: ['py.typed']}
+def test_types_are_told_and_parameters_are_installed(setup_arguments):
+    files = ['py.typed', 'nodes/parameters.yaml']
+    assert setup_arguments['package_data'] == {PACKAGE.name: files}
+    assert all((PACKAGE / name).is_file() for name in files)
 
 
 def test_both_packages_have_one_version_and_licence(manifest):

@@ -22,9 +22,9 @@ class FailingLaw(GravityLaw):
 class FailingNode(GravityCompensationNode):
     """The node with its fault."""
 
-    def make_law(self):
+    def make_law(self, arm):
         """Return the law that fails."""
-        return FailingLaw(self.gravity)
+        return FailingLaw(arm.gravity)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,185 @@
+"""The task of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
+
+from collections.abc import Callable
+
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
+from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
+from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes.hot_path import HotPath
+from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
+from robot_dynamics_ros.nodes.realtime import Schedule
+from robot_dynamics_ros.nodes.task import Task
+from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
+from robot_dynamics_ros.nodes.torque_publishers import CommandArray, TorqueTopics
+from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
+
+COMMAND_RAMPS: dict[str, Callable[[float], float | None]] = {
+    'silent': lambda ramp_time: None,
+    'zero': lambda ramp_time: 0.0,
+    'ramp_to_zero': lambda ramp_time: ramp_time,
+}
+"""Over how many s the command goes to zero at deactivation, by on_deactivate; None: it is left as it is."""
+
+
+class ControlLoop(Task):
+    """Runs the pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
+
+    def __init__(
+        self,
+        node,
+        arm: LoadedRobot,
+        law: Law,
+        output: TorqueTopics | CommandArray,
+        trajectory: TrajectoryInput | None = None,
+        handlers: dict[str, Callable[[bytes], object]] | None = None,
+        fields: dict[str, str] | None = None,
+        renew: Callable[[], Law] | None = None,
+    ):
+        """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
+
+        ``handlers`` receive further JointState topics on the hot path's thread; ``fields`` are added to the
+        diagnostics; ``renew`` makes the law again at each activation.
+        """
+        self._node, self.arm, self._output, self.trajectory = node, arm, output, trajectory
+        self._fields, self._renew = {} if fields is None else fields, renew
+        takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
+        self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
+        cores = tuple(core for core in node.value('cores') if core >= 0)
+        self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
+        self._gate = StateGate(node.value('age_limit'))
+        gravity = arm.gravity if 'gravity' in arm.ownership.terms else None
+        self.pipeline = TorquePipeline(
+            PipelineClock(node),
+            StateInput(arm.robot.joint_names),
+            self._gate,
+            law,
+            TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),
+            timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time),
+            output,
+            arm.load,
+            node.clock_watch.look,
+            node.crashed,
+            node.refuse,
+        )
+        arm.followers.append(self._on_load)
+        reset = node.create_service(Trigger, '~/reset', self._on_reset)
+        node.resources.callback(node.destroy_service, reset)
+        group = NoExecutor()
+        subscriptions = [
+            self._subscribe(topic, handler, group)
+            for topic, handler in {'joint_states': self.pipeline.on_state, **(handlers or {})}.items()
+        ]
+        on_pause = self.pipeline.on_pause if self.pipeline.fallback else None
+        self._hot_path = HotPath(node, group, subscriptions, on_pause, self._on_stop)
+        node.resources.callback(self._hot_path.destroy)
+
+    @property
+    def silence(self) -> str:
+        """Why no torque is published, '' where torques are."""
+        return self.pipeline.status()
+
+    def warm_ups(self) -> dict:
+        """Return what the pipeline calls."""
+        fallback = self.pipeline.fallback
+        return {
+            'control law': self.pipeline.law.warm_up,
+            **({'torque on timeout': fallback.warm_up} if fallback else {}),
+        }
+
+    def prepare(self) -> None:
+        """Make the law again where its parameters act at activation."""
+        if self._renew is not None:
+            self.arm.drop_laws()
+            self.pipeline.law = self._renew()
+            self._node.warm_up()
+
+    def begin(self) -> None:
+        """Begin to publish torques, as soon as payload and gravity in force are known."""
+        self.arm.load.begin()
+        self.pipeline.begin()
+        self._output.publish_info()
+        self._hot_path.start(self._schedule)
+
+    def end(self) -> None:
+        """Stop publishing; a torque that is being computed is published before, then what ``on_deactivate`` says."""
+        self._hot_path.stop()
+
+    def halt(self, reason: str) -> None:
+        """Publish nothing until ``begin``."""
+        self.pipeline.halted = reason
+
+    def report(self) -> dict[str, str]:
+        """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""
+        node, arm, pipeline, gate = self._node, self.arm, self.pipeline, self._gate
+        publishers = node.count_publishers(node.resolve_topic_name('joint_states'))
+        if publishers > 1:
+            node.get_logger().warning(f'joint_states has {publishers} publishers (said once)', once=True)
+        rejected, limited, age = pipeline.counts.rejected_reasons(), pipeline.limiter.counts, pipeline.age
+        return {
+            'states received': str(pipeline.counts.received),
+            'torques published': str(pipeline.counts.published),
+            'states rejected': str(sum(rejected.values())),
+            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in rejected.items()),
+            'torques saturated': str(limited[Limited.EFFORT]),
+            'torques slowed': str(limited[Limited.RATE]),
+            'torques not finite': str(limited[Limited.NOT_FINITE]),
+            'torques, reasons since reset': pipeline.limiter.reasons(arm.robot.joint_names),
+            'publishers of joint_states': str(publishers),
+            'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
+            'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
+            'last state, s ago': 'never' if age is None else f'{age:.3f}',
+            'gravity owner': arm.ownership.gravity_owner,
+            'effort limits, N m': _numbers(arm.effort_limit),
+            'rate limits, N m/s': _numbers(arm.rate_limit),
+            'age limit, s': f'{gate.limit:g}',
+            **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
+            **arm.load.report(),
+            **self._fields,
+        }
+
+    def _subscribe(self, topic: str, handler, group: NoExecutor):
+        """Return a raw subscription of the hot path."""
+        node = self._node
+        subscription = node.create_subscription(
+            JointState,
+            topic,
+            handler,
+            qos_profile_sensor_data,
+            callback_group=group,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            raw=True,
+        )
+        node.resources.callback(node.destroy_subscription, subscription)
+        return subscription
+
+    def _on_load(self) -> None:
+        """Publish what the torque holds now."""
+        if self._node.active:
+            self._output.publish_info()
+
+    def _on_stop(self) -> None:
+        """Send the command that ``on_deactivate`` says, on the hot path's thread."""
+        if self._command_ramp is not None:
+            reason = self.pipeline.finish(self._command_ramp)
+            if reason:
+                self._node.get_logger().warning(reason)
+            self._output.wait()  # a process that ends would drop what is not sent yet
+
+    def _on_reset(self, request, response):
+        """Reset what the limiter has changed, and what states were rejected."""
+        self.pipeline.limiter.reset()
+        self.pipeline.counts.reset()
+        response.success, response.message = True, 'reasons and counts are forgotten'
+        return response
+
+
+def _numbers(values) -> str:
+    return ' '.join(f'{value:g}' for value in values)

@@ -1,0 +1,56 @@
+"""What a configured node publishes on ``/diagnostics``; ``doc/diagnostics.md`` lists all fields."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+PERIOD = 1.0
+"""s of the steady clock: a simulation that pauses is no reason to publish nothing."""
+
+
+class Diagnostics:
+    """Publishes one DiagnosticStatus a second: why the node publishes nothing else, and the figures of its task."""
+
+    def __init__(self, node):
+        """Publish for a BaseNode, until it is cleaned up."""
+        self._node, robot = node, node.robot
+        self._identity = {
+            'model': robot.name,
+            'model digest': node.model_digest,
+            'kernels': robot.binding,
+            'joints': ' '.join(robot.joint_names),
+        }
+        self.publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        node.resources.callback(node.destroy_publisher, self.publisher)
+        self.timer = node.create_timer(PERIOD, self.on_timer, clock=node.steady_clock)
+        node.resources.callback(node.destroy_timer, self.timer)
+
+    def on_timer(self) -> None:
+        """Check the clock, log what was refused and publish."""
+        self._node.clock_watch.look()
+        self._node.log_refusal()
+        self.publish()
+
+    def publish(self) -> None:
+        """Publish the status; fields that can't be computed are an error of their own."""
+        node = self._node
+        try:
+            fields = node.task.report()
+            level, message = self._level(), node.silence or 'answering'
+        except Exception as error:  # the node goes on, whatever can't be reported
+            fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'
+            node.get_logger().error(message, throttle_duration_sec=60.0)
+        status = DiagnosticStatus(
+            level=level,
+            name=node.get_fully_qualified_name(),
+            message=message,
+            hardware_id=node.robot.name,
+            values=[KeyValue(key=key, value=value) for key, value in {**self._identity, **fields}.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = node.get_clock().now().to_msg()
+        self.publisher.publish(array)
+
+    def _level(self) -> bytes:
+        """Return the diagnostic level."""
+        if self._node.crash:
+            return DiagnosticStatus.ERROR
+        return DiagnosticStatus.WARN if self._node.silence else DiagnosticStatus.OK

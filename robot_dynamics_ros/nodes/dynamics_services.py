@@ -1,0 +1,186 @@
+"""The task of dynamics_server: services for dynamics quantities, payload and gravity."""
+
+import array
+from collections import deque
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+
+from robot_dynamics_interfaces.srv import (
+    CheckTrajectory,
+    GetForwardDynamics,
+    GetInverseDynamics,
+    GetJacobian,
+    GetMassMatrix,
+    SetGravity,
+    SetPayload,
+)
+from robot_dynamics_ros.compiler.batch_layout import LANES
+from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.static_torque import largest_static_torque
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_check import check
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.load import load_report
+from robot_dynamics_ros.nodes.load_service import LoadService
+from robot_dynamics_ros.nodes.load_topics import LoadPublisher
+from robot_dynamics_ros.nodes.task import Task
+from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
+from robot_dynamics_ros.robot import Robot
+
+REPUBLISH_DELAY = 0.5
+"""s after a clock went back, in which the other nodes detect that, too: joint states have the new time."""
+
+
+class DynamicsServices(Task):
+    """Private services, one for each callback below; ``payload_state`` and ``gravity_state`` publish what was set.
+
+    A wrong request gets ``success=false`` and the culprit's name in ``message``; the node goes on.
+    """
+
+    silence = ''  # a server publishes nothing regularly
+
+    def __init__(self, node, publishers: dict[str, LoadPublisher]):
+        """Create the services of ``node``, a BaseNode; ``publishers`` are those of payload and gravity."""
+        self._node, self.robot = node, node.robot
+        self._answered = self._refused = 0
+        self.load = LoadService(node, publishers, node.value('payload_file'))
+        self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
+        self._set_back_signal = node.create_guard_condition(node.guarded(self._follow_clock))
+        self._republish = node.create_timer(REPUBLISH_DELAY, self._on_republish, clock=node.steady_clock)
+        self._republish.cancel()
+        resources = node.resources
+        resources.callback(node.destroy_guard_condition, self._set_back_signal)
+        resources.callback(node.destroy_timer, self._republish)
+        node.clock_followers.append(self._clock_set_back)
+        for service, name, answer in (
+            (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
+            (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
+            (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
+            (GetJacobian, '~/get_jacobian', self._jacobian),
+            (CheckTrajectory, '~/check_trajectory', self._check_trajectory),
+            (SetGravity, '~/set_gravity', self.load.set_gravity),
+            (SetPayload, '~/set_payload', self.load.set_payload),
+        ):
+            resources.callback(node.destroy_service, node.create_service(service, name, self._guarded(answer)))
+
+    def warm_ups(self) -> dict:
+        """Return every program that a request may need, for one state and for a batch."""
+
+        def both(answer):
+            for count in (1, LANES):
+                rest = np.zeros(count * self.robot.nv)
+                answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+
+        def jacobian(query):
+            query.jacobian(self.robot.link_names[-1], 'local')
+
+        def refusal():
+            # another program finds which number overflows
+            rest, huge = np.zeros(self.robot.nv), np.full(self.robot.nv, np.finfo(float).max)
+            with suppress(DynamicsError):
+                Query(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
+
+        answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics, jacobian)
+        rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
+        return {
+            **{answer.__name__: partial(both, answer) for answer in answers},
+            'check_trajectory': lambda: check(self.robot, rest),
+            'largest static torque': lambda: largest_static_torque(self.robot),
+            'refusal': refusal,
+        }
+
+    def begin(self) -> None:
+        """Publish payload and gravity."""
+        self._follow_clock()
+        self.load.begin()
+
+    def report(self) -> dict[str, str]:
+        """Return counts of requests, payload and gravity."""
+        self._follow_clock()
+        if self._node.active:
+            self.load.compare_clocks()
+        return {
+            'requests answered': str(self._answered),
+            'requests refused': str(self._refused),
+            **load_report(self.load.load.payload.mass, self.load.load.gravity.after),
+        }
+
+    def _follow_clock(self) -> None:
+        """Keep the progress of ramps on a clock that was set back; publish them again later, for late joiners."""
+        self._node.clock_watch.look()
+        while self._set_backs:
+            self.load.clock_set_back(*self._set_backs.popleft())
+            self._republish.reset()
+
+    def _clock_set_back(self, before: int, after: int) -> None:
+        """Have the executor keep the progress of ramps, before it does anything else with the load; any thread."""
+        self._set_backs.append((before, after))
+        self._set_back_signal.trigger()
+
+    def _on_republish(self) -> None:
+        self._republish.cancel()
+        if self._node.active:
+            self.load.publish()
+
+    def _guarded(self, answer):
+        """Return the service callback of ``answer``, which fills a response or raises."""
+
+        def callback(request, response):
+            try:
+                if not self._node.active:
+                    raise ArgumentError(f'{self._node.get_name()} is not active')
+                self._follow_clock()  # the load is that of now
+                answer(request, response)
+                response.success = True
+                self._answered += 1
+            except DynamicsError as error:
+                response.message = str(error)
+                self._refused += 1
+            except Exception as error:  # no exception leaves a callback
+                response.message = f'internal error: {error!r}'
+                self._refused += 1
+                self._node.get_logger().error(response.message)
+            return response
+
+        return callback
+
+    def _query(self, robot: Robot, request, *fields: str) -> Query:
+        """Return the query of ``request`` at the states in its ``fields``."""
+        states = {field: getattr(request, field) for field in fields}
+        return Query(robot, request.joint_names, self._node.locked_joint_names, **states)
+
+    def _mass_matrix(self, request, response) -> None:
+        query = self._query(self.load.robot, request, 'positions')
+        # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
+        numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
+        query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
+        response.mass_matrix = numbers
+        response.joint_names = query.joint_names
+
+    def _forward_dynamics(self, request, response) -> None:
+        query = self._query(self.load.robot, request, 'positions', 'velocities', 'efforts')
+        response.accelerations = _flat(query.forward_dynamics())
+        response.joint_names = query.joint_names
+
+    def _inverse_dynamics(self, request, response) -> None:
+        query = self._query(self.load.robot, request, 'positions', 'velocities', 'accelerations')
+        terms = query.inverse_dynamics()
+        for term, torque in terms.items():
+            setattr(response, term, _flat(torque))
+        response.efforts = _flat(sum(terms.values()))
+        response.joint_names = query.joint_names
+
+    def _jacobian(self, request, response) -> None:
+        query = self._query(self.robot, request, 'positions')
+        response.jacobian = _flat(query.jacobian(request.link, request.reference_frame))
+        response.joint_names = query.joint_names
+
+    def _check_trajectory(self, request, response) -> None:
+        check_trajectory(self.load.robot, request, response, self._node.locked_joint_names)
+
+
+def _flat(values: np.ndarray) -> array.array:
+    """Return ``values`` row-major, as messages store them without conversion."""
+    return array.array('d', np.ascontiguousarray(values).tobytes())

@@ -1,0 +1,57 @@
+"""The robot of a torque node with the payload and gravity in force, its limits, and what its own controller adds."""
+
+from collections.abc import Callable, Mapping
+
+from robot_dynamics_ros.control.ownership import Ownership
+from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
+from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.torque_publishers import command_order
+
+
+class LoadedRobot:
+    """``load`` is payload and gravity in force, ``gravity`` the blended gravity torque.
+
+    ``ownership`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
+    ``followers`` are called after each change of the load.
+    """
+
+    def __init__(self, node, wanted=('',)):
+        """Read the parameters of ``node``, a BaseNode; ``wanted`` are the terms that are asked for, [''] all.
+
+        DynamicsError names the parameter that is wrong.
+        """
+        self.robot, self.digest = node.robot, node.model_digest
+        names = self.robot.joint_names
+        self.ownership = Ownership(node.value('preset'), node.value('gravity_owner'), wanted)
+        self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
+        self.rate_limit = rate_limits(node.value('rate_limit'), names)
+        self.followers: list[Callable[[], object]] = []
+        self._blenders: list[PayloadBlender] = []
+        self.load = LoadInput(node, self._on_change, node.value('await_load'))
+        self.gravity = self.blended(GravityTorque)
+
+    def blended(self, make) -> PayloadBlender:
+        """Return the law ``make(robot)`` blended over payload and gravity, which it follows from now on."""
+        blender = PayloadBlender(make, self.robot, self.load.load)
+        self._blenders.append(blender)
+        return blender
+
+    def drop_laws(self) -> None:
+        """Let the load be followed by ``gravity`` alone: the other laws are made again."""
+        self._blenders = [self.gravity]
+
+    def _on_change(self) -> None:
+        for blender in self._blenders:
+            blender.take(self.load.load)
+        for follow in self.followers:
+            follow()
+
+
+def torque_checks(node) -> Mapping[str, Callable]:
+    """Return the checks of parameters that torque nodes share, by name."""
+    return {
+        'effort_limit': lambda limits: effort_limits(limits, node.robot.limits.effort, node.robot.joint_names),
+        'rate_limit': lambda limits: rate_limits(limits, node.robot.joint_names),
+        'command_joints': lambda names: command_order(node.robot, names),
+    }

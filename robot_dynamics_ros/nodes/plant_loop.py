@@ -1,0 +1,150 @@
+"""The task of simulated_arm: MuJoCo behind the topics of a real arm."""
+
+import reprlib
+import time
+
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.untrusted_text import read_text
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
+from robot_dynamics_ros.nodes.task import Task
+from robot_dynamics_ros.simulation.arm_clock import ArmClock
+
+STEP = 1_000_000
+"""Simulation step in ns."""
+SECOND = 1_000_000_000
+
+
+def plant_class():
+    """Return MujocoArm; ArgumentError where MuJoCo, which nothing else of a bringup needs, is not installed."""
+    try:
+        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415
+    except ImportError as error:
+        raise ArgumentError(f"simulated_arm needs MuJoCo (pip install 'mujoco>=3.3'): {error}") from None
+    return MujocoArm
+
+
+class PlantLoop(Task):
+    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
+
+    Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
+    node or its controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the
+    simulation slow, not wrong. Stamps never go back (``ArmClock``).
+    """
+
+    def __init__(self, node):
+        """Create the plant, the command input and the state output of ``node``, a BaseNode."""
+        self._node, robot = node, node.robot
+        start = np.array(node.value('start'), float)
+        self._arm = plant_class()(
+            _urdf(node),
+            robot,
+            STEP / SECOND,
+            np.full(robot.nq, start[0]) if len(start) == 1 else start,
+            mass_error=node.value('mass_error'),
+            friction_error=node.value('friction_error'),
+        )
+        ros_clock = node.get_clock()
+        self._arm_time = ArmClock(
+            STEP, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
+        )
+        self._timeout = round(node.value('command_timeout') * SECOND)
+        self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
+        self._command_seen: int | None = None
+        rest = [0.0] * robot.nv
+        self._state = JointState(name=list(robot.joint_names), position=rest, velocity=rest, effort=rest)
+        # the message's own memory: nothing is converted on the way out
+        self._position = np.frombuffer(self._state.position)
+        self._velocity = np.frombuffer(self._state.velocity)
+        self._effort = np.frombuffer(self._state.effort)
+        self._publisher = node.create_lifecycle_publisher(JointState, 'joint_states', 10)
+        commands = node.create_subscription(
+            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
+        )
+        timer = node.create_timer(1.0 / node.value('rate'), self._on_timer)
+        reset = node.create_service(Trigger, '~/reset', self._on_reset)
+        for destroy, entity in (
+            (node.destroy_lifecycle_publisher, self._publisher),
+            (node.destroy_subscription, commands),
+            (node.destroy_timer, timer),
+            (node.destroy_service, reset),
+        ):
+            node.resources.callback(destroy, entity)
+
+    def begin(self) -> None:
+        """Close the brakes and start the arm's time."""
+        self.silence = Task.silence
+        self._arm.brakes = True
+        self._begin()
+
+    def report(self) -> dict[str, str]:
+        """Return brakes and lost time."""
+        lost = self._arm_time.steps_lost * STEP / SECOND
+        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
+
+    def _on_timer(self) -> None:
+        """Step the arm up to now and publish its state."""
+        if not self._node.active or self._node.crash:
+            return
+        if self._arm_time.read():
+            self._command_seen = None  # of the old time
+        quiet = np.inf if self._command_seen is None else self._arm_time.time - self._command_seen
+        if quiet > self._timeout:
+            self._arm.brakes = True
+        if self._arm.brakes:
+            self._arm_time.follow()  # nothing moves: lost time is caught up
+        self._step(controller_is_late=quiet > self._longest_delay)
+        set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
+        self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
+        self._effort[:] = self._arm.torque
+        self._publisher.publish(self._state)
+        self.silence = ''
+
+    def _begin(self) -> None:
+        """Start the arm's time now, without a command."""
+        self._command_seen = None
+        self._arm_time.read()
+        self._arm_time.follow()
+
+    def _step(self, controller_is_late: bool) -> None:
+        """Step the arm by the due time; a late machine or controller loses time."""
+        due = self._arm_time.due()
+        count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
+        self._arm.step(count)
+        self._arm_time.advance(count, lost=due - count)
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        """Apply the newest torque, in joint order; a wrong one is refused."""
+        if len(message.data) != len(self._arm.torque) or not np.isfinite(message.data).all():
+            got = reprlib.repr(list(message.data))  # short, however much came
+            self._node.get_logger().warning(
+                f'command refused: expected {len(self._arm.torque)} finite torques, got {got}',
+                throttle_duration_sec=1.0,
+            )
+            return
+        self._arm.torque[:] = message.data
+        self._arm.brakes = False
+        self._command_seen = self._arm_time.now()
+
+    def _on_reset(self, request, response):
+        """Reset the arm to its start position, brakes closed."""
+        self._arm.reset()
+        self._begin()
+        response.success, response.message = True, 'at the start position, brakes closed'
+        return response
+
+
+def _urdf(node) -> str:
+    """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
+    if node.value('base_link') or node.value('tip_link') or any(map(str.strip, node.value('locked_joints'))):
+        return node.robot.to_urdf()
+    description = node.description.source()
+    if '<' in description:
+        return description
+    return read_text(description if description.endswith('.urdf') else named_urdf(description))

@@ -1,0 +1,31 @@
+"""What a node does while it is configured: an object that the node holds, and that knows no transitions."""
+
+
+class Task:
+    """Begins with the activation of its node and ends with the deactivation; here it does nothing.
+
+    The node's executor calls the methods, ``halt`` any thread.
+    """
+
+    silence = 'no input yet'
+    """Why an active node publishes nothing, '' where it publishes."""
+
+    def warm_ups(self) -> dict:
+        """Return, by name, functions that call whatever the callbacks will call: nothing is compiled while active."""
+        return {}
+
+    def prepare(self) -> None:
+        """Apply parameters that act at activation; DynamicsError where one is wrong: the node is not activated."""
+
+    def begin(self) -> None:
+        """Begin to publish."""
+
+    def end(self) -> None:
+        """Stop publishing."""
+
+    def halt(self, reason: str) -> None:
+        """Publish nothing until ``begin``, after an exception in whatever thread."""
+
+    def report(self) -> dict[str, str]:
+        """Return the task's fields of the diagnostics."""
+        return {}

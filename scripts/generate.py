@@ -1,0 +1,112 @@
+"""The example parameter file and the tables of the documentation, from the definitions of the parameters."""
+
+import json
+import re
+import textwrap
+from pathlib import Path
+
+from robot_dynamics_ros.nodes.parameters import Definition, definitions, definitions_of, groups_by_node
+
+ROOT = Path(__file__).resolve().parents[1]
+COLUMN, WIDTH = 32, 120
+"""Where comments begin, and where lines end."""
+HEADER = """\
+# Generated from robot_dynamics_ros/nodes/parameters.yaml by scripts/generate.
+#
+# Every parameter of every node with its default. Copy what you change into a file of your own and pass it as
+# --params-file, or as the launch argument config. Values act when a node is configured, unless another time is said.
+"""
+COLUMNS = ('name', 'type', 'default', 'unit, range', 'description', 'a new value acts')
+
+
+def main():
+    """Write all files."""
+    for path, text in files().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding='utf-8')
+
+
+def files() -> dict[Path, str]:
+    """Return the text of each generated file."""
+    tables = {ROOT / 'doc' / 'parameters' / f'{node}.md': table(node) for node in groups_by_node()}
+    return {ROOT / 'config' / 'nodes.yaml': parameter_file(), **tables}
+
+
+def parameter_file() -> str:
+    """Return config/nodes.yaml: parameters of several nodes in one section, so that one line changes them for all."""
+    nodes = groups_by_node()
+    holders: dict[str, list[str]] = {}
+    for node, groups in nodes.items():
+        for group in groups:
+            holders.setdefault(group, []).append(node)
+    lines = [HEADER, '/**:', '  ros__parameters:']
+    for group in (group for group in holders if group not in nodes):
+        of = 'all nodes' if len(holders[group]) == len(nodes) else ', '.join(holders[group])
+        lines += [f'    # of {of}', *entries(group), '']
+    for group in (group for group in holders if group in nodes):
+        lines += [f'/**/{group}:', '  ros__parameters:', *entries(group), '']
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def entries(group: str) -> list[str]:
+    """Return the lines of the parameters of a group, each with its comment."""
+    lines = []
+    for found in definitions(group):
+        entry = f'    {found.name}: {value_text(found.default)}'
+        begin = max(COLUMN, len(entry) + 1)
+        first, *more = textwrap.wrap(comment(found), WIDTH - begin - 2, break_on_hyphens=False)
+        lines.append(f'{entry:{begin}}# {first}')
+        lines += [f'{"":{begin}}# {line}' for line in more]
+    return lines
+
+
+def comment(found: Definition) -> str:
+    """Return unit, description, choices and when a value acts, in one line."""
+    parts = [f'{found.unit}: {found.description}' if found.unit else found.description]
+    parts += [found.limits] if found.choices else []
+    parts += [f'acts {found.acts}'] if found.acts != Definition._field_defaults['acts'] else []
+    return '; '.join(parts)
+
+
+def value_text(value) -> str:
+    """Return a default as YAML."""
+    if isinstance(value, list):
+        return f'[{", ".join(map(value_text, value))}]'
+    is_plain = isinstance(value, str) and re.fullmatch('[a-z][a-z0-9_]*', value)
+    return value if is_plain else json.dumps(value)
+
+
+def table(node: str) -> str:
+    """Return the documentation of a node's parameters, its own before those that it shares with others."""
+    own_first = sorted(definitions_of(node), key=lambda found: found not in own(node))
+    rows = [row(found) for found in own_first]
+    lines = [
+        '<!-- Generated from robot_dynamics_ros/nodes/parameters.yaml by scripts/generate. -->',
+        '',
+        '| ' + ' | '.join(COLUMNS) + ' |',
+        '| ' + ' | '.join(['---'] * len(COLUMNS)) + ' |',
+        *('| ' + ' | '.join(cells) + ' |' for cells in rows),
+    ]
+    return '\n'.join(lines) + '\n'
+
+
+def own(node: str) -> tuple[Definition, ...]:
+    """Return the parameters that no other node has."""
+    return definitions(node) if node in groups_by_node()[node] else ()
+
+
+def row(found: Definition) -> tuple[str, ...]:
+    """Return the cells of a parameter's row."""
+    limits = ', '.join(part for part in (found.unit, found.limits) if part)
+    return (
+        f'`{found.name}`',
+        found.type,
+        f'`{value_text(found.default)}`',
+        limits,
+        found.description,
+        found.acts,
+    )
+
+
+if __name__ == '__main__':
+    main()
