@@ -1,4 +1,4 @@
-"""The load of node_latency.py: asks dynamics_server for batches of 1,000 mass matrices as fast as it can."""
+"""Background load of node_latency.py: requests batches of 1,000 mass matrices from dynamics_server continuously."""
 
 import array
 import os

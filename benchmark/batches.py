@@ -1,9 +1,9 @@
 """What does a state cost in a batch, on one core and on all, against one call of Pinocchio from Python?
 
-And how near is that to what the machine can compute at all: the share of its measured rate of multiplications and
-additions (fused, two operations each), those of sine and cosine counted. What a second core adds to arithmetic that
-needs no memory, and to a sum of arrays that needs nothing else, stands beside what it adds to a batch. So does what it
-takes to fill a result with zeros: large results of large batches go to memory, and nothing writes them faster.
+How close is that to the machine's limit? Printed beside it: the share of its measured rate of multiplications and
+additions (fused: two operations each; sine and cosine included), the speed-up by a second core of arithmetic without
+memory access and of a memory-bound sum of arrays, and the time to fill a result with zeros, a lower bound for large
+results of large batches, which are written to memory.
 """
 
 import ast
@@ -34,7 +34,7 @@ FIGURES = {
     'torque_regressor': 0.06,
 }
 MOST_NUMBERS = 1 << 27
-"""Of a result: 1 GiB. Larger batches are left out."""
+"""Largest result, bytes: 1 GiB. Larger batches are skipped."""
 ALL_CORES, MEMORY = 0.55, 64.0
 COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 REPEATS, STEPS = 10_000, 8
@@ -73,7 +73,7 @@ def resident() -> float:
 
 
 def of_the_machine() -> tuple[float, float]:
-    """Return the time of all cores over that of one for the same work, arithmetic alone and memory alone."""
+    """Return the ratio of times, all cores to one, for the same work: arithmetic only, and memory access only."""
     cores = len(os.sched_getaffinity(0))
     lanes, (a, b) = np.ones((cores, 512)), np.ones((2, cores, 24_000_000 // cores))
     with ThreadPoolExecutor(cores) as pool:
@@ -120,7 +120,7 @@ def main():
                 seconds=0.02,
                 rounds=31,
             )
-            # apart: what another core has written costs the next that reads or writes it
+            # separate arrays: a cache line that another core has written is slow to read or write
             cores = interleaved(
                 {
                     'one': lambda rows=rows, out=out, name=name: getattr(one, name)(*rows, out=out),

@@ -1,4 +1,4 @@
-"""The yardstick of node_latency.py: a typed rclpy node that sends each joint state back, spun by the usual executor."""
+"""Reference of node_latency.py: a typed rclpy node that sends each joint state back, with rclpy's default executor."""
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor

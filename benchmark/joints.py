@@ -15,7 +15,7 @@ from robot_dynamics_ros.model.model import Model
 COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 BATCH = 50
 AT_MOST = 11.0
-"""Time at 1,000 joints over time at 100, in a chain."""
+"""Ratio of the times at 1,000 and at 100 joints, in a chain."""
 
 
 def robot(joints: int, branches: int) -> Robot:
@@ -55,7 +55,7 @@ def main():
         kept = {}
         for count in COUNTS:
             arm = robot(count, branches)
-            # a batch, so that what a call costs beside its kernel does not flatter the small robots
+            # a batch, so that the overhead of a call does not dominate the times of small robots
             rows = np.random.default_rng(0).normal(size=(3, BATCH, count))
             timed = calls(arm, rows)
             if count <= MOST_JOINTS:

@@ -1,4 +1,4 @@
-"""Interleaved timing, and what a result must say of where it was measured."""
+"""Interleaved timing, and the machine, versions and commit of a result."""
 
 import os
 import platform
@@ -42,7 +42,7 @@ def interleaved(calls: dict, seconds: float = 0.05, rounds: int = 15) -> dict[st
     times: dict[str, list[float]] = {name: [] for name in calls}
     repeats = {}
     for name, call in calls.items():
-        call()  # compiled, and its memory touched
+        call()  # compiled, with its memory mapped
         began = time.perf_counter()
         call()
         repeats[name] = max(1, int(seconds / max(time.perf_counter() - began, 1e-7)))
@@ -57,5 +57,5 @@ def interleaved(calls: dict, seconds: float = 0.05, rounds: int = 15) -> dict[st
 
 
 def verdict(ratio: float, at_most: float) -> str:
-    """Return a ratio beside the figure that it has to reach."""
+    """Return a ratio and its target as text."""
     return f'{ratio:6.3f} (at most {at_most:.2f}{"" if ratio <= at_most else ", MISSED"})'

@@ -1,7 +1,7 @@
 """How fast does feedforward_node answer, and at what cost, against a typed rclpy echo? Does it hold out under load?
 
-Round trips are from publishing a joint state to having its answer, in another process; CPU is that of all threads of
-the answering process.
+A round trip lasts from publishing a joint state to receiving its torque, in another process; CPU is that of all threads
+of the node's process.
 """
 
 import os
@@ -38,14 +38,14 @@ PATIENT = {
     'qos_overrides./joint_states.subscription.depth': 100,
     'qos_overrides./feedforward_torque.publisher.depth': 100,
 }
-"""At 1 kHz it counts what is lost, not what is refused as older than three periods after a pause of the machine."""
+"""With this age limit lost states count at 1 kHz, not states that are rejected after a pause of the machine."""
 DEPTH = 100
 REALTIME = 50
-"""Priority of the answering thread and of this process in the comparison under load."""
+"""Priority of the node's thread and of this process in the comparison under load."""
 
 
 class Trips:
-    """Sends joint states to one node and takes the time until its answers come."""
+    """Sends joint states to one node and measures the time until its torques arrive."""
 
     def __init__(self, client: Client, state_topic: str, answer_topic: str):
         robot = Robot.named('aubo_i5')
@@ -63,7 +63,7 @@ class Trips:
         self.wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, client.node.context.handle)
 
     def run(self, rate: float, seconds: float) -> np.ndarray:
-        """Return the round trips in us, NaN for a state without an answer; ``sent`` is when each began, s."""
+        """Return the round trips in us, NaN for a state without a torque; ``sent`` are the times of sending, s."""
         count = int(rate * seconds)
         self.sent = sent = np.zeros(count)
         trips, number = np.full(count, np.nan), {}
@@ -85,13 +85,13 @@ class Trips:
         return trips
 
     def send(self) -> int:
-        """Send a state of now; return its stamp."""
+        """Send a state with the present time; return its stamp."""
         stamp = time.time_ns()
         self.publisher.publish(self.state.stamped(stamp))
         return stamp
 
     def answer(self, timeout: float):
-        """Return the next answer (bytes), or None after ``timeout`` s."""
+        """Return the next torque message (bytes), or None after ``timeout`` s."""
         self.wait_set.clear_entities()
         self.wait_set.add_subscription(self.answers.handle)
         self.wait_set.wait(int(timeout * 1e9))
@@ -104,7 +104,7 @@ class Trips:
 
 
 def cpu_time(pid: int) -> float:
-    """Return the seconds that all threads of a process have run."""
+    """Return the CPU time of all threads of a process, s."""
     return sum(int((task / 'schedstat').read_text().split()[0]) for task in Path(f'/proc/{pid}/task').iterdir()) * 1e-9
 
 
@@ -125,10 +125,10 @@ def trajectory_of_an_hour() -> JointTrajectory:
 
 
 def follow_a_trajectory(client: Client):
-    """Have feedforward_node follow a motion that takes an hour."""
+    """Send feedforward_node a motion that lasts an hour."""
     publisher = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
     client.spin_until(publisher.get_subscription_count, 20.0, 'a subscriber of joint_trajectory')
-    for _ in range(3):  # a subscription that was just made may miss the first
+    for _ in range(3):  # a new subscription may miss the first message
         publisher.publish(trajectory_of_an_hour())
         client.spin_while_waiting(lambda: False, 0.5)
 
@@ -168,7 +168,7 @@ def against_the_echo(client: Client, processes: Processes, echo: subprocess.Pope
 
 
 def beside_a_batch_client(client: Client):
-    # else the measuring process waits for the batch client too, on a machine of few cores
+    # with few cores the measuring process would wait for the batch client too
     refused = realtime.apply(realtime.Schedule(REALTIME, (), lock_memory=False))
     print(f'priority {REALTIME} at both ends: {"; ".join(refused) or "permitted"}')
     trips = Trips(client, 'joint_states', 'feedforward_torque')

@@ -1,4 +1,4 @@
-"""The same questions to other libraries, at one random state of the AUBO-i5.
+"""Calls of other libraries for the same quantities, at one random state of the AUBO-i5.
 
 For each library a function builds its model and returns, for each program that it offers, its call from Python.
 """
@@ -25,16 +25,16 @@ ARGUMENTS = {
     'torque_regressor': 3,
     'jacobian': 1,
 }
-"""How many rows of STATE a program takes."""
+"""Number of rows of STATE that are arguments of a program."""
 LINK = 'ee_link'
-"""Of which a Jacobian is asked for, seen from the world."""
+"""Link of the Jacobian, in the reference frame world."""
 AGREEMENT = 1e-6
-"""Relative to the largest number of a result."""
+"""Largest difference, relative to the largest number of a result."""
 
 
 WEIGHTLESS_LINK = """<link name="ee_link"><inertial><mass value="0"/>
   <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>"""
-"""Said so that PyBullet does not take 1 kg for it."""
+"""Stated explicitly, since PyBullet assumes 1 kg otherwise."""
 
 
 def pinocchio_calls(robot: Robot) -> dict:
@@ -119,7 +119,9 @@ def drake_calls(robot: Robot) -> dict:
 
     q, qd, x = STATE
     plant = MultibodyPlant(time_step=0.0)
-    logging.getLogger('drake').setLevel(logging.ERROR)  # it warns of each joint's dry friction, which it leaves out
+    logging.getLogger('drake').setLevel(
+        logging.ERROR
+    )  # it warns about the dry friction of each joint, which it ignores
     Parser(plant).AddModels(str(named_urdf('aubo_i5')))
     plant.WeldFrames(plant.world_frame(), plant.GetFrameByName('base_link'))
     for name, rotor in zip(robot.joint_names, robot.rotor_inertia, strict=True):
@@ -178,17 +180,17 @@ PEERS = {
     'drake': drake_calls,
     'roboticstoolbox-python': roboticstoolbox_calls,
 }
-"""By the package to install."""
+"""Libraries by the package to install."""
 WITHOUT_ROTORS = ('pybullet',)
 
 
 def of_link(program: str) -> tuple[str, ...]:
-    """Return the link that a program is told, or nothing."""
+    """Return the link argument of a program as a tuple, empty if it has none."""
     return (LINK,) if program == 'jacobian' else ()
 
 
 def peers_found(robot: Robot) -> dict[str, dict]:
-    """Return the calls of each peer, and print how well it agrees with us, or that it is missing."""
+    """Return the calls of each library, and print its largest difference from this package, or that it is missing."""
     found = {}
     for name, calls_of in PEERS.items():
         try:
@@ -201,7 +203,7 @@ def peers_found(robot: Robot) -> dict[str, dict]:
 
 
 def disagreement(robot: Robot, peer: str, calls: dict) -> float:
-    """Return the largest relative difference between a peer's results and ours; AssertionError above AGREEMENT."""
+    """Return the largest relative difference between results of a library and ours; AssertionError above AGREEMENT."""
     ours = robot.with_binding('generic')
     if peer in WITHOUT_ROTORS:
         ours = ours.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.0)})
@@ -213,7 +215,7 @@ def disagreement(robot: Robot, peer: str, calls: dict) -> float:
             theirs = theirs.reshape(6, 6, 10)[..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]].reshape(6, 60)
         if program == 'jacobian':  # Pinocchio has the linear part first
             theirs = np.roll(theirs, 3, axis=0)
-        if program.endswith('_derivatives'):  # and of the last matrix the upper triangle
+        if program.endswith('_derivatives'):  # and only the upper triangle of the last matrix
             theirs[2] = np.triu(theirs[2]) + np.triu(theirs[2], 1).T
         difference = np.abs(theirs - expected).max() / np.abs(expected).max()
         assert difference < AGREEMENT, f'{peer}, {program}: off by {difference:.1e}'

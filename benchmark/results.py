@@ -1,8 +1,8 @@
-"""Runs benchmarks, one after the other, and writes RESULTS.md and the plot of doc/benchmarks.md.
+"""Runs benchmarks one after the other, and writes RESULTS.md and the plot of doc/benchmarks.md.
 
-All of them, or those that are named: ``python benchmark/results.py soak``; the others' sections stay as they are.
-All take some twenty minutes on an idle machine; ``pip install -r requirements/benchmark.txt`` first, else peers are
-missing.
+Without arguments all of them; ``python benchmark/results.py soak`` runs one and keeps the other sections.
+All need some twenty minutes on an idle machine. Run ``pip install -r requirements/benchmark.txt`` first, else other
+libraries are missing.
 """
 
 import argparse
@@ -23,7 +23,7 @@ RESULTS = FOLDER / 'RESULTS.md'
 
 
 def run(script: str) -> str:
-    """Return a script's section: its question and what it printed, machine and commit first."""
+    """Return a script's section: its question and its output, machine and commit first."""
     path = FOLDER / f'{script}.py'
     finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     if 'Traceback' in finished.stderr:
@@ -39,7 +39,7 @@ def kept() -> dict[str, str]:
 
 
 def plot(text: str, path: Path):
-    """Draw the calls from Python that ``calls_from_python`` printed."""
+    """Plot the times that ``calls_from_python`` printed."""
     programs, rows = [], {}
     for line in text.splitlines():
         ours = re.match(r'(\w+): specialised (\d+) ns, Robot (\d+) ns', line)

@@ -1,7 +1,7 @@
 """Does feedforward_node answer every joint state for ten minutes, at 500 Hz, and does its memory stay as it is?
 
-Round trips are from publishing a joint state to having its answer, in another process; the age is that of the state
-which the newest answer belongs to, at its oldest: when the next one comes.
+A round trip lasts from publishing a joint state to receiving its torque, in another process; the age is that of the
+state of the newest torque, just before the next torque arrives.
 """
 
 import argparse
@@ -17,19 +17,19 @@ from node_latency import PATIENT, Trips, follow_a_trajectory, memory, quantiles
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 RATE, PART = 500.0, 60.0
-"""States a second, and the seconds of a part; the memory is looked at after each part."""
+"""States per second, and the duration of a part in s; the memory is measured after each part."""
 MEGABYTES = 5.0
 
 
 def ages(trips: np.ndarray, sent: np.ndarray) -> np.ndarray:
-    """Return how old the state of each answer was when the next answer came, us."""
+    """Return the age of the state of each torque when the next torque arrived, us."""
     answered = ~np.isnan(trips)
     begun = 1e6 * sent[answered]
     return np.diff(begun) + trips[answered][1:]
 
 
 def refused(client: Client) -> str:
-    """Return how many states the node says to have refused: they came, but too late for an answer."""
+    """Return the number of states that the node has rejected, which arrived too late."""
     found: list = []
     client.node.create_subscription(DiagnosticArray, '/diagnostics', lambda message: found.extend(message.status), 10)
 
@@ -42,7 +42,7 @@ def refused(client: Client) -> str:
 
 
 def soak(client: Client, pid: int, seconds: float) -> bool:
-    """Print what was found; return whether no state was lost and no memory."""
+    """Print the results; return whether no state was lost and the memory did not grow."""
     trips = Trips(client, 'joint_states', 'feedforward_torque')
     trips.until_answered()
     length = min(PART, seconds / 3)

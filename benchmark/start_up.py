@@ -19,11 +19,11 @@ from robot_dynamics_ros.tools.processes import Client, Processes
 WARM, COLD = 1.2, 30.0
 ROUNDS = 7
 PERIOD = 0.005
-"""Between two joint states, s."""
+"""Time between two joint states, s."""
 
 
 def first_torque(folder: Path, cache: Path) -> float:
-    """Return the seconds from starting the node's process until its first torque arrives."""
+    """Return the time from the start of the node's process until its first torque arrives, s."""
     os.environ['XDG_CACHE_HOME'] = str(cache)
     with Processes(folder) as processes, Client('benchmark', processes) as client:
         trips = Trips(client, 'joint_states', 'feedforward_torque')

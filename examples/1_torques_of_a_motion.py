@@ -1,4 +1,4 @@
-"""Which torques does a motion of the AUBO-i5 with 3 kg on its flange take, and what are they for?"""
+"""Largest joint torques of a motion of the AUBO-i5 with 3 kg on its flange, and their terms."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from robot_dynamics_ros import Payload, Robot
 
 robot = Robot.named('aubo_i5').with_payload(Payload(mass=3.0, com=(0.0, 0.0, 0.05)))
 
-# From rest to rest in 2 s, by the quintic s(t) with no velocity and no acceleration at its ends.
+# A quintic polynomial from start to end in 2 s, with zero velocity and acceleration at both.
 start, end = np.radians([0, -45, 0, 0, 0, 0]), np.radians([65, -55, -35, 15, 10, 5])
 duration = 2.0
-t = np.linspace(0.0, 1.0, 401)[:, None]  # part of the duration; a row for each state
+t = np.linspace(0.0, 1.0, 401)[:, None]  # time divided by the duration; one row per state
 q = start + (end - start) * (10 * t**3 - 15 * t**4 + 6 * t**5)
 qd = (end - start) * (30 * t**2 - 60 * t**3 + 30 * t**4) / duration
 qdd = (end - start) * (60 * t - 180 * t**2 + 120 * t**3) / duration**2

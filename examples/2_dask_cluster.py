@@ -1,6 +1,6 @@
 """The largest torques in 200,000 random states of the AUBO-i5, computed in chunks by the processes of a Dask cluster.
 
-Dask also runs on many machines: a Client of their scheduler's address takes the place of the LocalCluster.
+To use several machines, replace the LocalCluster by a Client with the address of their scheduler.
 """
 
 import dask
@@ -13,9 +13,9 @@ COUNT, CHUNK, SLICE = 200_000, 50_000, 1000
 
 
 def main():
-    robot = Robot.named('aubo_i5').with_binding('specialised', threads=1)  # the cluster hands out the cores
+    robot = Robot.named('aubo_i5').with_binding('specialised', threads=1)  # one thread per worker
 
-    # nothing is computed here: states and torques are known by their chunks, of which a worker holds a few at a time
+    # arrays of chunks: nothing is computed yet, and a worker later has a few chunks in memory at a time
     random = da.random.default_rng(0)
     q, qd, qdd = (random.normal(size=(COUNT, robot.nv), chunks=(CHUNK, robot.nv)) for _ in range(3))
     tau = da.apply_gufunc(robot.inverse_dynamics, '(n),(n),(n)->(n)', q, qd, qdd, output_dtypes=float)

@@ -1,9 +1,9 @@
-"""Coupled nodes under random moves: ``python fuzz/graph_fuzz.py --messages 200000 --seed 0``, or scripts/fuzz_graph.
+"""Coupled nodes under random events: ``python fuzz/graph_fuzz.py --messages 200000 --seed 0``, or scripts/fuzz_graph.
 
-Server, feedforward node, gravity node and controller are given states, trajectories, payloads, restarts, silences and
-clocks that go back. After each move a slow model of the rules (``coupled_nodes/model.py`` and modules beside it) says
-the one right torque or silence of every node. A run is a row of episodes, each with a graph of its own; the seed and
-the number of an episode give it again.
+Server, feedforward node, gravity node and controller receive states, trajectories and payloads, and are restarted;
+states stop and clocks are set back. After each event a reference model of the rules (``coupled_nodes/model.py`` and
+others) computes the expected torque of every node, if any. A run consists of episodes with a new graph each; the seed
+and the number of an episode reproduce it.
 """
 
 import argparse
@@ -29,7 +29,7 @@ MOST = 1500
 
 
 def play(graph_class, settings: Settings, found: Findings, random: Random, messages: int) -> None:
-    """Play one episode of as many messages, or a few more."""
+    """Run one episode with at least the requested number of messages."""
     with TemporaryDirectory() as folder, graph_class(settings, Path(folder)) as nodes, suppress(NotUpError):
         episode = Episode(nodes, settings, found, random, Path(folder))
         end = found.index + messages
@@ -42,7 +42,7 @@ def play(graph_class, settings: Settings, found: Findings, random: Random, messa
 def run(
     seed: int, messages: int, graph_class=InProcess, only=None, draw=drawn, progress=lambda found: None
 ) -> Findings:
-    """Play episodes until there were as many messages; only the episode ``only``, where one is named."""
+    """Run episodes until the number of messages is reached, or only the episode ``only``."""
     found, number = Findings(), 0 if only is None else only
     while found.index < messages:
         random = Random(f'{seed} {number}')
@@ -57,7 +57,7 @@ def run(
 
 
 def main() -> int:
-    """Send as many messages as asked; return 1 where a rule was broken."""
+    """Send the requested number of messages; return 1 if a rule was violated."""
     parser = argparse.ArgumentParser(prog='scripts/fuzz_graph', description='random moves of coupled nodes')
     parser.add_argument('--messages', type=int, default=200_000, help='how many; 200000 where nothing is said')
     parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the moves; else the time')

@@ -1,9 +1,9 @@
-"""Nodes under random and broken messages: ``python fuzz/message_fuzz.py --messages 200000 --seed 0``, or scripts/fuzz.
+"""Nodes under random messages: ``python fuzz/message_fuzz.py --messages 200000 --seed 0``, or scripts/fuzz.
 
-The nodes live in this process. What they subscribe and serve is called with bytes as the middleware would call it, what
-they publish is kept at the last function before the middleware, and all clocks stand still between messages: a seed
-gives the same run again. After every message all of ``RULES`` are looked at; what they mean for torques, for the
-server, for references, descriptions and parameters is in the modules of these names.
+The nodes run in this process. Their callbacks are called with bytes as by the middleware, their published messages
+are recorded instead of sent, and all clocks stand still between messages, so that a seed reproduces a run.
+After every message all of ``RULES`` are checked; the modules torques, server, reference, description and parameters
+define the expected results.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from process import quiet
 
 
 def main() -> int:
-    """Send as many messages as asked; return 1 where a rule was broken."""
+    """Send the requested number of messages; return 1 if a rule was violated."""
     parser = argparse.ArgumentParser(prog='scripts/fuzz', description='random and broken messages for the nodes')
     parser.add_argument('--messages', type=int, default=200_000, help='how many; 200000 where nothing is said')
     parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the messages; else the time')

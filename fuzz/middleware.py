@@ -1,7 +1,7 @@
-"""Stands in for the middleware below nodes of one process and one thread: what they create is recorded and called.
+"""Replaces the middleware for nodes of one process and one thread: records their rclpy objects and calls callbacks.
 
-Nothing is known of how a node works: whatever it subscribes, publishes, serves or times is found where it asks rclpy
-for it, and the modules of the nodes get ``Time`` and ``Threads`` for ``time`` and ``threading``.
+This module does not depend on the nodes: it records every subscription, publisher, service and timer where a node
+creates it, and gives the modules of the nodes ``Time`` and ``Threads`` instead of ``time`` and ``threading``.
 """
 
 import inspect
@@ -28,7 +28,7 @@ NAMESPACE = '/fuzzed'
 
 
 class Time:
-    """What modules take for ``time``: all clocks stand still, and who sleeps lets time go by."""
+    """Stand-in for the module ``time``: clocks are constant, and ``sleep`` advances them."""
 
     def __init__(self):
         """Begin at 0."""
@@ -57,7 +57,7 @@ class Time:
         return self.system / SECOND
 
     def sleep(self, duration: float) -> None:
-        """Let time go by."""
+        """Advance the time."""
         self.pass_by(round(duration * SECOND))
 
     def __getattr__(self, name: str):
@@ -66,10 +66,10 @@ class Time:
 
 
 class InertThread:
-    """A thread that waits for ever: messages are handed over by the caller. Asked to end, it does what it does then."""
+    """A thread that is never started, since the caller delivers messages; ``join`` runs its target."""
 
     def __init__(self, *_, target=None, args=(), name=None, daemon=None, **__):
-        """Keep what it would run."""
+        """Record the target."""
         self._target, self._args = target, args
         self.name, self.daemon, self.ident, self.native_id = name, daemon, None, None
 
@@ -77,18 +77,18 @@ class InertThread:
         """Do nothing."""
 
     def join(self, timeout=None) -> None:
-        """Run what ends by itself at once, for it was asked to stop before."""
+        """Run the target, which ends immediately since it was stopped first."""
         target, self._target = self._target, None
         if target is not None:
             target(*self._args)
 
     def is_alive(self) -> bool:
-        """Return whether it has not been asked to end."""
+        """Return whether it has not been joined."""
         return self._target is not None
 
 
 class Threads:
-    """What modules take for ``threading``."""
+    """Stand-in for the module ``threading``."""
 
     Thread = InertThread
 
@@ -99,7 +99,7 @@ class Threads:
 
 @contextmanager
 def stand_ins(middleware):
-    """Give modules of the nodes the clocks of ``middleware`` and threads that wait, and every node its methods."""
+    """Patch modules of the nodes with the clocks of ``middleware`` and inert threads, and nodes with its methods."""
     clocks = middleware.clocks
     with ExitStack() as stack:
         for kind, replaced in methods(middleware).items():
@@ -128,12 +128,12 @@ class StoppedClock:
         return RosTime(nanoseconds=self._clocks.system, clock_type=ClockType.ROS_TIME)
 
     def create_jump_callback(self, *_, **__):
-        """Know that nothing jumps."""
+        """Ignore callbacks of time jumps."""
         return SimpleNamespace(unregister=lambda: None)
 
 
 class Publisher:
-    """A publisher whose messages are kept as bytes."""
+    """A publisher whose messages are recorded as bytes."""
 
     def __init__(self, middleware, node, kind, topic: str, latched: bool, lifecycle: bool):
         """Publish for ``node``."""
@@ -154,11 +154,11 @@ class Publisher:
         self._middleware.published(self, self.last)
 
     def wait_for_all_acked(self, timeout) -> bool:
-        """Say that everybody has heard."""
+        """Return that all messages are acknowledged."""
         return True
 
     def get_subscription_count(self) -> int:
-        """Say that somebody listens."""
+        """Return that there is a subscription."""
         return 1
 
     def on_activate(self, state):
@@ -167,7 +167,7 @@ class Publisher:
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state):
-        """Publish nothing more."""
+        """Stop publishing."""
         self.is_activated = False
         return TransitionCallbackReturn.SUCCESS
 
@@ -222,18 +222,18 @@ class Timer:
         self.due = self._clocks.steady + self.timer_period_ns
 
     def cancel(self) -> None:
-        """Be called no more."""
+        """Cancel the timer."""
         self.canceled = True
 
     def is_canceled(self) -> bool:
-        """Return whether it is."""
+        """Return whether the timer is cancelled."""
         return self.canceled
 
     destroy = cancel
 
 
 class Kept:
-    """What one node has asked of rclpy."""
+    """The rclpy objects of one node."""
 
     def __init__(self):
         """Begin with nothing."""
@@ -244,7 +244,7 @@ class Kept:
 
 
 def methods(middleware) -> dict:
-    """Return, by class of rclpy, the methods of nodes that ``middleware`` takes the place of."""
+    """Return, by class of rclpy, the methods of nodes that ``middleware`` replaces."""
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
         made = Subscription(kind, topic, callback, raw, _latched(qos), middleware.clocks.steady)

@@ -29,7 +29,7 @@ def memory() -> float:
 
 @contextmanager
 def quiet():
-    """Leave out what nodes and libraries log."""
+    """Disable the log of nodes and libraries."""
     kept = os.dup(2)
     with open(os.devnull, 'w') as nowhere, np.errstate(all='ignore'):
         os.dup2(nowhere.fileno(), 2)

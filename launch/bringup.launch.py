@@ -1,4 +1,4 @@
-"""Runs a set of this package's nodes in one process; they configure and activate themselves."""
+"""Starts a set of this package's nodes in one process; they configure and activate themselves."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ TOPICS = (
     'gravity_torque/commands',
 )
 INFO = ('feedforward_torque', 'gravity_torque')
-"""Topics with a companion <topic>/info, which goes where they go."""
+"""Topics with a companion <topic>/info, which is remapped with them."""
 
 
 def argument_of(topic):
@@ -31,20 +31,20 @@ def argument_of(topic):
 
 ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
-    'use_sim_time': ('', "true takes the time from /clock; '': as the parameter file says, else false"),
-    **{name: ('', f"{meaning}; '': as the parameter file says") for name, meaning in options().items()},
+    'use_sim_time': ('', "true: use the time of /clock; '': value of the parameter file, else false"),
+    **{name: ('', f"{meaning}; '': value of the parameter file") for name, meaning in options().items()},
     'nodes': (
         '',
-        'which nodes, with blanks between; '
-        "'': feedforward_node, dynamics_server and, where the robot leaves gravity to it, gravity_compensation_node",
+        'names of nodes, separated by spaces; '
+        "'': feedforward_node, dynamics_server and, unless the robot compensates gravity, gravity_compensation_node",
     ),
     'config': (
         PathJoinSubstitution([FindPackageShare('robot_dynamics_ros'), 'config', 'nodes.yaml']),
         'parameter file',
     ),
     'log_level': ('info', 'debug, info, warn or error'),
-    'fleet': ('0', 'number of arms, each a process in a namespace arm_1, arm_2, ... of its own; 0: one without'),
-    **{argument_of(topic): ('', f"topic in place of {topic}; '': that one") for topic in TOPICS},
+    'fleet': ('0', 'number of arms, each one process in a namespace arm_1, arm_2, ...; 0: one arm without it'),
+    **{argument_of(topic): ('', f"topic to use instead of {topic}; '': not remapped") for topic in TOPICS},
 }
 
 
@@ -72,8 +72,8 @@ def option(name):
     return f'--{name.replace("_", "-")}'
 
 
-def refuse_what_is_wrong(given):
-    """Raise ValueError, which launch tells in one line, for a value that would be ignored or end in a traceback."""
+def check_arguments(given):
+    """Raise ValueError, which launch prints in one line, for a value that would be ignored or end in a traceback."""
     if not given['fleet'].isdecimal():
         raise ValueError(f'fleet: expected the number of arms, 0 or more, got {given["fleet"]!r}')
     if given['use_sim_time'].lower() not in ('', 'true', 'false'):
@@ -82,7 +82,7 @@ def refuse_what_is_wrong(given):
         name = given['model'].removesuffix('.xacro').removesuffix('.urdf') + '.urdf'
         raise ValueError(
             f'model: expected a URDF, got {given["model"]!r}: write one with `xacro {given["model"]} > {name}`,'
-            ' or take what robot_state_publisher publishes: description_topic:=robot_description'
+            ' or use the one of robot_state_publisher: description_topic:=robot_description'
         )
     if not Path(given['config']).is_file():
         raise ValueError(f'config: no file {given["config"]!r}')
@@ -91,10 +91,10 @@ def refuse_what_is_wrong(given):
 def arms(context):
     """Return the processes of all arms."""
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    refuse_what_is_wrong(given)
+    check_arguments(given)
     namespace = given['namespace']
-    spaces = [f'{namespace}/arm_{k}' for k in range(1, int(given['fleet']) + 1)] or [namespace]
-    return [bringup(given, space) for space in spaces]
+    namespaces = [f'{namespace}/arm_{k}' for k in range(1, int(given['fleet']) + 1)] or [namespace]
+    return [bringup(given, name) for name in namespaces]
 
 
 def generate_launch_description():

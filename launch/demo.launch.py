@@ -1,4 +1,4 @@
-"""A simulated AUBO-i5 that is not quite the model follows a motion, under low gains with feedforward torques."""
+"""A simulated AUBO-i5, whose masses and friction differ from the model, follows a motion with feedforward torques."""
 
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -16,7 +16,7 @@ ARGUMENTS = {
 
 
 def generate_launch_description():
-    """Return the arguments and each node in a process of its own, as scripts/demo starts them."""
+    """Return the arguments and one process per node, as scripts/demo starts them."""
     arguments = [
         DeclareLaunchArgument(name, default_value=default, description=description)
         for name, (default, description) in ARGUMENTS.items()

@@ -1,4 +1,4 @@
-"""Rigid-body dynamics for real-time control: a Python library, and ROS 2 nodes on top of it."""
+"""Rigid-body dynamics for real-time control: a Python library and ROS 2 nodes."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ __all__ = ['Payload', 'Robot']
 
 
 def __getattr__(name: str):
-    """Import what is asked for when it is first asked for: a node has its signals to see to before."""
+    """Import a public class at its first use: a node sets its signal handlers before these slow imports."""
     if name == 'Payload':
         from robot_dynamics_ros.payload import Payload  # noqa: PLC0415
 

@@ -1,34 +1,34 @@
-"""Errors of the library. Each names the culprit, what was expected and what was found."""
+"""Exceptions of the library. Each names the argument or element, what was expected and what was found."""
 
 
 class DynamicsError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of all exceptions of this package."""
 
 
 class InputError(DynamicsError):
-    """Base of errors that name what came from outside: the text is one printable line, whatever that was."""
+    """Base of exceptions that quote input: the message is one printable line, whatever the input contains."""
 
     LONGEST = 2000
-    """Characters of a text, which may have to list the names of a humanoid."""
+    """Maximum characters of a message; it may list the joints of a humanoid."""
 
     def __str__(self):
-        """Return the text, which log lines show, with control characters escaped."""
+        """Return the message for log lines, with control characters escaped."""
         text = ' '.join(map(str, self.args))
         shown = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text[: self.LONGEST])
         return shown if len(text) <= self.LONGEST else f'{shown}...'
 
 
 class ModelError(InputError, ValueError):
-    """A robot description that can't be represented; the text names the link, joint or attribute."""
+    """An invalid or unsupported robot description; the message names the link, joint or attribute."""
 
 
 class ArgumentError(InputError, ValueError):
-    """An argument of wrong shape, type or value; the text names the argument."""
+    """An argument of wrong shape, type or value; the message names the argument."""
 
 
 class SingularError(InputError, ValueError):
-    """A position at which what was asked for does not exist; the text names the argument and the link."""
+    """A singular position, where the result does not exist; the message names the argument and the link."""
 
 
 class UnknownNameError(InputError, KeyError):
-    """A joint, link or robot name that does not exist; the text lists those that do."""
+    """An unknown joint, link or robot name; the message lists the known ones."""

@@ -1,4 +1,4 @@
-"""``Payload``, a body that a link carries, and the model of a robot that carries some."""
+"""``Payload``: a rigid body that is fixed to a link, and the model of a robot with payloads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
 from robot_dynamics_ros.model.model import Model
 
-UNTURNED = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A body that the arm carries; ``a + b`` is the payload of both.
+    """A rigid body that is fixed to a link; ``a + b`` combines two payloads.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Payload:
     ------
     ArgumentError
         For a physically inconsistent inertia: a negative mass, an inertia without mass, or a principal moment that
-        exceeds the sum of the others by more than six printed decimals explain.
+        exceeds the sum of the others by more than 1.5e-6 kg m^2, the rounding of six printed decimals.
     """
 
     mass: float
@@ -41,20 +41,20 @@ class Payload:
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self):
-        """Refuse a physically inconsistent inertia, and keep what was checked."""
+        """Validate the values; ArgumentError for a physically inconsistent inertia."""
         mass = float(validation.not_negative('mass', self.mass, (), 'kg'))
         com = validation.finite('com', self.com, (3,))
         inertia = validation.finite('inertia', self.inertia, (3, 3))
-        if np.abs(inertia - inertia.T).max() > 1e-12 * np.abs(inertia).max():  # R J R' is symmetric up to rounding only
+        if np.abs(inertia - inertia.T).max() > 1e-12 * np.abs(inertia).max():  # R J R' is symmetric up to rounding
             raise ArgumentError('inertia: expected a symmetric matrix (3, 3)')
         inertia = 0.5 * (inertia + inertia.T)
         if mass == 0.0 and inertia.any():
-            raise ArgumentError('inertia: expected zeros, for there is no mass')
+            raise ArgumentError('inertia: expected zeros, since the mass is 0')
         try:
             moments = np.linalg.eigvalsh(inertia)
         except np.linalg.LinAlgError:
             raise ArgumentError('inertia: its principal moments overflow') from None
-        if not moments[2] - moments[1] - moments[0] <= ROUNDING:  # NaN where a number is too large
+        if not moments[2] - moments[1] - moments[0] <= ROUNDING:  # NaN on overflow
             shown = ', '.join(f'{moment:.6g}' for moment in moments)
             raise ArgumentError(
                 f'inertia: expected principal moments none of which exceeds the sum of the others, got {shown} kg m^2'
@@ -64,11 +64,11 @@ class Payload:
             object.__setattr__(self, name, value)
 
     def __reduce__(self):
-        """Pickle and copy by way of ``__post_init__``: NumPy's copies are writable."""
+        """Pickle and copy through ``__post_init__``, since NumPy's copies are writable."""
         return Payload, (self.mass, self.com, self.inertia)
 
     def __add__(self, other: 'Payload') -> 'Payload':
-        """Return the payload of both, in the frame that the figures of both are in."""
+        """Return the combined payload; both are expressed in the same frame."""
         if not isinstance(other, Payload):
             return NotImplemented
         return Payload(*central_parameters(self.ten_parameters + other.ten_parameters))
@@ -79,7 +79,7 @@ class Payload:
         return ten_parameters(self.mass, self.com, self.inertia)
 
     @classmethod
-    def box(cls, mass: float, size, center=(0.0, 0.0, 0.0), rotation=UNTURNED) -> 'Payload':
+    def box(cls, mass: float, size, center=(0.0, 0.0, 0.0), rotation=IDENTITY) -> 'Payload':
         """Return a solid box.
 
         Parameters
@@ -101,7 +101,7 @@ class Payload:
 
     @classmethod
     def cylinder(
-        cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=UNTURNED
+        cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=IDENTITY
     ) -> 'Payload':
         """Return a solid cylinder about its own z axis.
 
@@ -144,7 +144,7 @@ class Payload:
         Payload
         """
         squared = float(validation.not_negative('radius', radius, (), 'm')) ** 2
-        return cls._solid(mass, np.full(3, squared / 5.0), center, UNTURNED)
+        return cls._solid(mass, np.full(3, squared / 5.0), center, IDENTITY)
 
     @classmethod
     def from_urdf(cls, source: str | Path, link: str | None = None) -> 'Payload':
@@ -164,7 +164,7 @@ class Payload:
         Raises
         ------
         ArgumentError
-            Where ``link`` is left out and several links have a mass, or none; it lists them.
+            If ``link`` is omitted and not exactly one link has a mass; it lists those that have one.
         ModelError
             For a URDF that cannot be read.
         UnknownNameError
@@ -174,7 +174,7 @@ class Payload:
         if link is None:
             heavy = [name for name, inertial in inertials.items() if inertial.mass != 0.0]
             if len(heavy) != 1:
-                raise ArgumentError(f'link: needed, for the links with a mass are: {", ".join(heavy) or "none"}')
+                raise ArgumentError(f'link: required, since the links with a mass are: {", ".join(heavy) or "none"}')
             link = heavy[0]
         if link not in inertials:
             raise UnknownNameError(f'no link {link!r}; there are {", ".join(inertials)}')
@@ -182,7 +182,7 @@ class Payload:
 
     @classmethod
     def _solid(cls, mass, squares: np.ndarray, center, rotation) -> 'Payload':
-        """Return a body whose mass has the mean ``squares`` (3, m^2) of distance along its own axes."""
+        """Return the body with the second moments mass * ``squares`` (3, m^2) along its own axes."""
         mass = float(validation.not_negative('mass', mass, (), 'kg'))
         center = validation.finite('center', center, (3,))
         R = validation.rotation('rotation', rotation)
@@ -190,7 +190,7 @@ class Payload:
 
 
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
-    """Return ``model`` with each payload added to the link or frame of its name."""
+    """Return ``model`` with each payload added to the link or frame that is its key."""
     inertia = np.array(model.arrays.I)
     for name, payload in payloads.items():
         frame = model.frames[name]

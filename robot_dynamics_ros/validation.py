@@ -1,7 +1,7 @@
-"""Argument validation: any accepted input becomes the one form that kernels take, or an error naming it.
+"""Argument validation: inputs are converted to the canonical form of kernels, or rejected by name.
 
-The canonical form of a batch is (count, n), float64, C-contiguous, aligned and writable (Numba compiles another version
-of a kernel for arrays that are not), beside the shape that the caller's batch had.
+The canonical form of a batch is (count, n), float64, C-contiguous, aligned and writable, with the shape of the caller's
+batch apart. Numba would compile another version of a kernel for any other array.
 """
 
 import math
@@ -9,11 +9,11 @@ import math
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.model import Model
 
 REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``
-ROTATION_ROUNDING = 1e-6  # of R' R: figures that were printed with six digits
 
 
 def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
@@ -26,7 +26,7 @@ def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndarray:
-    """Return ``value`` as ``finite`` does; ArgumentError with the ``unit`` where a number is below 0."""
+    """Return ``value`` as ``finite`` does; ArgumentError with the ``unit`` for a negative number."""
     array = finite(name, value, shape)
     if (array < 0.0).any():
         raise ArgumentError(f'{name}: expected at least 0 {unit}, got {value}')
@@ -34,10 +34,10 @@ def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndar
 
 
 def rotation(name: str, value) -> np.ndarray:
-    """Return ``value`` as a rotation matrix (3, 3); ArgumentError where R' R is not 1 to 1e-6, or R reflects."""
+    """Return ``value`` as a rotation matrix R (3, 3); ArgumentError unless R' R = 1 to 1e-6 and det R > 0."""
     matrix = finite(name, value, (3, 3))
     error = np.abs(matrix.T @ matrix - np.eye(3)).max()
-    if error > ROTATION_ROUNDING:
+    if error > ROTATION_TOLERANCE:
         raise ArgumentError(f"{name}: expected a rotation matrix, got one with R'R off the identity by {error:.3g}")
     if np.linalg.det(matrix) < 0.0:
         raise ArgumentError(f'{name}: expected a rotation matrix, got a reflection: its determinant is -1')
@@ -45,10 +45,10 @@ def rotation(name: str, value) -> np.ndarray:
 
 
 def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
-    """Return joint vectors broadcast against each other, each (count, its length), and the batch's shape.
+    """Return joint vectors broadcast to a common batch, each (count, its length), and the shape of the batch.
 
-    Raises ArgumentError with the argument's name for a wrong last axis, shapes that don't broadcast and what isn't a
-    real number. Whether all are finite is ``check_finite``'s to say: compiled code may have looked already.
+    Raises ArgumentError naming the argument for a wrong last axis, shapes that do not broadcast, and values that are
+    not real numbers. Finiteness is not checked: compiled code does so.
     """
     arrays = []
     for name, value in named.items():
@@ -67,7 +67,7 @@ def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[in
 
 
 def choice(name: str, value, choices):
-    """Return what is one of ``choices``; ArgumentError naming the argument for anything else."""
+    """Return ``value`` if it is one of ``choices``; ArgumentError naming the argument otherwise."""
     if value not in choices:
         raise ArgumentError(f'{name}: expected one of {", ".join(choices)}, got {value!r:.80}')
     return value
@@ -76,9 +76,9 @@ def choice(name: str, value, choices):
 def wrenches(model: Model, value, batch: tuple[int, ...], reference_frame: str = 'local', poses=None) -> np.ndarray:
     """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
 
-    ``value`` is an array (..., n + 1, 6) or a mapping from link names to (..., 6). A link that a fixed joint
-    merged into another may be named: its wrench is transformed. Reference frames other than ``'local'`` need the
-    ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and UnknownNameError.
+    ``value`` is an array (..., n + 1, 6) or a mapping from names of links or frames to (..., 6). Reference frames other
+    than ``'local'`` need the ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and
+    UnknownNameError.
     """
     links = len(model.link_names)
     if not isinstance(value, dict):
@@ -87,9 +87,9 @@ def wrenches(model: Model, value, batch: tuple[int, ...], reference_frame: str =
             raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
         check_finite('wrenches', array)
         rows = _wrench_rows('wrenches', array, batch)
-        return (
-            rows if reference_frame == 'local' else in_link_frame(reference_frame, rows, poses.reshape(-1, links, 4, 4))
-        )
+        if reference_frame == 'local':
+            return rows
+        return in_link_frame(reference_frame, rows, poses.reshape(-1, links, 4, 4))
     total = np.zeros((*batch, links, 6))
     for link, wrench in value.items():
         if link not in model.frames:
@@ -99,20 +99,20 @@ def wrenches(model: Model, value, batch: tuple[int, ...], reference_frame: str =
         if array.shape[-1:] != (6,):
             raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
         check_finite(name, array)
-        place = model.frames[link]
+        frame = model.frames[link]
         try:
             if reference_frame != 'local':
-                array = in_link_frame(reference_frame, array, poses[..., place.link, :, :] @ place.pose)
-            force = array[..., 3:] @ place.rotation.T
-            moment = array[..., :3] @ place.rotation.T + np.cross(place.origin, force)
-            total[..., place.link, :] += np.concatenate([moment, force], axis=-1)
+                array = in_link_frame(reference_frame, array, poses[..., frame.link, :, :] @ frame.pose)
+            force = array[..., 3:] @ frame.rotation.T
+            moment = array[..., :3] @ frame.rotation.T + np.cross(frame.origin, force)
+            total[..., frame.link, :] += np.concatenate([moment, force], axis=-1)
         except ValueError:
             raise ArgumentError(f'{name}: batch shape {array.shape[:-1]} does not broadcast to {batch}') from None
     return _wrench_rows('wrenches', total, batch)
 
 
 def check_finite(name: str, array: np.ndarray) -> None:
-    """Refuse NaN and inf: constants folded into a kernel may swallow them."""
+    """Raise ArgumentError for NaN and inf, which a specialised kernel may not propagate."""
     finite = np.isfinite(array)
     if not finite.all():
         index = tuple(int(k) for k in np.argwhere(~finite)[0])
@@ -120,22 +120,22 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise ArgumentError(f'{place}: {array[index]} is not finite')
 
 
-def check_quaternions(name: str, positions: np.ndarray, places: list[int]) -> None:
-    """Refuse positions (..., nq) with a quaternion, of four numbers from a place in ``places`` on, not of length 1."""
-    for place in places:
-        numbers = positions[..., place : place + 4]
+def check_quaternions(name: str, positions: np.ndarray, starts: list[int]) -> None:
+    """Raise ArgumentError for a quaternion not of length 1 in positions (..., nq); ``starts`` are indices in q."""
+    for start in starts:
+        numbers = positions[..., start : start + 4]
         wrong = is_no_quaternion(numbers)
         if wrong.any():
             index = tuple(int(k) for k in np.argwhere(wrong)[0])
-            where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{place}:{place + 4}')
+            where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{start}:{start + 4}')
             length = np.linalg.norm(numbers[index])
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
 def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the array that the caller gets and the contiguous one that a kernel writes (the same where it can be).
+    """Return the array for the caller and the contiguous one that a kernel writes, the same array where possible.
 
-    ``out`` is the caller's ``out=`` or None. Raises ArgumentError where it can't take a float64 result of ``shape``.
+    ``out`` is the caller's ``out=`` or None. Raises ArgumentError unless it is a writable float64 array of ``shape``.
     """
     if out is None:
         fresh = np.empty(shape)
@@ -158,7 +158,7 @@ def _numbers(name: str, value) -> np.ndarray:
 
 
 def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:
-    """Return ``array`` broadcast to ``shape`` as rows (count, *item) of canonical form; no copy where they are so."""
+    """Return ``array`` broadcast to ``shape`` as rows (count, *item) in canonical form, copied only if necessary."""
     if array.shape != shape:
         array = np.broadcast_to(array, shape)
     if not array.flags.carray:
@@ -167,7 +167,7 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
 
 
 def in_link_frame(reference_frame: str, wrench: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Return wrenches (..., 6), expressed in ``reference_frame``, in the frames at ``pose`` (..., 4, 4)."""
+    """Return wrenches (..., 6), given in ``reference_frame``, in the frame at ``pose`` (..., 4, 4; m)."""
     moment, force = wrench[..., :3], wrench[..., 3:]
     if reference_frame == 'world':
         moment = moment - np.cross(pose[..., :3, 3], force)  # about the link's origin
@@ -176,7 +176,7 @@ def in_link_frame(reference_frame: str, wrench: np.ndarray, pose: np.ndarray) ->
 
 
 def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """Return wrenches (..., n + 1, 6) as one row for all states, or a row for each."""
+    """Return wrenches (..., n + 1, 6) as one row for all states, or as one row for each."""
     if array.ndim == 2:
         return _rows(array, array.shape, array.shape)
     shape = (*batch, *array.shape[-2:])

@@ -18,10 +18,10 @@ esac
 # The virtual environment is a ROS prefix, and the only one.
 export AMENT_PREFIX_PATH="$_venv"
 export RMW_IMPLEMENTATION=rmw_fastrtps_cpp
-# Nothing leaves this machine unless asked for.
+# Discovery is limited to this machine unless configured otherwise.
 export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
 
-# What ros-wheels-bootstrapper would do: without its mark it re-executes every Python that starts, to set this path.
+# Sets what ros-wheels-bootstrapper would: without this mark it re-executes every Python process to set the path.
 for _libs in "$_venv"/lib/python3*/site-packages/ros_*.libs "$_venv/lib"; do
   case ":${LD_LIBRARY_PATH:-}:" in
     *":$_libs:"*) ;;

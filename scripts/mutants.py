@@ -1,8 +1,8 @@
-"""The small mistakes that scripts/mutation makes: each is one change of a module's syntax tree.
+"""Mutants for scripts/mutation: each is one change of a module's syntax tree.
 
-Operators and comparisons become others, numbers one more (or twice as large where that is no change), texts longer,
-conditions the opposite, results None; calls for their effect, raised errors and loops' ends go. What errors say is left
-alone, so are annotations and decorators.
+Operators and comparisons are replaced by others, numbers increased by one (or doubled), texts made longer,
+conditions negated, results replaced by None; calls for side effects, raise, break and continue are removed. Error
+texts, annotations and decorators are not changed.
 """
 
 import ast
@@ -40,7 +40,7 @@ FIELDS_LEFT_ALONE = {'annotation', 'returns', 'decorator_list', 'ctx', 'exc'}
 
 
 class Mutant(NamedTuple):
-    """One mistake in one place."""
+    """One change in one place."""
 
     path: str
     line: int
@@ -54,7 +54,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(path: str) -> list[Mutant]:
-    """Return all mistakes in a file."""
+    """Return all mutants of a file."""
     tree = _tree(path)
     return [
         Mutant(path, place.node.lineno, number, place.statement, _short(place.node), _short(other))
@@ -63,7 +63,7 @@ def mutants(path: str) -> list[Mutant]:
 
 
 def changed(mutant: Mutant):
-    """Return the code of a mutant's file with its mistake."""
+    """Return the code of a mutant's file with its change."""
     tree = _tree(mutant.path)
     place, other = next(change for number, change in enumerate(_changes(tree)) if number == mutant.number)
     other = ast.fix_missing_locations(ast.copy_location(other, place.node))
@@ -75,7 +75,7 @@ def changed(mutant: Mutant):
 
 
 class _Place(NamedTuple):
-    """Where a node stands in the tree."""
+    """Position of a node in the tree."""
 
     parent: ast.AST
     field: str
@@ -90,7 +90,7 @@ def _tree(path: str) -> ast.Module:
 
 
 def _changes(tree: ast.AST) -> Iterator[tuple[_Place, ast.AST]]:
-    """Yield every place with every node that may stand there instead, in the order of the source."""
+    """Yield every place with every replacement of its node, in the order of the source."""
     for place in _places(tree, range(0)):
         for other in _others(place):
             yield place, other
@@ -117,12 +117,12 @@ def _lines(statement: ast.stmt) -> range:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Return whether a statement is a docstring or the like."""
+    """Return whether a statement is an expression without effect, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _others(place: _Place) -> Iterator[ast.AST]:
-    """Yield what may stand in a place instead."""
+    """Yield the replacements of the node in a place."""
     node = place.node
     match node:
         case ast.BinOp() if type(node.op) in OPERATORS:
@@ -151,11 +151,11 @@ def _others(place: _Place) -> Iterator[ast.AST]:
             yield ast.Break()
         case ast.Break():
             yield ast.Continue()
-    # a comparison has its own opposite above
+    # comparisons are negated above
     if (place.field == 'test' or place.field == 'ifs') and not isinstance(node, ast.Compare | ast.UnaryOp):
         yield ast.UnaryOp(ast.Not(), node)
 
 
 def _short(node: ast.AST) -> str:
-    """Return a node's source on a line."""
+    """Return a node's source as one line."""
     return ' '.join(ast.unparse(node).split())[:80]

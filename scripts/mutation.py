@@ -1,8 +1,8 @@
-"""Tries the mistakes of mutants.py, one at a time; scripts/mutation is the way to call it.
+"""Runs the tests against the mutants of mutants.py, one at a time; called by scripts/mutation.
 
-Each is tried in a process of its own, forked from this one, which has loaded everything but the package. There the
-test files run that execute the changed line, those of the module first, until a test fails. A mistake for which no
-test fails, but a file of tests cannot even be loaded, is told apart and proves nothing of the tests.
+Each mutant has a process, forked from this one, which has imported everything but the package. It runs the test files
+that execute the changed line, those of the module first, until a test fails. A mutant with which a test file cannot
+be imported is counted separately, since it shows nothing about the tests.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import NamedTuple
 
-# What tests and package import, loaded once.
+# Imports of tests and package, loaded once.
 import coverage
 import defusedxml.ElementTree  # noqa: F401
 import hypothesis  # noqa: F401
@@ -32,25 +32,25 @@ from mutants import Mutant, changed, mutants
 
 PACKAGE = 'robot_dynamics_ros'
 FOLDERS = {'control': ('control',), 'formats': ('formats', 'model'), 'model': ('formats', 'model')}
-"""Folders of the package, each with those of the tests that have to notice mistakes in it."""
+"""Folders of the package, each with the test folders that have to detect its mutants."""
 LEAST = 0.85
-"""Share of mistakes that has to be noticed."""
+"""Smallest share of detected mutants."""
 PATIENCE = 30
-"""CPU s on top of five times what the tests take: a loop without an end is noticed too."""
+"""CPU s in addition to five times the duration of the tests; then an endless loop counts as detected."""
 MEMORY = 8 << 30
-"""Bytes of a process's address space: an array without bounds fails, and the machine goes on."""
+"""Largest address space of a process, bytes, so that a huge array fails without harm to the machine."""
 LONG = 1.0
-"""CPU s; a test that takes longer, watched, or fails without compiled kernels is left out."""
+"""CPU s; a test that is slower under coverage, or that fails without compiled kernels, is left out."""
 OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled', '--continue-on-collection-errors']
 IMPORT = 'import'
-"""Stands for a test file where a line is executed before any test."""
-NOT_NOTICED, NOTICED, NOT_LOADED, KILLED, UNTRIED = range(5)
-TOLD = {NOT_NOTICED: 'not noticed', NOTICED: 'noticed', NOT_LOADED: 'fails before any test', KILLED: 'without an end'}
-"""What becomes of a mistake: the tests of one without an end are killed when their time is over."""
+"""Used instead of a test file for lines that are executed on import."""
+UNDETECTED, DETECTED, IMPORT_FAILED, KILLED, UNTRIED = range(5)
+TEXTS = {UNDETECTED: 'not detected', DETECTED: 'detected', IMPORT_FAILED: 'fails on import', KILLED: 'endless loop'}
+"""Outcome of a mutant; the tests of one with an endless loop are killed at the time limit."""
 
 
 class Survey(NamedTuple):
-    """What the tests do where there is no mistake."""
+    """Result of the tests without a mutant."""
 
     files: dict[tuple[str, int], set[str]]  # test files by the line that they execute
     seconds: dict[str, float]  # by test file
@@ -58,7 +58,7 @@ class Survey(NamedTuple):
 
 
 class _Surveyor:
-    """Tells coverage which test file is at work, and remembers what fails and how long a file takes."""
+    """Sets the coverage context to the test file, and records failures and durations."""
 
     def __init__(self, measured: coverage.Coverage):
         self._measured = measured
@@ -74,40 +74,40 @@ class _Surveyor:
     def pytest_runtest_protocol(self, item):
         self._measured.switch_context(item.location[0])
         began = time.process_time()
-        answer = yield
-        taken = time.process_time() - began
-        if taken > LONG:
+        result = yield
+        seconds = time.process_time() - began
+        if seconds > LONG:
             self.left_out.append(item.nodeid)
         else:
-            self.seconds[item.location[0]] += taken
-        return answer
+            self.seconds[item.location[0]] += seconds
+        return result
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
             self.left_out.append(report.nodeid)
 
 
-class _Witness:
-    """Ends the tests with the first that fails, and remembers what was seen."""
+class _Detector:
+    """Stops the tests at the first failure and records the outcome."""
 
     def __init__(self):
-        self.seen = NOT_NOTICED
+        self.outcome = UNDETECTED
 
     def pytest_collectreport(self, report):
         if report.failed:
-            self.seen = NOT_LOADED
+            self.outcome = IMPORT_FAILED
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item):
         report = yield
         if report.failed:
-            self.seen = NOTICED
-            item.session.shouldstop = 'noticed'
+            self.outcome = DETECTED
+            item.session.shouldstop = 'detected'
         return report
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module with a mistake."""
+    """Loads a mutated module."""
 
     def __init__(self, mutant: Mutant):
         self._mutant = mutant
@@ -123,11 +123,11 @@ class _Loader(SourceFileLoader):
 
 
 def main() -> int:
-    """Try the mistakes that the command line asks for; return 1 where too few are noticed."""
+    """Run the mutants that the command line selects; return 1 if too few are detected."""
     parser = argparse.ArgumentParser(prog='scripts/mutation', description=__doc__.splitlines()[0])
-    parser.add_argument('folders', nargs='*', help=f'among {" ".join(FOLDERS)}; all where none is named')
-    parser.add_argument('--sample', type=int, help='mistakes of each folder, drawn by chance; all where left out')
-    parser.add_argument('--seed', type=int, default=0, help='of the sample')
+    parser.add_argument('folders', nargs='*', help=f'among {" ".join(FOLDERS)}; default: all')
+    parser.add_argument('--sample', type=int, help='size of the random sample of each folder; default: all mutants')
+    parser.add_argument('--seed', type=int, default=0, help='seed of the sample')
     options = parser.parse_args()
     if set(options.folders) - set(FOLDERS):
         parser.error(f'expected folders among {" ".join(FOLDERS)}, got {" ".join(options.folders)}')
@@ -135,7 +135,7 @@ def main() -> int:
 
 
 def _judge(folder: str, sample: int | None, seed: int) -> int:
-    """Try the mistakes in a folder; return 1 where too few are noticed."""
+    """Run the mutants of a folder; return 1 if too few are detected."""
     sources = sorted(Path(PACKAGE, folder).glob('*.py'))
     tests = sorted(str(path) for name in FOLDERS[folder] for path in Path('test', name).glob('test_*.py'))
     tried = [mutant for source in sources for mutant in mutants(str(source))]
@@ -144,32 +144,32 @@ def _judge(folder: str, sample: int | None, seed: int) -> int:
         tried = random.Random(seed).sample(tried, sample)
     survey = _surveyed(folder, tests)
     _check(survey)
-    print(f'{folder}: {len(tried)} of {total} mistakes, seed {seed}, {len(survey.left_out)} tests left out', flush=True)
+    print(f'{folder}: {len(tried)} of {total} mutants, seed {seed}, {len(survey.left_out)} tests left out', flush=True)
     became: dict[str, Counter] = defaultdict(Counter)  # by path
     for mutant, outcome in _tried(tried, survey):
         became[mutant.path][outcome] += 1
-        if outcome != NOTICED:
-            print(f'  {TOLD[outcome]}: {mutant}', flush=True)
+        if outcome != DETECTED:
+            print(f'  {TEXTS[outcome]}: {mutant}', flush=True)
     for path, counts in sorted(became.items()):
-        print(f'  {counts[NOTICED] + counts[KILLED]:4} of {counts.total() - counts[NOT_LOADED]:4}  {path}')
+        print(f'  {counts[DETECTED] + counts[KILLED]:4} of {counts.total() - counts[IMPORT_FAILED]:4}  {path}')
     counts = sum(became.values(), Counter())
-    share = (counts[NOTICED] + counts[KILLED]) / (counts.total() - counts[NOT_LOADED])
-    apart = f'{counts[KILLED]} of them without an end; {counts[NOT_LOADED]} that fail before any test not counted'
-    print(f'{folder}: {share:.1%} noticed, {LEAST:.0%} needed; {apart}', flush=True)
+    share = (counts[DETECTED] + counts[KILLED]) / (counts.total() - counts[IMPORT_FAILED])
+    apart = f'{counts[KILLED]} of them in an endless loop; {counts[IMPORT_FAILED]} that fail on import are not counted'
+    print(f'{folder}: {share:.1%} detected, {LEAST:.0%} needed; {apart}', flush=True)
     return int(share < LEAST)
 
 
 def _check(survey: Survey) -> None:
-    """Raise SystemExit for a test file that fails as it is when it runs alone: it would notice every mistake."""
+    """Raise SystemExit for a test file that fails without a mutant when it runs alone."""
     for file in sorted(survey.seconds):
         if os.waitstatus_to_exitcode(os.waitpid(_forked(lambda file=file: _outcome([file], survey)), 0)[1]):
-            raise SystemExit(f'{file}: fails without a mistake')
+            raise SystemExit(f'{file}: fails without a mutant')
 
 
 def _surveyed(folder: str, tests: list[str]) -> Survey:
-    """Return what the tests execute, fail and take as they are."""
-    with tempfile.TemporaryDirectory() as kept:
-        file = Path(kept, 'survey')
+    """Return executed lines, failures and durations of the tests without a mutant."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch, 'survey')
 
         def survey() -> int:
             measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
@@ -187,12 +187,12 @@ def _surveyed(folder: str, tests: list[str]) -> Survey:
 
         pid = _forked(survey)
         if os.waitpid(pid, 0)[1]:
-            raise SystemExit(f'{folder}: its tests could not be run')
+            raise SystemExit(f'{folder}: its tests do not run without a mutant')
         return pickle.loads(file.read_bytes())
 
 
 def _tried(tried: list[Mutant], survey: Survey):
-    """Yield each mutant with whether a test fails, as many at a time as there are cores."""
+    """Yield each mutant with its outcome; as many run at a time as there are cores."""
     waiting, running = list(reversed(tried)), {}
     while waiting or running:
         while waiting and len(running) < len(os.sched_getaffinity(0)):
@@ -201,20 +201,20 @@ def _tried(tried: list[Mutant], survey: Survey):
         pid, status = os.wait()
         code, mutant = os.waitstatus_to_exitcode(status), running.pop(pid)
         outcome = KILLED if code < 0 else code
-        if outcome not in TOLD:
-            raise SystemExit(f'{mutant}: could not be tried, exit code {code}')
+        if outcome not in TEXTS:
+            raise SystemExit(f'{mutant}: its process failed, exit code {code}')
         yield mutant, outcome
 
 
 def _verdict(mutant: Mutant, survey: Survey) -> int:
-    """Return what becomes of a mutant; here, in a process of its own, the package is yet to be imported."""
+    """Return the outcome of a mutant, in a process that has not imported the package yet."""
     own = f'test_{Path(mutant.path).stem}'
     found = set().union(*(survey.files.get((mutant.path, line), ()) for line in (mutant.line, *mutant.executed_with)))
     if IMPORT in found:
         found = set().union(*(files for (path, _), files in survey.files.items() if path == mutant.path)) - {IMPORT}
     files = sorted(found, key=lambda file: (Path(file).stem != own, survey.seconds.get(file, 0.0)))
     if not files:
-        return NOT_NOTICED
+        return UNDETECTED
     limit = int(PATIENCE + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -223,14 +223,14 @@ def _verdict(mutant: Mutant, survey: Survey) -> int:
 
 
 def _outcome(files: list[str], survey: Survey) -> int:
-    """Run tests; return what they notice."""
-    witness = _Witness()
-    pytest.main([*OPTIONS, *(f'--deselect={test}' for test in survey.left_out), *files], plugins=[witness])
-    return witness.seen
+    """Run test files; return the outcome."""
+    detector = _Detector()
+    pytest.main([*OPTIONS, *(f'--deselect={test}' for test in survey.left_out), *files], plugins=[detector])
+    return detector.outcome
 
 
 def _forked(action) -> int:
-    """Return the process that does ``action()``, silently, and ends with the status it returns."""
+    """Return the process id of a fork that runs ``action()`` without output and exits with its result."""
     sys.stdout.flush()
     pid = os.fork()
     if pid:

@@ -3,7 +3,7 @@
 # Passed as CMAKE_PROJECT_INCLUDE when the interface package is built against the rclpy wheels.
 # Imported targets of the wheels name the Python include directory of the machine that built them, and CMake refuses
 # an imported target with a directory that does not exist. At the end of the configuration, when all find_package()
-# calls are done, this takes such directories out, so that the package's own CMakeLists.txt needs no work-around.
+# calls are done, this file removes such directories, so that the package's own CMakeLists.txt needs no work-around.
 
 function(strip_missing_include_directories)
   get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)

@@ -1,4 +1,4 @@
-"""Messages as bytes: whole, and the ways in which they may be broken."""
+"""Serialised messages: intact, and with random defects."""
 
 import math
 import struct
@@ -13,17 +13,17 @@ ODD_LENGTHS = (0, 1, 2, 3, 5, 7, 8, 255, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**
 
 
 def understood(data: bytes, kind):
-    """Return the message of type ``kind`` that rclpy reads, or None."""
+    """Return the message of type ``kind`` that rclpy deserialises, or None if it fails."""
     if len(data) < 8:
-        return None  # if the encoding tells of more padding than there is, rclpy reads on in foreign memory
+        return None  # if the header states more padding than there is, rclpy reads beyond the message
     try:
         return deserialize_message(data, kind)
-    except Exception:  # whatever it raises
+    except Exception:  # any exception
         return None
 
 
 def serialized(message) -> bytes:
-    """Return the CDR of a message, zeros for padding: rclpy leaves there what it finds in memory."""
+    """Return the CDR of a message, with zeros as padding: rclpy leaves uninitialised memory there."""
     data = bytearray(b'\0\1\0\0')
     _write(data, message)
     return bytes(data) + bytes(-len(data) % 4 if len(data) > 4 else 4)
@@ -66,7 +66,7 @@ def _write_text(data: bytearray, text: str) -> None:
 
 
 def _append(data: bytearray, code: str, *numbers) -> None:
-    """Append numbers of one kind, the first at a multiple of its size behind the four bytes of the encoding."""
+    """Append numbers of one kind, aligned to their size relative to the end of the encapsulation header."""
     data += bytes((4 - len(data)) % struct.calcsize(code))
     data += struct.pack(f'<{len(numbers)}{code}', *numbers)
 
@@ -80,7 +80,7 @@ def _flip(random: Random, data: bytes, _) -> bytes:
 
 
 def _cut(random: Random, data: bytes, _) -> bytes:
-    """Lose the end."""
+    """Cut off the end."""
     return data[: random.randint(0, len(data))]
 
 
@@ -90,38 +90,38 @@ def _longer(random: Random, data: bytes, _) -> bytes:
 
 
 def _word(random: Random, data: bytes, _) -> bytes:
-    """Write an odd length where a length, or anything else, stands."""
+    """Overwrite a length, or other bytes, with an unusual length."""
     place = 4 * random.randint(0, len(data) // 4)
     return data[:place] + struct.pack('<I', random.choice(ODD_LENGTHS)) + data[place + 4 :]
 
 
 def _number(random: Random, data: bytes, _) -> bytes:
-    """Write an odd number where a number, or anything else, stands."""
+    """Overwrite a number, or other bytes, with an unusual number."""
     place = 4 + 8 * random.randint(0, len(data) // 8)
     return data[:place] + struct.pack('<d', random.choice(ODD_NUMBERS)) + data[place + 8 :]
 
 
 def _splice(random: Random, data: bytes, other: bytes) -> bytes:
-    """Go on as another message does, from the same place or another."""
+    """Continue with the bytes of another message, from the same or another offset."""
     place = random.randint(0, len(data))
     return data[:place] + other[place if random.random() < 0.5 else random.randint(0, len(other)) :]
 
 
 def _remove(random: Random, data: bytes, _) -> bytes:
-    """Lose some bytes in the middle, or have them twice."""
+    """Remove or repeat some bytes in the middle."""
     first = random.randint(0, len(data))
     return data[:first] + data[max(0, first + random.choice((-8, -4, -1, 1, 4, 8))) :]
 
 
 def _encoding(random: Random, data: bytes, _) -> bytes:
-    """Tell of another byte order or version."""
+    """State another byte order or version."""
     return random.choice((b'\0\0', b'\0\2', b'\0\3', b'\1\1', b'\xff\xff')) + data[2:]
 
 
 def _noise(random: Random, data: bytes, _) -> bytes:
-    """Be nothing that was ever a message, behind the first bytes or from the start."""
+    """Replace all bytes, or all but the first ones, by noise."""
     return data[: random.choice((0, 4, 12))] + random.randbytes(random.randint(0, 200))
 
 
 WAYS = (_flip, _cut, _longer, _word, _number, _splice, _remove, _encoding, _noise)
-"""In which bytes are broken: functions of a Random, the bytes, and those of another message."""
+"""Defects of bytes: functions of a Random, the bytes, and those of another message."""

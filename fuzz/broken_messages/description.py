@@ -1,4 +1,4 @@
-"""Robot descriptions on a topic, good ones and hostile ones, and the robot that a node must have after them."""
+"""Valid and malicious robot descriptions on a topic, and the robot that a node must use after them."""
 
 import re
 from random import Random
@@ -44,14 +44,14 @@ TYPES = ('fixed', 'continuous', 'prismatic', 'floating', 'planar', 'spherical', 
 
 
 class Descriptions:
-    """The descriptions that one node is told."""
+    """Descriptions for one node."""
 
     def __init__(self, findings: Findings, node, random: Random):
-        """Draw from ``random`` and look at ``node``."""
+        """Draw descriptions for ``node`` from ``random``."""
         self._check, self._node, self._random = findings.check, node, random
 
     def draw(self) -> str:
-        """Return a description with up to four things about it changed; some are good all the same."""
+        """Return a description with up to four changes; it may still be valid."""
         random, text = self._random, DESCRIPTION
         for _ in range(random.randint(1, 4)):
             text = random.choice((self._scaled, self._scaled, self._numbered, self._typed, self._lined, self._hostile))(
@@ -60,7 +60,7 @@ class Descriptions:
         return text
 
     def look_at(self, data: bytes, now: int) -> None:
-        """Look at what a node that was told ``data`` is and answers."""
+        """Check the state and the torques of a node that received ``data``."""
         message, node = understood(data, String), self._node
         if message is None:
             return
@@ -87,24 +87,24 @@ class Descriptions:
         return self._at_one(r'mass value="([0-9.e-]+)"', text, lambda found: f'mass value="{float(found[1]) * factor}"')
 
     def _numbered(self, text: str) -> str:
-        """Have an odd value of any attribute."""
+        """Change any attribute to an unusual value."""
         odd = self._random.choice((*ODD_TEXTS, *ODD_NAMES)).replace('\x00', '')
         return self._at_one(r'="[^"]*"', text, lambda found: f'="{odd}"')
 
     def _typed(self, text: str) -> str:
-        """Have a joint of another type."""
+        """Change the type of a joint."""
         kind = self._random.choice(TYPES)
         return self._at_one(r'type="revolute"', text, lambda found: f'type="{kind}"')
 
     def _lined(self, text: str) -> str:
-        """Lose a line, or have it twice, or another in its place."""
+        """Remove, repeat or replace a line."""
         lines = text.splitlines()
         k = self._random.randrange(len(lines) or 1)
         lines[k : k + 1] = self._random.choice(([], lines[k : k + 1] * 2, [self._random.choice(lines or [''])]))
         return '\n'.join(lines)
 
     def _hostile(self, text: str) -> str:
-        """Return what was written to do harm, or is no description at all."""
+        """Return a malicious text or one that is not a description."""
         random = self._random
         cut = random.randint(0, len(text))
         noise = ''.join(map(chr, random.choices(range(1, 0x3000), k=20)))
@@ -117,7 +117,7 @@ class Descriptions:
         )
 
     def _at_one(self, pattern: str, text: str, change) -> str:
-        """Change one place of a pattern, where there is any."""
+        """Change one match of a pattern, if there is one."""
         places = list(re.finditer(pattern, text))
         if not places:
             return text
@@ -126,7 +126,7 @@ class Descriptions:
 
 
 def described(text: str) -> Robot | None:
-    """Return the robot of a text that a node can be, None where it can be none."""
+    """Return the robot of a text, None if a node must reject it."""
     try:
         robot = Robot.from_urdf(text) if '<' in text else None
     except DynamicsError:

@@ -1,7 +1,7 @@
-"""Payload and gravity of a node, and the robot's torques with them: computed a second, simple way.
+"""Expected payload and gravity of a node and the torques with them, computed independently of the package.
 
-A load between two payloads is the sum of answers of robots with the one and the other, each with its share: mass matrix
-and torques are linear in what the arm carries. Times are ns.
+Between two payloads, results are the weighted sum of those of two robots with one payload each: mass matrix and torques
+are linear in the payload. Times are ns.
 """
 
 from contextlib import suppress
@@ -17,31 +17,31 @@ from robot_dynamics_ros import Payload
 from robot_dynamics_ros.errors import ArgumentError
 
 FIXED = ('wrist3_Link', 'ee_link')
-"""The last link, and what is fixed to it."""
+"""The last link and the frames that are fixed to it."""
 TERMS = 'gravity', 'coriolis', 'inertia', 'friction'
 LARGEST = 1e8
-"""kg, m, kg m, kg m^2: the largest figures of a payload that a node takes."""
+"""kg, m, kg m, kg m^2: the largest numbers of a payload that a node accepts."""
 LONGEST = 3600.0
-"""s; a ramp takes no longer."""
+"""Longest ramp, s."""
 MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
-"""kg, m/s^2."""
+"""Mass (kg) and gravity (m/s^2) up to which results are compared."""
 SMALLEST = 1e-9
-"""kg, of what weighs anything."""
+"""Smallest mass other than 0, kg."""
 ROUNDING = 1.5e-6
-"""kg m^2, by which a principal moment may exceed the sum of the others."""
+"""Allowed excess of a principal moment over the sum of the others, kg m^2."""
 Carried = tuple[str, Payload] | None
 
 
 class Load:
-    """What the arm carries, and under which gravity."""
+    """Payload and gravity of the arm."""
 
     def __init__(self):
-        """Carry nothing, upright."""
+        """Begin without payload, under the gravity of an upright arm."""
         self._bodies = Change([(1.0, None)])
         self._gravity = Change([(1.0, tuple(ROBOT.gravity))])
 
     def carry(self, message, start: int) -> None:
-        """Go over to the payload of a PayloadState or of a request, from ``start`` on."""
+        """Ramp to the payload of a PayloadState or of a request, beginning at ``start``."""
         body = (message.frame or FIXED[0], _payload(message)) if message.mass else None
         before = self._bodies.shares(start)
         if hasattr(message, 'before'):
@@ -50,7 +50,7 @@ class Load:
         self._bodies = Change([(1.0, body)], before, start, round(message.ramp_time * 1e9))
 
     def pull(self, message, start: int) -> None:
-        """Go over to the gravity of a GravityState or of a request, from ``start`` on."""
+        """Ramp to the gravity of a GravityState or of a request, beginning at ``start``."""
         if hasattr(message, 'before'):
             after, before = _vector(message.gravity), [(1.0, _vector(message.before))]
         else:
@@ -69,22 +69,22 @@ class Load:
         return message
 
     def reach(self, time: int) -> None:
-        """Know that somebody may have asked for an answer of a time: where a ramp has ended, it has for good."""
+        """Record that a torque at this time may have been computed: a ramp that had finished by then stays finished."""
         for change in (self._bodies, self._gravity):
             change.reach(time)
 
     @property
     def moderate(self) -> bool:
-        """Whether answers are moderate for a moderate state."""
+        """Whether results are moderate numbers for a moderate state."""
         masses = [carried[1].mass for carried in self._bodies.all() if carried]
         return max(masses, default=0.0) < MODERATE_MASS and np.abs(self._gravity.all()).max() < MODERATE_GRAVITY
 
     def answer(self, time: int, ask) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sum of ``ask(robot)``, and the size of what was added up."""
+        """Return the weighted sum of ``ask(robot)``, and the magnitude of its terms."""
         return self._sum(self._bodies.shares(time), self._gravity.shares(time), ask)
 
     def answers(self, time: int, ask) -> list[np.ndarray]:
-        """Return the answers that are right: where a ramp may have ended already, what it came to counts, too.
+        """Return all correct results: several if a ramp may have finished already.
 
         Where one of these overflows, the others are; where all do, there is none, and NaN equals nothing.
         """
@@ -102,10 +102,10 @@ class Load:
 
 
 class Change:
-    """From some shares that add up to 1 to others; times are ns."""
+    """A linear change of weights that sum to 1; times are ns."""
 
     def __init__(self, after: list, before: list | None = None, start: int = 0, duration: int = 0):
-        """Begin at ``start`` and take ``duration``."""
+        """Begin at ``start`` and last ``duration``."""
         self._after, self._before, self._start, self._duration = after, before or after, start, duration
         self._reached = False
 
@@ -121,32 +121,32 @@ class Change:
         ]
 
     def either(self, time: int) -> list:
-        """Return the shares at a time and, where it may have ended, those that it came to."""
+        """Return the weights at a time, and the final ones if the ramp may have finished."""
         return [self.shares(time), *([self._after] if self._reached else [])]
 
     def reach(self, time: int) -> None:
-        """Know that somebody may have asked about a time."""
+        """Record that a torque at this time may have been computed."""
         self._reached = self._reached or time - self._start >= self._duration
 
     @property
     def end(self) -> list:
-        """What there is when it is over."""
+        """The final item."""
         return [what for _, what in self._after]
 
     def all(self) -> list:
-        """Return everything that has a share at some time."""
+        """Return every item with a weight at any time."""
         return [what for _, what in (*self._before, *self._after)]
 
 
 @lru_cache(maxsize=64)
 def _robot(carried: Carried, gravity):
-    """Return the robot that carries something under some gravity."""
+    """Return the robot with a payload and a gravity."""
     robot = ROBOT.with_gravity(gravity)
     return robot.with_payload(carried[1], carried[0]) if carried else robot
 
 
 def is_payload(message) -> bool | None:
-    """Return whether a message's payload must be taken (True), refused (False), or may be either (None)."""
+    """Return whether a message's payload must be accepted (True), rejected (False), or may be either (None)."""
     if not _is_ramp_time(message.ramp_time):
         return False
     bodies = [message, *getattr(message, 'before', ())]
@@ -159,7 +159,7 @@ def _is_ramp_time(ramp_time: float) -> bool:
 
 
 def _is_body(message) -> bool | None:
-    """Return whether a body can be, and can be carried; None where both are right."""
+    """Return whether a payload is physically consistent and within the limits; None: both are correct."""
     J = _inertia(message)
     figures = np.array([message.mass, *message.com, *J.ravel()])
     if not np.isfinite(figures).all() or message.mass < 0.0:
@@ -182,7 +182,7 @@ def _is_body(message) -> bool | None:
 
 
 def is_gravity(message) -> bool | None:
-    """Return whether a GravityState or a request must be taken (True), refused (False), or may be either (None)."""
+    """Return whether a GravityState or a request must be accepted (True), rejected (False), or may be either (None)."""
     told = hasattr(message, 'before')
     header = message.header if told else message.gravity.header
     vectors = [message.gravity, message.before] if told else [message.gravity.vector]

@@ -24,16 +24,16 @@ from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensati
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
 
 AGE = 0.1
-"""age_limit of the nodes that are given one, s."""
+"""age_limit of the nodes that set it, s."""
 RATE = 50.0
-"""rate_limit of the nodes that are given one, N m/s."""
+"""rate_limit of the nodes that set it, N m/s."""
 RAMP = 0.5
-"""ramp_time of the nodes that go down to zero, s."""
+"""ramp_time of the nodes with ramp_to_zero, s."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 LONGEST = 1.0
-"""Age limit of a node that is given none, until it has learnt one, s."""
+"""Age limit of a node without age_limit until it has estimated one, s."""
 KNOWN = 1.0
-"""Steady time at which nodes have found out that nobody publishes their load, s."""
+"""Steady time after which nodes assume that their load has no publisher, s."""
 AGED = {'age_limit': AGE}
 LIMITED = {**AGED, 'rate_limit': [RATE] * len(STIFFNESS)}
 PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}
@@ -76,7 +76,7 @@ LOADS = {'payload_state': 0.03, 'gravity_state': 0.02}
 
 
 class Steady:
-    """What a module takes for ``time``: the steady clock stands still at ``now``, s."""
+    """Stand-in for the module ``time``: the steady clock is constant at ``now``, s."""
 
     now = 0.0
 
@@ -91,7 +91,7 @@ class Steady:
         return round(self.now * 1e9)
 
     def time_ns(self) -> int:
-        """Return the system time, which stands still for ever, ns."""
+        """Return the system time, a constant, ns."""
         return EPOCH
 
     def __getattr__(self, name: str):
@@ -112,7 +112,7 @@ class Kept:
 
 
 class Watched:
-    """Beside a node class: what the node makes of rclpy is known here, and its diagnostics are kept."""
+    """Mixin of a node class that records the node's subscriptions, services, timers and diagnostics."""
 
     def __init__(self, law: str, parameters: dict, steady, **options):
         """Make the node and start it."""
@@ -145,7 +145,7 @@ class Watched:
         assert self.active, self.silence
 
     def give(self, topic: str, data: bytes):
-        """Call what the middleware would call; return its answer, True for none, None where rclpy can't read it."""
+        """Call the callback for a message; return its response, else True, or None if rclpy rejects the bytes."""
         kind, callback, raw, answer = self.called[topic]
         if raw:
             callback(data)
@@ -160,18 +160,18 @@ class Watched:
 
     @property
     def reason(self) -> str:
-        """Why the node is silent, as it would say now."""
+        """The present reason for which the node publishes nothing."""
         running = self.active and hasattr(self.task, 'pipeline')
         return self.task.pipeline.silence if running else self.silence
 
     def settle(self) -> None:
-        """Do what timers do once a node is active."""
+        """Run the timers of an active node."""
         for tick in list(self._ticks):
             tick()
         self.diagnosed.clear()
 
     def on_activate(self, state):
-        """Find out at once what a node that has just been activated waits for."""
+        """Finish the discovery that a node waits for after activation."""
         result = super().on_activate(state)
         self.settle()
         return result
@@ -181,12 +181,12 @@ class Watched:
         self.get_clock().set_ros_time_override(Time(nanoseconds=now, clock_type=ClockType.ROS_TIME))
 
     def pause(self) -> None:
-        """Do what the hot path does where no message has come for a while."""
+        """Run the timeout of the hot path."""
         if self.task._hot_path._on_pause is not None:
             self.task._hot_path._on_pause()
 
     def down(self) -> None:
-        """Fall silent and forget everything."""
+        """Deactivate and clean up the node."""
         if self.active:
             self.trigger_deactivate()
         if self.robot is not None:
@@ -201,18 +201,18 @@ class Watched:
         return status
 
     def create_subscription(self, kind, topic, callback, *arguments, raw=False, **options):
-        """Remember the callback."""
+        """Record the callback."""
         self.called[topic] = kind, callback, raw, None
         return super().create_subscription(kind, topic, callback, *arguments, raw=raw, **options)
 
     def create_service(self, kind, name, callback, **options):
-        """Remember the callback."""
+        """Record the callback."""
         service = super().create_service(kind, name, callback, **options)
         self.called[name.removeprefix(f'{self.get_name()}/')] = kind.Request, service.callback, False, kind.Response
         return service
 
     def create_timer(self, period, callback, **options):
-        """Remember the callback."""
+        """Record the callback."""
         timer = super().create_timer(period, callback, **options)
         self._timed = {**getattr(self, '_timed', {}), timer: callback}
         self._ticks = list(self._timed.values())
@@ -225,14 +225,14 @@ class Watched:
         return super().destroy_timer(timer)
 
     def create_publisher(self, kind, topic, *arguments, **options):
-        """Keep the diagnostics."""
+        """Record the diagnostics."""
         publisher = super().create_publisher(kind, topic, *arguments, **options)
         if topic == '/diagnostics':
             publisher.publish = self.diagnosed.append
         return publisher
 
     def create_lifecycle_publisher(self, kind, topic, *arguments, **options):
-        """Keep torques and what is told beside them."""
+        """Record torques, and messages that are not torques."""
         publisher = super().create_lifecycle_publisher(kind, topic, *arguments, **options)
         publisher.publish = self.announced.append
         return Kept(publisher, lambda data: self.sent.append((topic, bytes(data))))
@@ -242,13 +242,13 @@ class Watched:
         return super().destroy_lifecycle_publisher(kept.publisher)
 
     def refuse(self, reason):
-        """Keep the reason."""
+        """Record the reason."""
         self.refused = reason
         super().refuse(reason)
 
 
 def _takes_one(callback) -> bool:
-    """Return whether a callback takes a message alone, as rclpy finds out."""
+    """Return whether a callback has the message as its only argument, as rclpy determines it."""
     try:
         inspect.signature(callback).bind(None)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The robot of all nodes, and what a message means for it, as rclpy deserialises it."""
+"""The robot of all nodes, and the contents of messages as rclpy deserialises them."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from robot_dynamics_ros.messages.cdr import LITTLE_ENDIAN
 ROBOT = Robot.named('aubo_i5')
 DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')
 MODERATE = 2.0
-"""Up to here positions (rad) and the like are good whatever else a node may ask."""
+"""Positions (rad) and other numbers up to this one are valid for every node."""
 
 
 class Read(NamedTuple):

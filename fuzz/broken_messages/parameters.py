@@ -1,4 +1,4 @@
-"""Parameters set at random, of good and of wrong types, and the result that each must have."""
+"""Random parameters of right and wrong types, and the result that each must have."""
 
 import math
 from random import Random
@@ -19,7 +19,7 @@ FIELDS = (
     *('', 'bool_value', 'integer_value', 'double_value', 'string_value'),
     *('byte_array_value', 'bool_array_value', 'integer_array_value', 'double_array_value', 'string_array_value'),
 )
-"""Of ParameterValue, by type."""
+"""Fields of ParameterValue, by type."""
 WORDS = (
     *('silent', 'gravity_only', 'ramp_to_zero', 'franka', 'kuka_fri', 'monitor_only', 'node', 'robot', 'desired'),
     *('measured', 'joint_trajectory', 'controller_state', 'gravity', 'friction', 'pd', 'computed_torque', '<robot/>'),
@@ -34,16 +34,16 @@ CHOICES = {
     'control_law': ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}
-"""Set and looked at, but no node is configured with them: they are about the whole machine."""
+"""Set and checked, but no node is configured with them: they affect the whole machine."""
 CONFIGURED = 0.1
-"""Share of requests after which a node is configured anew with what it has taken."""
+"""Share of requests after which a node is configured with the accepted parameters."""
 
 
 class Parameters:
     """The parameters of one node."""
 
     def __init__(self, findings: Findings, node, random: Random):
-        """Draw from ``random`` and look at ``node``."""
+        """Draw parameters for ``node`` from ``random``."""
         self._check, self._node, self._random = findings.check, node, random
         # another clock would end every ramp, rightly
         self._names = sorted({*node.get_parameters_by_prefix('')} - {'use_sim_time'})
@@ -66,7 +66,7 @@ class Parameters:
         return {name: self._node.get_parameter(name) for name in self._names}
 
     def look_at(self, data: bytes, response, before: dict[str, Parameter]) -> set[str]:
-        """Look at the answers to a request that came as bytes; return the names of what was set."""
+        """Check the response to a serialised request; return the names of the parameters that were set."""
         request = understood(data, SetParameters.Request)
         results = response.results
         kinds = [parameter.value.type < len(FIELDS) for parameter in request.parameters]
@@ -89,7 +89,7 @@ class Parameters:
         return {name for name in before if after[name] != _plain(before[name].value)}
 
     def configure(self, changed: set[str]) -> bool:
-        """Configure the node with what it has taken, now and then; return whether this was done."""
+        """Occasionally configure the node with the parameters that it accepted; return whether this was done."""
         if changed & NOT_TRIED or self._random.random() > CONFIGURED:
             return False
         node = self._node
@@ -102,7 +102,7 @@ class Parameters:
         return True
 
     def compile_all(self) -> None:
-        """Configure the node with specialised and with generic kernels: what compiling takes is not given back."""
+        """Configure the node with specialised and with generic kernels: memory of the compiler is not released."""
         before = self.before()
         for most_joints in (ROBOT.nv, 0):
             self._node.down()
@@ -122,7 +122,7 @@ class Parameters:
             self._check(SET, node.active, f'{sorted(changed)} are as they were, but {node.reason}')
 
     def _is_settable(self, sent: ParameterMessage, gravity_limit: float) -> bool | None:
-        """Return whether a parameter must be taken (True), refused (False), or may be either (None)."""
+        """Return whether a parameter must be accepted (True), rejected (False), or may be either (None)."""
         name = sent.name
         if not name:
             return None  # rclpy takes what has no name, declared or not
@@ -175,5 +175,5 @@ class Parameters:
 
 
 def _plain(value):
-    """Return a value as what can be compared, NaN with itself."""
+    """Return a value in a form in which NaN equals NaN."""
     return repr(value if isinstance(value, bool | int | float | str | type(None)) else list(value))

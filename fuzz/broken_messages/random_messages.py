@@ -1,4 +1,4 @@
-"""Random joint states, trajectories and references: good ones, wrong ones, and bytes that are none of them.
+"""Random joint states, trajectories and references: valid, invalid and malformed.
 
 Everything is drawn from one ``random.Random``, so that a seed gives the same messages again.
 """
@@ -45,14 +45,14 @@ class Messages:
         return message
 
     def wrong_state(self) -> JointState:
-        """Return a state with up to three things about it odd; some are good all the same."""
+        """Return a state with up to three unusual changes; it may still be valid."""
         message = self.state()
         for _ in range(self.random.randint(1, 3)):
             self.random.choice((self._odd_names, self._odd_numbers, self._odd_lengths, self._odd_stamp))(message)
         return message
 
     def broken(self, data: bytes) -> bytes:
-        """Return the bytes of a message with up to four things about them broken."""
+        """Return the bytes of a message with up to four defects."""
         kept = data
         for _ in range(self.random.randint(1, 4)):
             data = self.random.choice(WAYS)(self.random, data, self.random.choice(self._bytes))
@@ -76,7 +76,7 @@ class Messages:
         return message
 
     def wrong_trajectory(self) -> JointTrajectory:
-        """Return a trajectory with up to three things about it odd."""
+        """Return a trajectory with up to three unusual changes."""
         message = self.trajectory()
         for _ in range(self.random.randint(1, 3)):
             self.random.choice((self._odd_joints, self._odd_points, self._odd_times, self._odd_stamp))(message)
@@ -99,7 +99,7 @@ class Messages:
         return message
 
     def wrong_reference(self, kind):
-        """Return a controller's state with up to three things about it odd; some are good all the same."""
+        """Return a controller's state with up to three unusual changes; it may still be valid."""
         message = self.reference(kind)
         for _ in range(self.random.randint(1, 3)):
             odd = (self._odd_joints, self._odd_reference, self._odd_stamp, self._odd_factor)
@@ -116,7 +116,7 @@ class Messages:
         self._stamps = [*self._stamps[-5:], stamp]
 
     def _odd_stamp(self, message) -> None:
-        """Have an old stamp again, one near, one far away, or one that is no time."""
+        """Set an earlier stamp again, a near one, a distant one or an invalid one."""
         odd = self.random.randrange(5)
         if odd == 0:
             self._stamp(message, self.random.choice(self._stamps))
@@ -130,7 +130,7 @@ class Messages:
             self._stamp(message, 0)
 
     def renamed(self, names: list[str]) -> list[str]:
-        """Return names with one gone, twice, another's, odd, or in another order."""
+        """Return names with one removed, repeated, foreign or unusual, or in another order."""
         if not names:
             return [self.random.choice(ODD_NAMES)]
         k = self.random.randrange(len(names))
@@ -146,7 +146,7 @@ class Messages:
         )
 
     def _odd_names(self, message: JointState) -> None:
-        """Change names, or the frame's; the numbers stay."""
+        """Change joint names or frame_id, but no numbers."""
         if self.random.random() < 0.2:
             message.header.frame_id = self.random.choice(ODD_NAMES)
         elif self.random.random() < 0.1:
@@ -163,7 +163,7 @@ class Messages:
             values[k] = self.random.choice(ODD_NUMBERS)
 
     def _odd_lengths(self, message: JointState) -> None:
-        """Have one field empty, shorter or longer."""
+        """Make one field empty, shorter or longer."""
         field = self.random.choice(FIELDS)
         values = list(getattr(message, field))
         longer = [*values, *self.numbers(self.random.randint(1, 9), 1.0)]
@@ -174,22 +174,22 @@ class Messages:
         message.joint_names = self.renamed(list(message.joint_names))
 
     def _odd_points(self, message: JointTrajectory) -> None:
-        """Have a field of one point odd, empty, shorter or longer, or the point far away."""
+        """Make a field of one point unusual, empty, shorter or longer, or the point distant."""
         if not message.points:
             return
         self._odd_point(self.random.choice(message.points))
 
     def _odd_reference(self, message) -> None:
-        """Have a field of a controller's reference odd, empty, shorter or longer, or the reference far away."""
+        """Make a field of a controller's reference unusual, empty, shorter or longer, or the reference distant."""
         self._odd_point(message.reference)
 
     def _odd_factor(self, message) -> None:
-        """Have an odd speed scaling factor."""
+        """Set an unusual speed scaling factor."""
         if hasattr(message, 'speed_scaling_factor'):
             message.speed_scaling_factor = self.random.choice((0.0, 0.5, -1.0, *ODD_NUMBERS))
 
     def _odd_point(self, point: JointTrajectoryPoint) -> None:
-        """Have a field of a point odd, empty, shorter or longer, or the point far away."""
+        """Make a field of a point unusual, empty, shorter or longer, or the point distant."""
         rate = self.random.choice((*RATES, 'effort'))
         values = list(getattr(point, rate))
         odd = self.random.randrange(4)
@@ -204,7 +204,7 @@ class Messages:
         setattr(point, rate, values)
 
     def _odd_times(self, message: JointTrajectory) -> None:
-        """Have the times of points negative, huge, back, or a nanosecond apart."""
+        """Make the times of points negative, huge, decreasing or a nanosecond apart."""
         if not message.points:
             return
         k = self.random.randrange(len(message.points))

@@ -1,4 +1,4 @@
-"""The expected feedforward torque along a controller's reference: the equations once more, plainly."""
+"""Expected feedforward torque along a controller's reference: an independent, simple implementation."""
 
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ from broken_messages.torques import Torques
 
 AGE_LIMIT, LAG = REFERENCE['reference_age_limit'], 1.0 / (2.0 * np.pi * REFERENCE['reference_cutoff'])
 LARGEST = 1e3
-"""Up to here numbers are compared; beyond, rounding makes two ways of one sum differ."""
+"""Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
 
 
 class Reference:
-    """The reference that one node was told of."""
+    """The reference of one node."""
 
     def __init__(self, findings: Findings, node, kind, torques: Torques):
         """Look at what ``node`` makes of messages of type ``kind``; its ``torques`` know what the arm carries."""
@@ -26,13 +26,13 @@ class Reference:
         self.begin()
 
     def begin(self) -> None:
-        """Know of no sample."""
+        """Reset to no sample."""
         self._newest: Sample | None = None
         self._count = 0
         self._undecided = False
 
     def message(self, data: bytes) -> None:
-        """Look at whether a message was taken, and take it."""
+        """Check whether a message was accepted, and apply it."""
         message = understood(data, self._kind)
         if message is None:
             return
@@ -54,7 +54,7 @@ class Reference:
         return q + t * (qd + 0.5 * t * qdd), qd + t * qdd, qdd
 
     def state(self, data: bytes, sent) -> None:
-        """Look at the answer to a state, ``sent`` or None."""
+        """Check the torque of a state, ``sent`` or None."""
         read, load = read_state(data), self._torques.load
         motion = self.motion(read.stamp) if read is not None else None
         self._check(RIGHT, sent is None or motion is not None, f'{sent} without a reference')
@@ -70,7 +70,7 @@ class Reference:
         self._torques.compare(sent.torque, [rigid + friction for rigid in right], 1e-6)
 
     def _take(self, sample: 'Sample') -> None:
-        """Work out the motion at a sample from those before it in its run."""
+        """Compute the motion at a sample from the earlier samples of its run."""
         last, stated = self._newest, len(sample.rows) - 1
         step = (sample.stamp - last.stamp) * 1e-9 if last else 0.0
         follows = 0.0 < step <= AGE_LIMIT
@@ -100,14 +100,14 @@ class Reference:
         self._step = step
 
     def _smoothed(self, name: str, value, step: float):
-        """Return a value behind its low-pass, which begins where the first one is."""
+        """Return the low-pass filtered value; the filter starts at the first value."""
         before = self._smooth.get(name)
         self._smooth[name] = value if before is None else (LAG * before + step * value) / (LAG + step)
         return self._smooth[name]
 
 
 class Sample(NamedTuple):
-    """What a message states: rows q, dq/ds, d2q/ds2 as far as they are given."""
+    """Contents of a message: rows q, dq/ds and d2q/ds2 as far as present."""
 
     stamp: int
     rows: list[np.ndarray]
@@ -115,7 +115,7 @@ class Sample(NamedTuple):
 
 
 def _sample(message) -> Sample | None:
-    """Return what a message states of the robot's joints, None where it is wrong."""
+    """Return the contents of a message for the robot's joints, None if it is invalid."""
     names, point = list(message.joint_names), message.reference
     if len(set(names)) < len(names) or not set(ROBOT.joint_names) <= set(names):
         return None

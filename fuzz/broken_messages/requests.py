@@ -1,4 +1,4 @@
-"""Random requests for the services of the nodes, good ones and wrong ones."""
+"""Random valid and invalid requests for the services of the nodes."""
 
 import numpy as np
 from std_srvs.srv import Trigger
@@ -34,13 +34,13 @@ class Requests:
     """Draws requests for a robot: its frames, and its links, beside what ``messages`` knows."""
 
     def __init__(self, messages: Messages, robot):
-        """Draw from what the messages are drawn from."""
+        """Draw from the random numbers of ``messages``."""
         self._messages, self._random = messages, messages.random
         self._frames = [*robot.frame_names]
         self._last, self._base = robot.link_names[-1], robot.link_names[0]
 
     def draw(self, service: str):
-        """Return a request for one of ``SERVICES`` or ``RESET``, good or with up to two things about it odd."""
+        """Return a request for one of ``SERVICES`` or ``RESET``, valid or with up to two unusual changes."""
         draw = {
             '~/check_trajectory': self._trajectory,
             '~/set_gravity': self._gravity,
@@ -50,7 +50,7 @@ class Requests:
         return draw[service]() if service in draw else self._states(SERVICES[service])
 
     def payload(self) -> PayloadState:
-        """Return a payload that was set about now, good or with up to two things about it odd."""
+        """Return a payload that was set about now, valid or with up to two unusual changes."""
         request = self._payload()
         fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
         message = PayloadState(**fields)
@@ -63,7 +63,7 @@ class Requests:
         return message
 
     def gravity(self) -> GravityState:
-        """Return gravity that was set about now, from anywhere; rarely from nowhere."""
+        """Return gravity that was set about now, in any direction; rarely zero."""
         request, earlier = self._gravity(), self._gravity()
         message = GravityState(header=request.gravity.header, gravity=request.gravity.vector)
         message.before = earlier.gravity.vector
@@ -88,7 +88,7 @@ class Requests:
         return request
 
     def _spoil(self, request, name: str) -> None:
-        """Have the list ``name`` of a request odd, or what it is about."""
+        """Make the list ``name`` of a request, or another field, unusual."""
         random = self._random
         values = list(getattr(request, name))
         odd = random.randrange(5)
@@ -115,7 +115,7 @@ class Requests:
         )
 
     def _gravity(self):
-        """Return a request for gravity from anywhere; rarely from nowhere."""
+        """Return a request for gravity in any direction; rarely zero."""
         random = self._random
         request = SetGravity.Request()
         request.gravity.header.frame_id = random.choice(('', '', self._base, self._last, *ODD_NAMES[:3]))
@@ -127,7 +127,7 @@ class Requests:
         return request
 
     def _payload(self):
-        """Return a request for a box, a point or nothing, at once or over a while."""
+        """Return a request for a box, a point mass or no payload, immediately or with a ramp."""
         random = self._random
         mass = random.choice((0.0, random.uniform(0.01, 5.0), random.uniform(0.01, 5.0)))
         size = np.array(self._messages.numbers(3, 0.3))

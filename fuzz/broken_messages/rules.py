@@ -1,4 +1,4 @@
-"""The rules of the nodes under any input, and the findings where one was broken."""
+"""Rules of the nodes under any input, and the findings of violations."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -30,7 +30,7 @@ RULES = (
 
 
 class Finding(NamedTuple):
-    """The first message that broke a rule."""
+    """The first message that violated a rule."""
 
     index: int
     what: str
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """What was counted, and for each rule that did not hold the first message for which it did not.
+    """Counters, and the first message that violated each rule.
 
     ``given`` (node, topic, bytes) is the message at hand, ``index`` its number.
     """
@@ -53,19 +53,19 @@ class Findings:
         self.index = 0
 
     def check(self, rule: str, holds: bool, what: str) -> None:
-        """Remember the message at hand if it is the first for which ``rule`` does not hold."""
+        """Record the present message if it is the first that violates ``rule``."""
         if not holds:
             self.counts[rule] += 1
             self.first.setdefault(rule, Finding(self.index, what, *self.given))
 
     def begin(self, *given) -> None:
-        """Take the next message at hand: node, topic, bytes."""
+        """Set the present message: node, topic, bytes."""
         self.given = given
         self.index += 1
         self.counts[given[1]] += 1
 
     def report(self, seed: int) -> str:
-        """Return what was found, a case that shows it for each rule that did not hold."""
+        """Return the findings, with one case for each violated rule."""
         lines = []
         for rule, (index, what, node, topic, data) in self.first.items():
             lines += [

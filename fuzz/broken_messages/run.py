@@ -1,4 +1,4 @@
-"""A run of random and broken messages: which node gets which message, and what is checked after each."""
+"""A run of random and malformed messages: chooses node and message, and checks the node after each."""
 
 import gc
 from contextlib import contextmanager
@@ -34,20 +34,20 @@ from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
 GOOD_EVERY = 250
-"""Messages after which a good one is sent to every node."""
+"""Number of messages after which every node receives valid ones."""
 STOPPED = 'no joint state for '
-"""How diagnostics begin where states have stopped, whatever the last one was refused for."""
+"""Beginning of the diagnostics after a joint-state timeout."""
 INFO = 'feedforward_torque/info'
 OFTEN = {'server': 4.0}
-"""How often a node gets a message, beside others."""
+"""Relative frequency of messages by node."""
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
-"""Shares of what is not a message of a node's usual topics."""
+"""Shares of events other than messages on a node's topics."""
 MEGABYTES = 5.0
-"""By which the process may grow after a quarter of its messages."""
+"""Allowed growth of the process's memory after the first quarter of the messages."""
 
 
 class Fuzz:
-    """One run: nodes, what was sent them, and what was found."""
+    """One run: nodes, messages and findings."""
 
     def __init__(self, nodes: dict, steady, reference_kind, seed: int):
         """Send messages to ``nodes`` (by name), drawn from ``seed``; ``steady`` is their clock beside the ROS time."""
@@ -98,13 +98,13 @@ class Fuzz:
         self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
 
     def _largest_check(self, name: str) -> None:
-        """Ask for as many samples as are answered: the memory that this takes is not given back."""
+        """Request the largest number of samples first: the allocator does not release their memory."""
         ends = (0.0, np.zeros(ROBOT.nv)), (MOST_SAMPLES * PERIOD - 1.0, np.ones(ROBOT.nv))
         request = CheckTrajectory.Request(trajectory=graph.trajectory(ROBOT.joint_names, 0, *ends), resample=True)
         self._request(name, '~/check_trajectory', serialized(request))
 
     def _one(self) -> None:
-        """Let some time go by and send one random message to one node."""
+        """Advance the time and send one random message to one node."""
         pause = self.random.random()
         self._pass(round(SECOND * (10.0 * self.random.random() if pause < 0.002 else 0.002 * pause)))
         (name,) = self.random.choices(list(self.nodes), [OFTEN.get(name, 1.0) for name in self.nodes])
@@ -130,12 +130,12 @@ class Fuzz:
             self._message(name, topic, self._perhaps_broken(self._draw(topic)))
 
     def _draw(self, topic: str):
-        """Return a message for a topic, good or not."""
+        """Return a valid or invalid message for a topic."""
         good = self.random.random() < 0.5
         if topic == 'joint_trajectory':
             return self.messages.trajectory() if good else self.messages.wrong_trajectory()
         if topic == 'controller_state':
-            good = good or self.random.random() < 0.6  # it takes three good ones for one motion
+            good = good or self.random.random() < 0.6  # a motion needs three good ones
             return (self.messages.reference if good else self.messages.wrong_reference)(self._kind)
         if topic in LOADS:
             return self.requests.payload() if topic == 'payload_state' else self.requests.gravity()
@@ -147,14 +147,14 @@ class Fuzz:
         return self.messages.broken(data) if self.random.random() < 0.33 else data
 
     def _pass(self, duration: int) -> None:
-        """Let time (ns) go by."""
+        """Advance the time by so many ns."""
         self.now += duration
         self.messages.now, self._steady.now = self.now, KNOWN + (self.now - START) / SECOND
         for node in self.nodes.values():
             node.set_time(self.now)
 
     def _begin(self, name: str, anew: bool = False) -> None:
-        """Forget what a node that was activated, or configured anew, has forgotten."""
+        """Reset the expectations for a node that was activated or configured again."""
         if name in self._torques:
             self._torques[name].begin(anew)
             self._inform(name)
@@ -164,7 +164,7 @@ class Fuzz:
             self._references[name].begin()
 
     def _give(self, name: str, topic: str, data: bytes, prompt: bool = True):
-        """Give bytes to a node as the middleware would; return what it answers, None where rclpy refused them."""
+        """Pass bytes to a node as the middleware would; return its response, None if rclpy rejected them."""
         node, found = self.nodes[name], self.found
         found.begin(name, topic, data)
         node.sent.clear()
@@ -188,7 +188,7 @@ class Fuzz:
         return answer
 
     def _message(self, name: str, topic: str, data: bytes) -> None:
-        """Give a message, good or not, and look at what follows."""
+        """Send a valid or invalid message and check the effect."""
         if topic == 'joint_states':
             self._state(name, data)
             return
@@ -200,13 +200,13 @@ class Fuzz:
             self._references[name].message(data)
 
     def _inform(self, name: str) -> None:
-        """Tell a controller that its feedforward torque comes from a node with the same load."""
+        """Send a controller the info of a feedforward node with the same load."""
         node = self.nodes[name]
         if node.controls and INFO in node.called:
             node.give(INFO, serialized(self._torques[name].load.info(node.robot.digest)))
 
     def _state(self, name: str, data: bytes) -> Sent | None:
-        """Give a state, good or not, and look at the answer."""
+        """Send a valid or invalid state and check the torque."""
         self._give(name, 'joint_states', data)
         sent = self._torques[name].state(data, self.now)
         if name in self._references:
@@ -214,7 +214,7 @@ class Fuzz:
         return sent
 
     def _fall_still(self, name: str) -> None:
-        """Let no state come for a while."""
+        """Send no state for some time."""
         node = self.nodes[name]
         for _ in range(self.random.randint(1, 6)):
             self._pass(round(SECOND * self.random.choice((0.005, 0.02, AGE, 0.3)) * self.random.random()))
@@ -228,20 +228,20 @@ class Fuzz:
             self._torques[name].absence(self.now)
 
     def _request(self, name: str, service: str, data: bytes) -> None:
-        """Give a request, good or not, and look at the response."""
+        """Send a valid or invalid request and check the response."""
         response = self._give(name, service, data)
         if response is not None:
             self._servers[name].response(service, data, response, self.now)
 
     def _reset(self, name: str) -> None:
-        """Ask a node to forget, and look whether it has."""
+        """Reset the counters of a node and check them."""
         response = self._give(name, RESET, self._perhaps_broken(self.requests.draw(RESET)))
         if response is not None:
             wrong = wrong_reset(response, self._diagnose(name))
             self.found.check(SERVED, not wrong, wrong)
 
     def _set(self, name: str) -> None:
-        """Set parameters, good or not, look at what becomes of them, and set them back."""
+        """Set valid or invalid parameters, check the result, and restore them."""
         parameters = self._parameters[name]
         before, data = parameters.before(), self._perhaps_broken(parameters.draw())
         response = self._give(name, SET_PARAMETERS, data)
@@ -256,7 +256,7 @@ class Fuzz:
             self._begin(name, anew=True)
 
     def _describe(self, name: str) -> None:
-        """Describe another robot, or none, and then the one that all nodes have."""
+        """Publish another description, or a malformed one, and then that of all nodes."""
         data = self._perhaps_broken(String(data=self._descriptions[name].draw()))
         self._pass(SECOND // 10)  # later than what was answered, which may have come from the future
         for described in (data, serialized(String(data=DESCRIPTION))):
@@ -268,7 +268,7 @@ class Fuzz:
         self._begin(name, anew=True)
 
     def _good_ones(self) -> None:
-        """Send every node something good, whatever came before, and look whether it is answered rightly."""
+        """Send every node valid messages and check that its torques are correct, whatever was sent before."""
         for name, node in self.nodes.items():
             self._pass(SECOND)  # later than what was answered, which may have come from the future
             self._diagnose(name)
@@ -314,7 +314,7 @@ class Fuzz:
             self._torques[name].compare(sent.torque, [expected])
 
     def _good_load(self, topic: str):
-        """Return a payload or gravity that a node has to take at once."""
+        """Return a payload or gravity that a node has to apply immediately."""
         if topic == 'gravity_state':
             down = graph.stamped(GravityState(), self.now)
             down.gravity.x, down.gravity.z = self.random.uniform(-1.0, 1.0), self.random.uniform(-10.0, -9.0)
@@ -332,7 +332,7 @@ class Fuzz:
         self.found.check(TOLD, nobody in str(status), f'{status}')
 
     def _diagnose(self, name: str):
-        """Return a node's diagnostics, which have to hold its reason for silence."""
+        """Return a node's diagnostics, which must contain the reason for which it publishes nothing."""
         node = self.nodes[name]
         self.found.given = name, '/diagnostics', b''
         try:
@@ -347,7 +347,7 @@ class Fuzz:
 
 @contextmanager
 def fuzzed(seed: int, reference_kind):
-    """Make the nodes and a run of them."""
+    """Create the nodes and a run with them."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         with watched() as (nodes, steady):

@@ -1,4 +1,4 @@
-"""Expected responses of the server: which requests are good, and identities of mechanics. Times are ns."""
+"""Expected responses of the server: valid requests, and identities of mechanics. Times are ns."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from broken_messages.rules import LOADED, NET, SERVED, Findings
 from broken_messages.trajectory_check import is_trajectory, wrong_check
 
 COMPARED = 1e3
-"""Up to here numbers are compared; beyond, rounding makes two ways of one sum differ."""
+"""Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
 FRAMES = ('world', 'local_world_aligned', 'local')
 STEP = 1e-5
-"""rad, of differences."""
+"""Step of the finite differences, rad."""
 FORGOTTEN = (
     *('states rejected', 'states rejected, reasons', 'torques saturated', 'torques slowed', 'torques not finite'),
     'torques, reasons since reset',
@@ -22,19 +22,19 @@ PAYLOAD_FIELDS = ('mass', 'com', 'inertia', 'ramp_time')
 
 
 class Server:
-    """What one server has to answer; ``begin`` is to be called where it is configured."""
+    """Expected responses of one server; call ``begin`` when it is configured."""
 
     def __init__(self, findings: Findings, node):
-        """Look at the responses of ``node``."""
+        """Check the responses of ``node``."""
         self._check, self._node = findings.check, node
         self.begin()
 
     def begin(self) -> None:
-        """Carry nothing, upright."""
+        """Begin without payload, under the gravity of an upright arm."""
         self.load = Load()
 
     def response(self, service: str, data: bytes, response, now: int) -> None:
-        """Look at the response to a request that came as bytes."""
+        """Check the response to a serialised request."""
         request = understood(data, SERVICES[service].Request)
         self._check(NET, 'internal error' not in response.message, response.message)
         consistent = response.success is not bool(response.message)
@@ -63,7 +63,7 @@ class Server:
             self._states(service, request, response, now)
 
     def _payload(self, request, taken: bool, now: int) -> None:
-        """Look at what the server tells, and believe it."""
+        """Check the payload and gravity that the server publishes, and adopt them."""
         told = self._node.announced
         self._check(LOADED, len(told) == taken, f'{len(told)} times told what was taken {taken:d} times')
         if taken and told:
@@ -74,7 +74,7 @@ class Server:
             self.load.carry(request, now)
 
     def _states(self, service: str, request, response, now: int) -> None:
-        """Look at the numbers of a response about states."""
+        """Check the numbers of a response to a query of states."""
         n = ROBOT.nv
         names = list(request.joint_names) or list(ROBOT.joint_names)
         count = len(request.positions) // n if response.success else 0
@@ -105,7 +105,7 @@ class Server:
             self._check(LOADED, bool(right), f'{what} is off by {np.abs(residual).max()} of {size.max()}')
 
     def _residuals(self, asked, numbers, now: int):
-        """Return what should be zero: its name, it, and the size of what was subtracted."""
+        """Return residuals that should be zero: name, value, and magnitude of the terms."""
         q, qd = asked['positions'], asked.get('velocities')
         if 'mass_matrix' in numbers:
             M, size = self.load.answer(now, lambda robot: robot.mass_matrix(q))
@@ -129,7 +129,7 @@ class Server:
 
 
 def is_answerable(request) -> bool | None:
-    """Return whether a request about states must be answered (True), refused (False), or may be either (None)."""
+    """Return whether a query of states must succeed (True), fail (False), or may do either (None)."""
     lists = [np.array(getattr(request, name)) for name in _lists(request)]
     good = (
         (not request.joint_names or sorted(request.joint_names) == sorted(ROBOT.joint_names))

@@ -1,7 +1,7 @@
-"""Expected torques of a node: a check of every torque of a joint state, and of what follows without a state.
+"""Expected torques of a node: checks the torque of every joint state, and the torques on a timeout.
 
-Times are ns. What a node must send follows from its inputs alone; of the node itself only its reason for silence is
-read, which says whether a torque answers a state or its absence, and must fit what was sent.
+Times are ns. Expectations are derived from the node's inputs alone. Of the node itself only its reason for silence is
+read: it shows whether a torque belongs to a state or to a timeout, and must agree with the published messages.
 """
 
 from contextlib import suppress
@@ -39,16 +39,16 @@ from robot_dynamics_ros.errors import DynamicsError
 SECOND = 1_000_000_000
 LIMIT = round(AGE * SECOND)
 RESOLUTION = 5e-7
-"""s, of the time since 1970 as one floating-point number."""
+"""Rounding of the time since 1970 as a floating-point number, s."""
 LARGEST = 1e6
-"""rad; an arm that was seen further away may have no gravity torque."""
+"""Largest position with a comparable gravity torque, rad."""
 ABSENT = 'no fresh joint state'
-"""How the reason begins where a torque answers no state."""
+"""Beginning of the reason for a torque without a state."""
 IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
-"""How it begins where nothing is asked for, so that nothing may be sent when states stop."""
+"""Beginnings of the reason if no torque is requested, so that none may be sent on a timeout."""
 
 LACKS = 'refused: ', 'waiting for '
-"""How it begins where a node does not know its load."""
+"""Beginning of the reason if a node has no payload and gravity yet."""
 LOADS = {'payload_state': (PayloadState, is_payload), 'gravity_state': (GravityState, is_gravity)}
 
 
@@ -60,7 +60,7 @@ class Sent(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """The last state that was answered."""
+    """The last state with a torque."""
 
     stamp: int
     time: int
@@ -68,10 +68,10 @@ class Answered(NamedTuple):
 
 
 class Torques:
-    """The torques of one node; ``begin`` is to be called where it is activated."""
+    """Expected torques of one node; call ``begin`` when it is activated."""
 
     def __init__(self, findings: Findings, node):
-        """Look at the torques of ``node``."""
+        """Check the torques of ``node``."""
         self._check, self._node = findings.check, node
         self._counts = findings.counts
         self._newest = 0
@@ -79,7 +79,7 @@ class Torques:
         self.begin()
 
     def begin(self, anew: bool = False) -> None:
-        """Know of no state that was answered; of no load either where the node was configured ``anew``."""
+        """Reset the last state, and the load too if the node was configured ``anew``."""
         if anew:
             self.load = Load()
         if anew or not hasattr(self, '_sent'):
@@ -96,7 +96,7 @@ class Torques:
         return self._answered.stamp if self._answered else 0
 
     def state(self, data: bytes, now: int) -> Sent | None:
-        """Look at what has followed a state, good or not; return the torque that answers it."""
+        """Check the torques after a valid or invalid state; return the one that belongs to it."""
         node, read = self._node, read_state(data)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self.load.reach(read.stamp)
@@ -128,7 +128,7 @@ class Torques:
         return None
 
     def told(self, topic: str, data: bytes) -> None:
-        """Look at whether a payload or gravity was taken or refused, and believe it."""
+        """Check whether a payload or gravity was accepted or rejected, and adopt it."""
         kind, good = LOADS[topic]
         message = understood(data, kind)
         if message is None:
@@ -143,7 +143,7 @@ class Torques:
             self.load.pull(message, start)
 
     def absence(self, now: int) -> None:
-        """Look at what has followed where no state came, or none that could be answered."""
+        """Check the torques after a time without a usable state."""
         node = self._node
         if not node.sent:
             if self._due and now - self._answered.time > LIMIT:
@@ -181,7 +181,7 @@ class Torques:
         self._sent, self._acting = (now, sent.torque), True
 
     def _carrying(self, time: int) -> list[np.ndarray]:
-        """Return the torques of gravity at a time, wherever the arm may have been seen last."""
+        """Return the gravity torques at a time, one for each position that may be the last known one."""
         found = []
         for q in self._seen:
             with suppress(DynamicsError):
@@ -189,7 +189,7 @@ class Torques:
         return found
 
     def _answer(self, read: Read | None, now: int) -> Sent | None:
-        """Look at the torque that answers a state."""
+        """Check the torque of a state."""
         self._counts['torques'] += 1
         self._check(RIGHT, read is not None and read.q is not None, f'the state is {read}')
         sent = self._read()
@@ -222,7 +222,7 @@ class Torques:
         return Sent(None, torque)
 
     def _look_at(self, read: Read, sent: Sent, now: int) -> None:
-        """Look at stamps, age, order, rates and, where it is known, at the torque itself."""
+        """Check stamps, age, order, rates and, if it is known, the torque itself."""
         node, torque, age = self._node, sent.torque, now - read.stamp
         self._check(STAMPS, sent.stamp in (None, read.stamp), f'{sent.stamp} for {read.stamp}')
         self._check(OLD, age <= node.oldest, f'{age} ns old')
@@ -248,7 +248,7 @@ class Torques:
         return min(now - self._sent[0], LIMIT)
 
     def compare(self, torque, right, tolerance: float = 1e-9) -> None:
-        """Look whether a torque is one of the ``right`` ones, clamped."""
+        """Check that a torque is one of the ``right`` ones within the effort limits."""
         right = [_clamped(expected) for expected in right]
         self._check(
             RIGHT, _is_one(torque, right, tolerance * (1.0 + np.abs(right).max())), f'{torque}, expected one of {right}'

@@ -7,16 +7,16 @@ from broken_messages.oracle import ROBOT
 
 RATES = ('velocities', 'accelerations')
 PERIOD = 0.01
-"""s, between two samples where a request says nothing."""
+"""Default time between two samples, s."""
 MOST_SAMPLES = 100_000
 LARGEST = 1e3
 FASTEST, SLOWEST = 0.1, 100.0
 MOST_COMPARED = 500
-"""Samples that are looked at."""
+"""Number of samples that are checked."""
 
 
 def is_trajectory(request) -> bool | None:
-    """Return whether a request must be answered (True), refused (False), or may be either (None)."""
+    """Return whether a request must succeed (True), fail (False), or may do either (None)."""
     trajectory, n = request.trajectory, ROBOT.nv
     if not trajectory.points or sorted(trajectory.joint_names) != sorted(ROBOT.joint_names):
         return False
@@ -48,7 +48,7 @@ def is_trajectory(request) -> bool | None:
 
 
 def wrong_check(request, response, load: Load, now: int) -> str:
-    """Return what is wrong with the answer to a request that was taken, '' for nothing."""
+    """Return the fault of a successful response, '' if there is none."""
     if not is_trajectory(request):
         return ''
     names = list(request.trajectory.joint_names)
@@ -81,7 +81,7 @@ def wrong_check(request, response, load: Load, now: int) -> str:
 
 
 def _wrong_samples(rows, peak, factor: float | None, load: Load, now: int) -> str:
-    """Return what is wrong with samples (q, qd, qdd, effort; m, n each), '' for nothing."""
+    """Return the fault of samples (q, qd, qdd, effort; m, n each), '' if there is none."""
     q, qd, qdd, effort = rows
     expected, size = _efforts(load, now, q, qd, qdd)
     if not np.abs(effort - expected).max() <= 1e-7 * (1.0 + size.max()):
@@ -96,7 +96,7 @@ def _wrong_samples(rows, peak, factor: float | None, load: Load, now: int) -> st
 
 
 def _efforts(load: Load, now: int, q, qd, qdd) -> tuple[np.ndarray, np.ndarray]:
-    """Return efforts (m, n) and the size of what was added up."""
+    """Return efforts (m, n) and the magnitude of their terms."""
     rigid, size = load.answer(now, lambda robot: robot.inverse_dynamics(q, qd, qdd))
     friction = ROBOT.friction_torque(qd, rigid)
     return rigid + friction, size + np.abs(friction)

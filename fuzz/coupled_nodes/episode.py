@@ -1,4 +1,4 @@
-"""One graph of coupled nodes under random moves: every torque of every node is compared with that of the models."""
+"""One graph of coupled nodes under random events: compares every torque of every node with the reference models."""
 
 import time
 from collections import Counter
@@ -22,26 +22,26 @@ from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER
 SECOND = graph.SECOND
 FOLLOWERS = FEEDFORWARD, CONTROLLER
 LOOK = 0.005
-"""s between two looks at states that stop."""
+"""Time between two checks of the timeout, s."""
 CPU = 0.1
-"""s of the processor that a state may cost, whatever trajectory it is the first of (a short one: 0.0003)."""
+"""Largest CPU time of a state, s, also the first state of a long trajectory (a short one: 0.0003)."""
 MOST_REPAIRS = 25
-"""Of one node in an episode."""
+"""Largest number of repairs of one node in an episode."""
 RELAYS = ('before', 'before', 'before', 'after', 'lost')
 """When the controller gets the feedforward torque of a state: before that state, after it, or never."""
 UNDER_WAY = 0.1
-"""s that a message takes from one process to another."""
+"""Latency of a message between processes, s."""
 
 
 class NotUpError(Exception):
-    """A node can't be brought up: nothing more can be seen in this episode."""
+    """A node can't be activated: this episode ends."""
 
 
 class Episode:
-    """A graph, its models, and what can be done to it."""
+    """A graph, its reference models, and the events that it can be exposed to."""
 
     def __init__(self, nodes, settings: Settings, found: Findings, random: Random, folder: Path):
-        """Do things to ``nodes`` (InProcess or Processes), which are empty yet; ``folder`` is for files of theirs."""
+        """Use ``nodes`` (InProcess or Processes), still empty; ``folder`` is for their files."""
         self.nodes, self.settings, self.found, self.random, self.arm = nodes, settings, found, random, settings.arm
         nodes.told, nodes.failed = self.told, self.failed
         self.messages = Messages(random, self.arm, nodes.real_time)
@@ -81,16 +81,16 @@ class Episode:
             self.bring_up(SERVER)
         self.pass_by(0.6)
 
-    # -- what nodes tell each other -------------------------------------------------------------------------------
+    # -- messages between nodes -----------------------------------------------------------------------------------
 
     def told(self, name: str, topic: str, message) -> None:
-        """Know that a node was told a payload or gravity."""
+        """Record that a node received a payload or gravity."""
         if name in self.models and topic in LOADS and self.models[name].configured:
             self.models[name].told(topic, message)
         self.models[CONTROLLER].look_at_loads(self.nodes.steady)
 
     def failed(self, name: str, error: Exception) -> None:
-        """Know that an exception has left a callback."""
+        """Record an exception that left a callback."""
         self.found.check('R18', False, name, repr(error))
 
     # -- lifecycle ------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class Episode:
         self.make(name)
 
     def repair(self, name: str) -> None:
-        """Begin anew with a node that is not what its model is; after many times, do without it."""
+        """Restart a node that deviates from its model; after many times, leave it out."""
         self._repairs[name] += 1
         if self._repairs[name] == MOST_REPAIRS and name != SERVER:
             self.deactivate(name)
@@ -195,7 +195,7 @@ class Episode:
         self.pass_by(0.6)
 
     def _meanwhile(self, name: str) -> None:
-        """Let things happen while a node is inactive."""
+        """Cause random events while a node is inactive."""
         if name in FOLLOWERS:
             kind, message = self.messages.trajectory(self.nodes.now, self.q, 0.1)
             self._give_trajectory(name, message, True)
@@ -218,12 +218,12 @@ class Episode:
     # -- states ---------------------------------------------------------------------------------------------------
 
     def pass_by(self, duration: float) -> None:
-        """Let time (s) go by."""
+        """Advance the time by so many s."""
         self.nodes.pass_by(round(duration * SECOND))
         self.models[CONTROLLER].look_at_loads(self.nodes.steady)
 
     def round(self, exact: bool = False) -> None:
-        """Give a good state to all nodes; its stamp is now where ``exact``."""
+        """Send a valid state to all nodes; its stamp is the present time if ``exact``."""
         while any(model.active and model.clock.is_near_the_limit(self.nodes.now) for model in self.models.values()):
             self.pass_by(0.3 * max(model.clock.limit for model in self.models.values()))
         age = 0.0 if exact or self.random.random() < 0.5 else self.random.uniform(0.0, 0.001)
@@ -238,7 +238,7 @@ class Episode:
         for name in TORQUE_NODES:
             answers = self.state(name, state, data)
             if self._repairs.total() != repaired:
-                return  # time has gone by
+                return  # the time has advanced
             for answer in answers:
                 if name == FEEDFORWARD and self.relay != 'lost':
                     later.append(answer)
@@ -247,7 +247,7 @@ class Episode:
         self._pass_on(later)
 
     def state(self, name: str, state: State, data: bytes) -> list:
-        """Give a state to a node and look at what follows; return the torques."""
+        """Send a state to a node, check the output and return the torques."""
         model, nodes = self.models[name], self.nodes
         if not model.active:
             return []
@@ -282,7 +282,7 @@ class Episode:
         return [answer for answer in answers if answer.stamp == state.stamp]
 
     def absence(self, name: str) -> None:
-        """Look at a node to which no state comes."""
+        """Check a node that receives no state."""
         model, nodes = self.models[name], self.nodes
         if not model.active:
             return
@@ -304,7 +304,7 @@ class Episode:
             self.repair(name)
 
     def _move(self, stamp: int) -> None:
-        """Have the arm be where it might be at a stamp: on its way, or drifting."""
+        """Set a plausible position of the arm at a stamp: on the trajectory, or drifting."""
         followed = self.models[CONTROLLER].follower.followed
         if self.tracks and followed is not None and followed.met is not None:
             t = followed.seconds(stamp)
@@ -318,12 +318,12 @@ class Episode:
             self.q = self.messages.vector(1.5)
 
     def _pass_on(self, answers: list) -> None:
-        """Hand the controller feedforward torques; the list is empty then."""
+        """Pass feedforward torques to the controller and clear the list."""
         while answers:
             self.feedforward(answers.pop(0).message)
 
     def feedforward(self, message) -> None:
-        """Hand the controller a feedforward torque."""
+        """Pass a feedforward torque to the controller."""
         if not self.models[CONTROLLER].active:
             return
         self.found.index += 1
@@ -373,7 +373,7 @@ class Episode:
     # -- diagnostics ----------------------------------------------------------------------------------------------
 
     def diagnose(self, name: str) -> None:
-        """Look at a torque node's diagnostics (R4)."""
+        """Check a torque node's diagnostics (R4)."""
         model = self.models[name]
         status = self.nodes.diagnose(name)
         self.found.index += 1

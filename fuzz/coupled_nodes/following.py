@@ -1,4 +1,4 @@
-"""The models of the two nodes that follow a trajectory: feedforward_node and torque_controller."""
+"""Reference models of the nodes that follow a trajectory: feedforward_node and torque_controller."""
 
 import numpy as np
 
@@ -8,29 +8,29 @@ from coupled_nodes.motion import Follower
 from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
 SPREAD = 1.0
-"""s: a disagreement on payload or gravity of two nodes that agreed before is allowed for as long, no other (R13)."""
+"""Time for which payload or gravity of two nodes may differ after they were equal, s (R13)."""
 
 
 class FollowingModel(TorqueModel):
-    """What both have in common."""
+    """Common part of both models."""
 
     def configure(self, steady: float) -> None:
-        """Forget everything."""
+        """Reset the model."""
         self.follower = Follower(self.arm, self.settings.start_tolerance)
         super().configure(steady)
 
     def activate(self) -> None:
-        """Follow nothing (R1)."""
+        """Drop the trajectory on activation (R1)."""
         super().activate()
         self.follower.drop()
 
     def set_back(self, now: int) -> None:
-        """Follow nothing (R3)."""
+        """Drop the trajectory when the clock is set back (R3)."""
         super().set_back(now)
         self.follower.drop()
 
     def trajectory(self, message, received: int, now: int, good: bool) -> None:
-        """Handle at ``now`` a trajectory that was received before; what is wrong is refused."""
+        """Process at ``now`` a trajectory that was received earlier; an invalid one is rejected."""
         if self.active and good:
             self.follower.receive(message, received, now)
 
@@ -87,36 +87,36 @@ class ControllerModel(FollowingModel):
     needs_velocity = True
 
     def __init__(self, *arguments, producer: FeedforwardModel, room: float):
-        """Model the node; ``room`` is how long messages may be under way, s."""
+        """Model the node; ``room`` is the largest latency of messages, s."""
         super().__init__(*arguments)
         self.producer, self._room = producer, room
         self.steady = 0.0
 
     def configure(self, steady: float) -> None:
-        """Know of no agreement."""
+        """Reset the agreement with the producer."""
         self._disagreed: float | None = None  # since when
         self._differed: float | None = None  # when last
         self._agreed = False  # before
         super().configure(steady)
 
     def activate(self) -> None:
-        """Hold nothing yet (R1)."""
+        """Reset the hold position on activation (R1)."""
         super().activate()
         self._hold: np.ndarray | None = None
         self._forget_feedforward()
 
     def set_back(self, now: int) -> None:
-        """Hold anew (R3)."""
+        """Reset the hold position when the clock is set back (R3)."""
         super().set_back(now)
         self._hold = None
         self._forget_feedforward()
 
     def feedforward(self, stamp: int, effort: np.ndarray | None) -> None:
-        """Keep the newest feedforward torque; a wrong one leaves none."""
+        """Record the newest feedforward torque; an invalid one removes it."""
         self._feedforward = None if effort is None else (stamp, effort)
 
     def look_at_loads(self, steady: float) -> None:
-        """Remember since when producer and controller disagree on payload or gravity."""
+        """Record since when producer and controller differ in payload or gravity."""
         self.steady = steady
         if not self.configured:
             return
@@ -146,8 +146,8 @@ class ControllerModel(FollowingModel):
     def _with_feedforward(self, rule: str, state: State, motion):
         """Return what pd_feedforward does on a trajectory (R12, R13).
 
-        A torque counts as one for this trajectory where it is near enough to the state. Until the first one has come
-        the arm is held, for as long; then the node is silent.
+        A torque belongs to this trajectory if its stamp is close to that of the state. Until the first one arrives, the
+        arm is held, at most for the age limit; then the node publishes nothing.
         """
         limit = self.settings.feedforward_age_limit * SECOND
         fits = self._fits()
@@ -165,11 +165,11 @@ class ControllerModel(FollowingModel):
             self._either, self._hold = (held, self._hold), None
             return 'R13', np.full(self.arm.n, np.nan), False, False
         if held is None:
-            self._hold = None  # nothing holds the arm where it was
+            self._hold = None  # without a torque the arm leaves the hold position
         return 'R13' if came else 'R12', held, False, True
 
     def answered(self, state: State, torque, now: int, steady: float) -> None:
-        """Know by the torque whether the node holds or follows, where both are right."""
+        """Determine from the torque whether the node holds or follows, if both are correct."""
         if self._either is not None:
             held, position = self._either
             if held is not None and np.allclose(torque, self._limited(held, held, now, steady)[0], rtol=0, atol=1e-6):
@@ -179,7 +179,7 @@ class ControllerModel(FollowingModel):
         super().answered(state, torque, now, steady)
 
     def unanswered(self) -> None:
-        """Hold nothing."""
+        """Reset the hold position."""
         self._hold = None
 
     def _holding(self, rule: str, state: State):
@@ -193,7 +193,7 @@ class ControllerModel(FollowingModel):
         return rule, torque + self._gravity(state), False, True
 
     def _along(self, state: State, q, qd, qdd) -> np.ndarray:
-        """Return the torque of the laws that need no feedforward torque."""
+        """Return the torque of the laws without feedforward torque."""
         if self.settings.control_law == 'computed_torque':
             error, rate = self.arm.distance(q, state.q), qd - state.qd
             wanted = qdd + BANDWIDTH**2 * error + 2.0 * BANDWIDTH * rate
@@ -215,7 +215,7 @@ class ControllerModel(FollowingModel):
         return self.arm.gravity_torque(state.q, self.load.at(state.stamp))
 
     def _fits(self) -> bool | None:
-        """Return whether the producer's torque may be added; None where both are right."""
+        """Return whether the producer's torque may be added; None: both are correct."""
         producer = self.producer.settings
         twice = set(producer.terms) & set(OF_ROBOT[self.settings.preset])
         if twice or producer.gravity_owner != self.settings.gravity_owner:

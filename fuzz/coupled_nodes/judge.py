@@ -1,4 +1,4 @@
-"""Compares what a node has sent with what it must send."""
+"""Compares the published torques of a node with the expected ones."""
 
 from support import graph
 
@@ -12,7 +12,7 @@ from coupled_nodes.rules import Findings
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE
 
 TOLERANCE = 1e-9
-"""Of a torque, relative to the largest one."""
+"""Tolerance of a torque, relative to the largest one."""
 NAMED = {FEEDFORWARD: 'feedforward_torque', GRAVITY_NODE: 'gravity_torque'}
 COMMANDS = {
     FEEDFORWARD: 'feedforward_torque/commands',
@@ -43,7 +43,7 @@ class Answer:
 
 
 class Judge:
-    """Looks at the answers of all nodes."""
+    """Checks the torques of all nodes."""
 
     def __init__(self, found: Findings):
         """Report to ``found``."""
@@ -52,15 +52,15 @@ class Judge:
         self._set_back: set[str] = set()
 
     def begin(self, name: str) -> None:
-        """Know of no stamp: of a node that is configured or activated they begin anew."""
+        """Reset the stamps of a node that is configured or activated."""
         self._stamps.pop(name, None)
 
     def set_back(self) -> None:
-        """Let the stamps of each publisher go back once, as the clock has."""
+        """Allow the stamps of each publisher to decrease once, after the clock was set back."""
         self._set_back = set(self._stamps)
 
     def answers(self, name: str, model: TorqueModel, sent: list, ends: bool = False) -> list[Answer]:
-        """Return the torques in what a node has sent; say what is wrong with their topics and frames.
+        """Return the torques among a node's messages, and report wrong topics and frames.
 
         What it ``ends`` with goes to the actuator alone.
         """
@@ -85,7 +85,7 @@ class Judge:
         return found
 
     def compare(self, name: str, expected: Expected, answers: list[Answer], stamp: int | None) -> bool:
-        """Return whether answers are the expected ones; ``stamp`` is that of the state."""
+        """Return whether torques are the expected ones; ``stamp`` is that of the state."""
         check = self._found.check
         if expected.low is None:
             torques = [np.round(answer.torque, 4).tolist() for answer in answers]
@@ -106,7 +106,7 @@ class Judge:
         return right
 
     def is_right(self, expected: Expected, answers: list[Answer]) -> bool:
-        """Return whether there is one answer, between the bounds."""
+        """Return whether there is one torque, between the bounds."""
         if expected.low is None or len(answers) != 1 or len(answers[0].torque) != len(expected.low):
             return False
         torque = answers[0].torque
@@ -114,7 +114,7 @@ class Judge:
         return bool(((expected.low - room <= torque) & (torque <= expected.high + room)).all())
 
     def deactivated(self, name: str, model: TorqueModel, sent: bool, answers: list[Answer], step: float) -> None:
-        """Look at what was sent at a deactivation (R16): torques go down to zero, the last one is zero.
+        """Check the torques of a deactivation (R16): they decrease to zero, and the last one is zero.
 
         ``sent``: a torque was, since activation; ``step`` is what the rate limit allows for the first one, N m.
         """
@@ -141,7 +141,7 @@ class Judge:
             check('R16', took > 0.5 * settings.ramp_time, name, f'zero after {took} s, not {settings.ramp_time}')
 
     def _look_at(self, name: str, model: TorqueModel, message: JointState) -> None:
-        """Look at names, frame and the order of stamps."""
+        """Check names, frame and the order of stamps."""
         self._found.check('ANSWER', list(message.name) == model.arm.names, name, lambda: f'{message.name}')
         frame = message.header.frame_id
         self._found.check('FRAME', frame == model.arm.base, name, lambda: f'{frame!r}, expected {model.arm.base!r}')

@@ -1,6 +1,6 @@
-"""Payload and gravity of an arm from messages: computed a second, simple way. Times are ns.
+"""Reference model of payload and gravity from messages. Times are ns.
 
-Between two loads both count with their shares; a load is a list of (weight, body) and one of (weight, vector).
+A load is a list of (weight, body) and one of (weight, vector); between two loads both are weighted.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ SECOND = graph.SECOND
 
 @dataclass
 class Ramp:
-    """From one load to another."""
+    """A linear change from one load to another."""
 
     after: list
     before: list = field(default_factory=list)
@@ -22,7 +22,7 @@ class Ramp:
     duration: int = 0
 
     def share(self, time: int) -> float:
-        """Return how much of ``after`` there is at a time."""
+        """Return the weight of ``after`` at a time."""
         if self.duration == 0 or time >= self.start + self.duration:
             return 1.0
         return max(0.0, (time - self.start) / self.duration)
@@ -34,7 +34,7 @@ class Ramp:
         return [(part * weight, what) for part, load in parts if part for weight, what in load]
 
     def set_back(self, last: int, now: int) -> None:
-        """Keep the progress when the time goes back from ``last`` to ``now``: what was over stays over."""
+        """Keep the progress when the clock is set back from ``last`` to ``now``; a finished ramp stays finished."""
         share = self.share(last)
         if share >= 1.0:
             self.duration = 0
@@ -46,7 +46,7 @@ class Load:
     """Payload and gravity of one node."""
 
     def __init__(self, gravity=GRAVITY):
-        """Carry nothing, under some gravity."""
+        """Begin without payload, under a gravity."""
         self.payload = Ramp([])
         self.gravity = Ramp([(1.0, tuple(gravity))])
 
@@ -56,23 +56,23 @@ class Load:
 
     @property
     def end(self) -> tuple:
-        """What they come to when all ramps are over."""
+        """Payload and gravity after all ramps."""
         return tuple(self.payload.after), tuple(self.gravity.after)
 
     def set_back(self, last: int, now: int) -> None:
-        """Keep the progress of both when the time goes back."""
+        """Keep the progress of both when the clock is set back."""
         self.payload.set_back(last, now)
         self.gravity.set_back(last, now)
 
     def carry(self, message, fills_before: bool = True) -> None:
-        """Do as a PayloadState says; releases before did not fill ``before``: what is carried at its stamp counts."""
+        """Apply a PayloadState; earlier releases did not fill ``before``: then use the payload at its stamp."""
         stamp = graph.nanoseconds(message.stamp)
         before = [(1.0, body_of(body)) for body in message.before] if fills_before else self.payload.at(stamp)
         after = [(1.0, body_of(message))] if message.mass else []
         self.payload = Ramp(after, before, stamp, round(message.ramp_time * SECOND))
 
     def pull(self, message) -> None:
-        """Do as a GravityState says; as a Vector3Stamped, of releases before, at once."""
+        """Apply a GravityState, or the Vector3Stamped of earlier releases, without a ramp."""
         if hasattr(message, 'vector'):
             self.gravity = Ramp([(1.0, vector_of(message.vector))])
             return

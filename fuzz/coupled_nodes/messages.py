@@ -1,4 +1,4 @@
-"""Messages to a graph: states, trajectories and requests, good and wrong. Times are ns."""
+"""Messages to a graph: states, trajectories and requests, valid and invalid. Times are ns."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 
 SECOND = graph.SECOND
 LONG = 20_000
-"""Points of a long trajectory."""
+"""Number of points of a long trajectory."""
 WRONG_STATES = 'a joint is missing', 'a joint is doubled', 'NaN', 'inf', 'no JointState'
 WRONG_TRAJECTORIES = 'unknown joint', 'times that do not rise', 'NaN', 'a point too short', 'accelerations alone'
 
@@ -24,7 +24,7 @@ class Messages:
     """Draws messages for one arm."""
 
     def __init__(self, random: Random, arm: Arm, real_time: bool = False):
-        """Draw from ``random``; in ``real_time`` nothing is drawn of which the time of its receipt decides."""
+        """Draw from ``random``; in ``real_time`` draw nothing whose effect depends on the time of reception."""
         self.random, self.arm, self._real_time = random, arm, real_time
         self._layouts = [self._layout() for _ in range(4)]
 
@@ -33,7 +33,7 @@ class Messages:
         return np.array([self.random.uniform(-size, size) for _ in self.arm.names])
 
     def state(self, stamp: int, q, qd) -> tuple[State, bytes]:
-        """Return a good state, sometimes without velocities, in some layout."""
+        """Return a valid state, sometimes without velocities, in some layout."""
         names, order = self.random.choice(self._layouts)
         extra = len(names) - len(order)
         bare = self.random.random() < 0.01
@@ -46,7 +46,7 @@ class Messages:
         return State(stamp, np.array(q, float), None if bare else np.array(qd, float)), serialize_message(message)
 
     def wrong_state(self, stamp: int, q, qd) -> tuple[State, bytes]:
-        """Return a state that nothing can be computed for."""
+        """Return an invalid state."""
         names, q, qd = list(self.arm.names), list(q), list(qd)
         kind = self.random.choice(WRONG_STATES)
         k = self.random.randrange(len(names))
@@ -63,7 +63,7 @@ class Messages:
         return State(stamp, None, None), serialize_message(graph.joint_state(names, stamp, q, qd))
 
     def trajectory(self, now: int, q, tolerance: float) -> tuple[str, JointTrajectory]:
-        """Return a trajectory of which every point is good, with what is special about it; the arm is at q."""
+        """Return a trajectory with valid points and a description of it; the arm is at q."""
         draw = self.random.random
         if draw() < 0.07:
             return 'empty', JointTrajectory(joint_names=list(self.arm.names))
@@ -89,7 +89,7 @@ class Messages:
         return f'begins {begin:.2f} away, first point at {late} s, {rates} rates', message
 
     def wrong_trajectory(self, now: int, q) -> tuple[str, JointTrajectory]:
-        """Return a trajectory that must be refused."""
+        """Return a trajectory that must be rejected."""
         kind = self.random.choice(WRONG_TRAJECTORIES)
         names, points = list(self.arm.names), [(0.0, np.array(q)), (0.5, np.array(q) + 0.1)]
         if kind == 'unknown joint':
@@ -106,7 +106,7 @@ class Messages:
         return kind, message
 
     def payload(self) -> SetPayload.Request:
-        """Return a payload, good or not."""
+        """Return a valid or invalid payload."""
         choice, uniform = self.random.choice, self.random.uniform
         mass = choice((0.0, uniform(0.1, 1.5), uniform(0.1, 1.5), uniform(0.1, 1.5), 3.0, 200.0, -1.0, np.nan))
         request = SetPayload.Request(mass=mass, frame=choice(('', '', self.arm.tip, self.arm.tip, 'nobody')))
@@ -118,7 +118,7 @@ class Messages:
         return request
 
     def gravity(self) -> SetGravity.Request:
-        """Return a gravity, good or not."""
+        """Return a valid or invalid gravity."""
         uniform = self.random.uniform
         size = self.random.choice((9.81, 9.81, 9.81, 1.62, 0.0, 98.1, np.nan))
         direction = np.array([uniform(-1.0, 1.0) for _ in range(3)])
@@ -135,7 +135,7 @@ class Messages:
         return 0 if offset is None else max(1, now + round(offset * SECOND))
 
     def _begin(self, tolerance: float) -> float:
-        """Return how far from the arm a trajectory begins, rad."""
+        """Return the distance between the arm and the start of a trajectory, rad."""
         near = (0.0, 0.01, 0.5 * (tolerance or 1.0), 0.9 * (tolerance or 1.0))
         return self.random.choice((*near, 1.1 * (tolerance or 1.0), 2.0))
 
@@ -158,7 +158,7 @@ class Messages:
                 setattr(point, field, [values[k] for k in order if len(values)])
 
     def _layout(self):
-        """Return names, extra ones included, and the place of each of the arm's in its own order."""
+        """Return names, including extra ones, and the index of each joint of the arm."""
         order = self.random.sample(range(self.arm.n), self.arm.n)
         extra = [f'finger_{k}' for k in range(self.random.choice((0, 0, 1, 2)))]
         return [*(self.arm.names[k] for k in order), *extra], order

@@ -1,7 +1,7 @@
-"""The expected torque, or silence, of a torque node: a slow model, written from the rules and not from the nodes.
+"""Reference model of a torque node: its expected torque, if any, written from the rules and not from the nodes.
 
-ROS times are ns, steady times s. A ``Expected`` bounds each joint: both bounds are one number but where a rule leaves
-something open. What the node really sent is told by ``sent``, so that nothing adds up.
+ROS times are ns, steady times s. An ``Expected`` bounds each joint's torque: both bounds are equal unless a rule leaves
+something open. ``sent`` passes the torque that the node published, so that deviations do not accumulate.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from coupled_nodes.load import SECOND, Load
 from coupled_nodes.settings import Settings, TorqueSettings
 
 DISCOVERY = 0.5
-"""s from the creation of the load's subscriptions to the first torque (R6)."""
+"""Time from the creation of the load's subscriptions to the first torque, s (R6)."""
 PERIODS = 5
-"""The second longest of so many is the first period that is learnt."""
+"""The first estimate of the period is the second longest of so many."""
 LONGEST = 1.0
-"""s, of an age limit that is learnt."""
+"""Largest estimated age limit, s."""
 SHORTEST = 0.005
-"""Likewise."""
+"""Smallest estimated age limit, s."""
 LOOKED_AT = 0.006
-"""s between two looks at states that stop, with room (R17)."""
+"""Time between two checks of the timeout, with a margin, s (R17)."""
 LOADS = ('payload_state', 'gravity_state')
 
 
 class State(NamedTuple):
-    """A joint state in the arm's order, as its reader should understand it."""
+    """A joint state in the arm's joint order."""
 
     stamp: int
     q: np.ndarray | None  # None: a joint is missing, doubled or not finite
@@ -35,25 +35,25 @@ class State(NamedTuple):
 
 @dataclass
 class Expected:
-    """What must follow: torques between ``low`` and ``high``; None: silence. ``rule`` is what a finding breaks."""
+    """Expected output: a torque between ``low`` and ``high``; None: no torque. A deviation violates ``rule``."""
 
     rule: str
     low: np.ndarray | None = None
     high: np.ndarray | None = None
-    sure: bool = True  # False: silence is right, too
-    missing: str = ''  # the rule that silence breaks, where it is another one
+    sure: bool = True  # False: no torque is correct, too
+    missing: str = ''  # the rule that a missing torque violates, if it is another one
 
 
 class Clock:
-    """Age limit and silence by the stamps of states."""
+    """Age limit and interruptions, from the stamps of states."""
 
     def __init__(self, age_limit: float):
-        """Learn the limit where ``age_limit`` is 0."""
+        """Estimate the limit if ``age_limit`` is 0."""
         self._stated = age_limit
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset the stamps and the estimate."""
         self._period = 0.0
         self._gaps: list[float] = []
         self._newest: int | None = None
@@ -66,7 +66,7 @@ class Clock:
         return self._stated or (min(max(3.0 * self._period, SHORTEST), LONGEST) if self._period else LONGEST)
 
     def refuses(self, stamp: int, now: int) -> str:
-        """Return why a state is not usable, '' for nothing; learn the period from it."""
+        """Return why a state is not usable, '' if it is; update the period."""
         if stamp == 0:
             return 'without a stamp'
         if (stamp - now) / SECOND > self.limit:
@@ -85,7 +85,7 @@ class Clock:
         return 'too old' if (now - stamp) / SECOND > limit else ''
 
     def is_near_the_limit(self, stamp: int) -> bool:
-        """Return whether it can't be said clearly if a silence ends with this stamp."""
+        """Return whether it is undecidable if this stamp ends an interruption."""
         if self.usable is None:
             return False
         gap = (stamp - self.usable) / SECOND
@@ -93,12 +93,12 @@ class Clock:
         return (1.0 - room) * self.limit < gap < (1.0 + room) * self.limit
 
     def ends_silence(self, stamp: int) -> bool:
-        """Return whether a state comes after a silence."""
+        """Return whether a state ends an interruption."""
         return self.usable is not None and (stamp - self.usable) / SECOND > self.limit
 
 
 class TorqueModel:
-    """A torque node. A subclass says by ``law`` what it computes."""
+    """A torque node; a subclass defines its ``law``."""
 
     needs_velocity = False
     missing = ''
@@ -110,7 +110,7 @@ class TorqueModel:
         self.configured = self.active = False
 
     def configure(self, steady: float) -> None:
-        """Forget everything, at ``steady``, when the load's subscriptions may be made."""
+        """Reset the model at ``steady``, when the load's subscriptions may be created."""
         self.configured, self.active = True, False
         self.clock = Clock(self.settings.age_limit)
         self.load = Load()
@@ -123,7 +123,7 @@ class TorqueModel:
         self.active = False
 
     def activate(self) -> None:
-        """Begin to answer (R1)."""
+        """Activate the model (R1)."""
         self.active, self.ready = True, False
         self.clock.forget()
         self._now: int | None = None  # at the last state
@@ -135,7 +135,7 @@ class TorqueModel:
         self.sent_at: float | None = None  # steady time, since activation
 
     def told(self, topic: str, message) -> None:
-        """Take a payload or gravity."""
+        """Apply a payload or gravity."""
         self.heard.add(topic)
         (self.load.carry if topic == 'payload_state' else self._pull)(message)
 
@@ -147,12 +147,12 @@ class TorqueModel:
         raise NotImplementedError
 
     def set_back(self, now: int) -> None:
-        """Do what follows from a ROS time that goes back (R3)."""
+        """Process a ROS time that was set back (R3)."""
         self.clock.forget()
         self.why = 'R3'
 
     def state(self, state: State, now: int, steady: float, publishers, waits: bool = True) -> Expected:
-        """Return what must follow a joint state; ``publishers`` are the load topics that have one.
+        """Return the expected output for a joint state; ``publishers`` are the load topics that have a publisher.
 
         Unless it ``waits``, the node begins before it knows of them.
         """
@@ -196,20 +196,20 @@ class TorqueModel:
         return Expected(rule, low, high, sure, self.missing)
 
     def look(self, now: int) -> None:
-        """Have ramps keep their progress where the ROS time went back since the last look (R3)."""
+        """Keep the progress of ramps if the ROS time was set back since the last call (R3)."""
         if self._looked is not None and now < self._looked:
             self.load.set_back(self._looked, now)
         self._looked = now
 
     def subscribed(self, steady: float) -> None:
-        """Know since when there are subscriptions of the load."""
+        """Record since when the load's subscriptions exist."""
         self._created = steady
 
     def unanswered(self) -> None:
-        """Know that a state was not answered although it might be."""
+        """Record that a state got no torque although it could have."""
 
     def answered(self, state: State, torque, now: int, steady: float) -> None:
-        """Know that a state was answered by a torque."""
+        """Record that a state got a torque."""
         self._sent(torque, now, steady)
         self._answered = steady, np.array(torque)
         self.clock.answered = state.stamp
@@ -217,7 +217,7 @@ class TorqueModel:
         self._began = None
 
     def absence(self, now: int, steady: float) -> Expected | None:
-        """Return what must be sent by ``on_stale`` where no usable state has come; None where nothing may be."""
+        """Return the torque that ``on_stale`` requires without a usable state; None: there must be none."""
         if not self.active or not self.due or self._answered is None or self.settings.on_stale == 'silent':
             return None
         time, torque = self._answered
@@ -236,7 +236,7 @@ class TorqueModel:
             if ended and elapsed > self.settings.ramp_time + LOOKED_AT:
                 self.due = False
                 return None
-            sure = sure and not ended  # more zeros do no harm
+            sure = sure and not ended  # further zeros are allowed
             ends = elapsed, max(0.0, elapsed - LOOKED_AT)
             torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
         low, high = np.minimum(*torques), np.maximum(*torques)
@@ -244,12 +244,12 @@ class TorqueModel:
         return Expected('R14' if self._is_slowed(low, high, bounds) else 'R17', *bounds, sure, 'R17')
 
     def acted(self, torque, now: int, steady: float) -> None:
-        """Know that ``on_stale`` has sent a torque."""
+        """Record that ``on_stale`` sent a torque."""
         self._sent(torque, now, steady)
         self.acts = True
 
     def answers(self, steady: float) -> bool:
-        """Return whether diagnostics may say that the node answers (R4)."""
+        """Return whether diagnostics may report that the node publishes torques (R4)."""
         return self.sent_at is not None and steady - self.sent_at <= max(self.clock.limit, 1.0)
 
     def step(self, now: int, steady: float) -> tuple[float, float]:
@@ -297,6 +297,6 @@ class GravityModel(TorqueModel):
     """gravity_compensation_node."""
 
     def law(self, state: State, silence: bool):
-        """Return g(q) with what is carried at the state's stamp."""
+        """Return g(q) with the payload at the state's stamp."""
         rule = self.why if self.why == 'R3' else 'ANSWER'
         return rule, self.arm.gravity_torque(state.q, self.load.at(state.stamp)), False, True

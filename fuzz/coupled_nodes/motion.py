@@ -1,4 +1,4 @@
-"""The motion of a trajectory as polynomials that are solved for, and where it begins. Times are ns.
+"""Reference model of a trajectory's motion by solved polynomials, and of its start. Times are ns.
 
 Written from doc/trajectories.md and rules R9 to R11; the nodes' own interpolation is not used.
 """
@@ -16,13 +16,13 @@ class Motion:
     """Points of a trajectory, in the arm's joint order."""
 
     def __init__(self, times, positions, velocities, accelerations):
-        """Know the points: times (m) in s; positions (m, n); rates (m, n), a row of NaN where a point states none."""
+        """Set the points: times (m) in s; positions (m, n); rates (m, n), a row of NaN if a point has none."""
         self.times = np.asarray(times, float)
         self.rows = [np.asarray(rows, float) for rows in (positions, velocities, accelerations)]
 
     @classmethod
     def of(cls, message, names) -> 'Motion':
-        """Return the motion of a JointTrajectory that is good."""
+        """Return the motion of a valid JointTrajectory."""
         order = [list(message.joint_names).index(name) for name in names]
         times = [graph.nanoseconds(point.time_from_start) / SECOND for point in message.points]
         nothing = np.full(len(names), np.nan)
@@ -33,13 +33,13 @@ class Motion:
         return cls(times, *columns)
 
     def after(self, t: float, q, qd) -> 'Motion':
-        """Return this motion with a point in front: at ``t`` s the arm is at q and moves with qd (NaN: unknown)."""
+        """Return this motion with an additional first point: q and qd (NaN: unknown) at ``t`` s."""
         fronts = q, qd, np.full(len(q), np.nan)
         rows = [np.vstack([[front], rows]) for front, rows in zip(fronts, self.rows, strict=True)]
         return Motion(np.concatenate([[t], self.times]), *rows)
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return position, velocity and acceleration at ``t`` s, which is not before the first point."""
+        """Return position, velocity and acceleration at ``t`` s, not before the first point."""
         positions, velocities, accelerations = self.rows
         still = np.zeros(positions.shape[1])
         if t > self.times[-1] or len(self.times) == 1:
@@ -77,7 +77,7 @@ def _solve(ends) -> np.ndarray:
 
 
 class Followed:
-    """A trajectory that was received: when it starts, and whether the arm has been met."""
+    """A received trajectory: its start, and whether the arm was within its tolerance."""
 
     def __init__(self, start: int, motion: Motion):
         """Start ``motion`` at ``start``."""
@@ -90,7 +90,7 @@ class Followed:
 
 
 class Follower:
-    """What one node follows."""
+    """Reference model of a trajectory follower."""
 
     NONE, NOT_BEGUN, DROPPED, FOLLOWS = 'none', 'not begun', 'dropped', 'follows'
 
@@ -102,24 +102,24 @@ class Follower:
         self.late = False  # the newest came to the node after the middleware had received it
 
     def drop(self) -> None:
-        """Follow nothing."""
+        """Drop the trajectory."""
         self.followed = None
 
     def receive(self, message, received: int, now: int) -> None:
-        """Follow a good message that came at ``received`` and is handled at ``now``, unless it is over."""
+        """Follow a valid message that was received at ``received`` and is processed at ``now``, unless it has ended."""
         self.late = False
         if not message.points:
             self.drop()
             return
         stamp = graph.nanoseconds(message.header.stamp)
         motion = Motion.of(message, self._arm.names)
-        # one that begins when it is received was not over then
+        # one that starts when it is received had not ended then
         over = stamp and now - stamp > motion.times[-1] * SECOND
         if not over and (stamp or received):
             self.followed = Followed(stamp or received, motion)
 
     def step(self, stamp: int, q, qd, silence: bool):
-        """Go on to a usable state; return what follows and, where the arm is on a trajectory, its motion."""
+        """Process a usable state; return the outcome and, on a trajectory, its motion."""
         followed = self.followed
         self.why = 'TRAJECTORY'
         if followed is None:
@@ -134,7 +134,7 @@ class Follower:
                 to = followed.motion.rows[0][0]
                 away = np.abs(self._arm.distance(to, q))
                 near = (away <= self._room) | (self._arm.velocity * (first - t) >= away)
-                # a joint that turns for ever is approached the shorter way
+                # a continuous joint uses the shorter way
                 followed.motion = followed.motion.after(t, to - self._arm.distance(to, q), qd)
             else:
                 near = np.abs(self._arm.distance(followed.motion.at(t)[0], q)) <= self._room
@@ -154,5 +154,5 @@ class Follower:
 
     @property
     def _room(self) -> float:
-        """How far the arm may be away."""
+        """Largest distance of the arm."""
         return self._tolerance or np.inf

@@ -1,4 +1,4 @@
-"""What happens to a graph: the moves, and how often each is made."""
+"""Random events of a graph, and their frequencies."""
 
 from support import graph
 
@@ -10,19 +10,19 @@ from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
-"""What happens to a node between its deactivation and its activation."""
+"""Events between the deactivation and the activation of a node."""
 
 SPREADS = 2.5
-"""s in which the server may tell its ramps anew after a clock that went back."""
+"""Time within which the server may publish its ramps again after the clock was set back, s."""
 ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
-"""Moves that need clocks which stand still, or a way past the middleware."""
+"""Events that need constant clocks, or delivery without the middleware."""
 
 
 class Moves:
     """Moves of one episode."""
 
     def __init__(self, episode: Episode):
-        """Move ``episode``."""
+        """Cause events in ``episode``."""
         self.episode, self.random, self.nodes = episode, episode.random, episode.nodes
         self._moves = {
             self.states: 60.0,
@@ -49,7 +49,7 @@ class Moves:
             self._moves = {move: often for move, often in self._moves.items() if move.__name__ not in ONE_PROCESS}
 
     def any(self) -> None:
-        """Make a random move."""
+        """Cause a random event."""
         (move,) = self.random.choices(list(self._moves), self._moves.values())
         self.episode.found.counts[f'move {move.__name__}'] += 1
         move()
@@ -61,7 +61,7 @@ class Moves:
             self.episode.round()
 
     def wrong_state(self) -> None:
-        """A state that must not be answered: incomplete, too old, from the future, or out of order."""
+        """A state that must get no torque: incomplete, too old, from the future, or out of order."""
         episode = self.episode
         episode.pass_by(0.002)
         kind = self.random.choice(
@@ -82,7 +82,7 @@ class Moves:
             if kind == 'out of order' and answered is None:
                 continue
             if model.settings.age_limit == 0.0 and answered is None:
-                continue  # it would be learnt from
+                continue  # it would change the estimated period
             draw = episode.messages.wrong_state if kind == 'incomplete' else episode.messages.state
             episode.state(name, *draw(max(stamps[kind], 0), episode.q, episode.qd))
             episode.absence(name)
@@ -105,7 +105,7 @@ class Moves:
             self.episode.round()
 
     def silence(self) -> None:
-        """States stop, the arm is moved meanwhile or goes on, and states come again."""
+        """States are interrupted while the arm is displaced or continues to move."""
         self.fall_still(self.random.choice((1.5, 3.0, 10.0, 60.0)) * self._limit())
         if self.random.random() < 0.4:
             for name in TORQUE_NODES:
@@ -120,7 +120,7 @@ class Moves:
         self.states()
 
     def fall_still(self, duration: float) -> None:
-        """Let no state come for so many s, and look at each node as often as it looks itself."""
+        """Send no state for so many s, and check each node at each of its timeouts."""
         looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
         for _ in range(int(looked / LOOK)):
             self.episode.pass_by(LOOK)
@@ -132,19 +132,19 @@ class Moves:
             self.episode.absence(name)
 
     def restart(self) -> None:
-        """A node is deactivated, configured anew or ended, and begins again."""
+        """A node is deactivated, configured again or restarted."""
         self.episode.restart(self.random.choice(TORQUE_NODES), self.random.choice(WAYS))
         self._begin_again()
 
     def restart_server(self) -> None:
-        """The server, in mid-ramp or not."""
+        """Restart the server, during a ramp or not."""
         if self.random.random() < 0.5:
             self.payload()
         self.episode.restart(SERVER, self.random.choice(WAYS))
         self.states()
 
     def clock_back(self) -> None:
-        """The ROS time goes back; all nodes look at the time just before and just after."""
+        """The ROS time is set back; all nodes read it just before and just after."""
         episode = self.episode
         episode.pass_by(0.001)
         episode.round(exact=True)
@@ -155,7 +155,7 @@ class Moves:
         self.states()
 
     def clock_back_in_silence(self) -> None:
-        """The ROS time goes back while states stop; all that comes is a state that is too old."""
+        """The ROS time is set back during an interruption; only a state that is too old arrives."""
         episode = self.episode
         self.fall_still(self._limit() + 0.05)
         self._set_back((5.0, 300.0))  # or who sees states alone would not notice
@@ -170,12 +170,12 @@ class Moves:
         self.states()
 
     def payload(self) -> None:
-        """The server is asked for a payload."""
+        """Request a payload from the server."""
         self.episode.watch.set_load('set_payload')
         self.states()
 
     def gravity(self) -> None:
-        """The server is asked for a gravity."""
+        """Request a gravity from the server."""
         self.episode.watch.set_load('set_gravity')
         self.states()
 
@@ -199,7 +199,7 @@ class Moves:
         self.states()
 
     def disagreement(self) -> None:
-        """One node is told of another payload or gravity than the rest."""
+        """One node receives another payload or gravity than the others."""
         name, tip, now = self.random.choice((FEEDFORWARD, CONTROLLER)), self.episode.arm.tip, self.nodes.now
         topic = self.random.choice(('payload_state', 'gravity_state'))
         message = PayloadState(mass=0.7, frame=tip)
@@ -221,7 +221,7 @@ class Moves:
                 self.trajectory()
 
     def wait_for_load(self) -> None:
-        """A node begins beside a publisher of its load that has not published anything yet."""
+        """A node starts while a publisher of its load has not published anything yet."""
         episode, name = self.episode, self.random.choice(TORQUE_NODES)
         if episode.server.configured and episode.server.active:
             episode.deactivate(SERVER)
@@ -248,7 +248,7 @@ class Moves:
         self.episode.watch.compute()
 
     def _begin_again(self) -> None:
-        """Give states to nodes that have just been activated."""
+        """Send states to nodes that have just been activated."""
         if self.random.random() < 0.5:
             self.episode.round()
         self.episode.pass_by(self.random.choice((0.01, 0.1, 0.6)))
@@ -258,7 +258,7 @@ class Moves:
 
     def _set_back(self, distances=(0.02, 0.3, 5.0, 300.0)) -> None:
         last = max((model.clock.answered or 0 for model in self.episode.models.values()), default=0)
-        # a system clock that steps by less than 0.1 s has not been set, for ramps
+        # for ramps, a step of the system clock by less than 0.1 s does not count as set back
         far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
         most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
         self._look()
@@ -268,7 +268,7 @@ class Moves:
         self.episode.watch.spreads_until = self.nodes.steady + SPREADS
 
     def _look(self) -> None:
-        """Have the models look at the clock."""
+        """Update the clock of the models."""
         configured = (model for model in self.episode.models.values() if model.configured)
         for model in (self.episode.server, *configured):
             model.look(self.nodes.now)

@@ -1,4 +1,4 @@
-"""The coupled nodes in this process and one thread: messages are delivered one by one, clocks stand still."""
+"""The coupled nodes in this process and one thread, with messages delivered one by one and constant clocks."""
 
 import importlib
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ NODES = {
 BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""
 HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gravity_torque/info')
-"""Topics that reach other nodes at once; the caller hands over the rest."""
+"""Topics that are delivered to other nodes immediately; the caller delivers all others."""
 
 
 def node_class(name: str):
@@ -39,8 +39,8 @@ def node_class(name: str):
 class InProcess:
     """A graph of nodes.
 
-    ``told(node, topic, message)`` is called for what ``HANDED_OVER`` brings to a node, ``failed(node, error)`` with
-    what leaves a callback.
+    ``told(node, topic, message)`` is called for each message on ``HANDED_OVER`` to a node, ``failed(node, error)`` for
+    an exception that leaves a callback.
     """
 
     real_time, lag = False, 0.0
@@ -48,7 +48,7 @@ class InProcess:
     told = failed = staticmethod(lambda *_: None)
 
     def __init__(self, settings: Settings, folder: Path):
-        """Be empty; ``folder`` is of no use here."""
+        """Create an empty graph; ``folder`` is unused."""
         self.settings = settings
         self.simulated_time = settings.simulated_time
         self.clocks = Time()
@@ -67,7 +67,7 @@ class InProcess:
         )
 
     def __enter__(self):
-        """Take the middleware's place."""
+        """Replace the middleware."""
         for name in NODES:
             node_class(name)  # imported before modules are looked through
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
@@ -109,7 +109,7 @@ class InProcess:
         self._flush()
 
     def destroy(self, name: str) -> None:
-        """End a node as the end of its process does."""
+        """Destroy a node as the end of its process would."""
         node = self.nodes.pop(name)
         self._call(name, node.fall_silent)
         self._call(name, node.destroy_node)
@@ -136,7 +136,7 @@ class InProcess:
         return str(getattr(self.nodes[name], 'silence', ''))
 
     def pass_by(self, duration: int) -> None:
-        """Let time (ns) go by."""
+        """Advance the time by so many ns."""
         self._sleep(duration)
         for name, node in self.nodes.items():
             for timer in list(self.kept(node).timers):
@@ -147,7 +147,7 @@ class InProcess:
         self._flush()
 
     def set_back(self, duration: int) -> None:
-        """Let the ROS time go back, ns."""
+        """Set the ROS time back by so many ns."""
         if self.simulated_time:
             self._ros -= duration
         else:
@@ -155,7 +155,7 @@ class InProcess:
         self._set_times()
 
     def give(self, name: str, topic: str, data: bytes, late: int = 0) -> None:
-        """Hand a message to a node, ``late`` ns after the middleware received it."""
+        """Deliver a message to a node, ``late`` ns after the middleware received it."""
         for subscription in list(self.kept(self.nodes[name]).subscriptions):
             if subscription.topic == topic:
                 received = self.clocks.system - late
@@ -163,7 +163,7 @@ class InProcess:
         self._flush()
 
     def give_state(self, name: str, data: bytes, answered: bool) -> None:
-        """Hand a joint state to an active node, which answers at once or not at all."""
+        """Deliver a joint state to an active node, which publishes immediately or not at all."""
         self.give(name, 'joint_states', data)
 
     def gravity_torque(self, q) -> list:
@@ -187,7 +187,7 @@ class InProcess:
         return response
 
     def pause(self, name: str) -> None:
-        """Do what a node does where no message has come for a while."""
+        """Run the timeout of a node."""
         pause = on_pause(self.nodes[name])
         if pause is not None:
             self._call(name, pause)
@@ -207,10 +207,10 @@ class InProcess:
         return {value.key: value.value for value in status.values}.get(field, '') if status else ''
 
     def settle(self) -> None:
-        """Let a node that has just been activated begin, which is not waited for here."""
+        """Finish the discovery of a node that was activated; immediate in this process."""
 
     def take(self, name: str) -> list:
-        """Return what a node has sent since it was asked last: topic, bytes, steady time in s."""
+        """Return a node's messages since the last call: topic, bytes, steady time in s."""
         sent, self._sent[name] = self._sent[name], []
         return sent
 
@@ -229,7 +229,7 @@ class InProcess:
         return None
 
     def inject(self, name: str, topic: str, message) -> None:
-        """Hand a message of another publisher to one node alone."""
+        """Deliver a message of another publisher to one node only."""
         for subscription in list(self.kept(self.nodes[name]).subscriptions):
             if subscription.topic == topic:
                 self._hand_over(name, subscription, None, serialize_message(message))
@@ -253,11 +253,11 @@ class InProcess:
         return kinds[0] if kinds else None
 
     def kept(self, node) -> Kept:
-        """Return what a node has asked of rclpy."""
+        """Return the record of a node's rclpy objects."""
         return self._kept.setdefault(id(node), Kept())
 
     def published(self, publisher: Publisher, data: bytes) -> None:
-        """Keep what a node publishes."""
+        """Record a published message."""
         if publisher.topic == '/diagnostics':
             self._diagnosed.append(deserialize_message(data, publisher.kind))
         elif publisher.topic in HANDED_OVER:
@@ -266,7 +266,7 @@ class InProcess:
             self._sent[publisher.node.get_name()].append((publisher.topic, data, self.steady))
 
     def _flush(self) -> None:
-        """Hand over what nodes have told each other."""
+        """Deliver the messages between nodes."""
         while self._queue:
             publisher, data = self._queue.pop(0)
             for name, node in self.nodes.items():
@@ -287,7 +287,7 @@ class InProcess:
         self._call(name, lambda: subscription.give(data, self.clocks.system))
 
     def _call(self, name: str, callback):
-        """Call into a node; nothing may come out but an answer (R18)."""
+        """Call a node; no exception may leave it (R18)."""
         try:
             return callback()
         except Exception as error:  # any at all
@@ -308,7 +308,7 @@ class InProcess:
 
 
 def on_pause(node):
-    """Return what a node does where no message has come for a while, None for nothing."""
+    """Return the timeout function of a node, None if it has none."""
     path = getattr(getattr(node, 'task', node), '_hot_path', None)
     return getattr(path, '_on_pause', None)
 

@@ -1,7 +1,7 @@
-"""The coupled nodes as processes of their own over DDS, with simulated time: message by message, in lock-step.
+"""The coupled nodes as separate processes over DDS, with simulated time, synchronised after each message.
 
-Each node has a topic of joint states of its own, and the controller one of feedforward torques: what reaches whom, and
-when, is said here, as in one process. Whoever is given a state is waited for.
+Each node has a separate topic of joint states, and the controller one of feedforward torques, so that this module
+determines the order of messages, as in one process. It waits for each node to which it sends a state.
 """
 
 import signal
@@ -30,9 +30,9 @@ from robot_dynamics_ros.tools.processes import ProcessError
 SECOND = graph.SECOND
 BEGINNING = 1000 * SECOND
 ANSWER_TIMEOUT, SILENCE = 3.0, 0.03
-"""s for a torque that must come; in which one comes that must not."""
+"""Timeout of an expected torque, and time to wait for an unexpected one, s."""
 LONGEST_PAUSE = 0.7
-"""s of real time that goes by, however much simulated time does."""
+"""Real time of a step of simulated time, s."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 TRANSITIONS = {
     'configure': Transition.TRANSITION_CONFIGURE,
@@ -51,7 +51,7 @@ class Processes:
     told = failed = staticmethod(lambda *_: None)
 
     def __init__(self, settings: Settings, folder: Path):
-        """Be empty; ``folder`` is for logs and parameter files."""
+        """Create an empty graph; ``folder`` is for logs and parameter files."""
         self.settings, self._folder = settings, folder
         self.now = BEGINNING
         self._sent: dict[str, list] = {name: [] for name in (SERVER, *TORQUE_NODES)}
@@ -79,7 +79,7 @@ class Processes:
         return self
 
     def __exit__(self, *exception):
-        """End all nodes; a rule that was broken is told by findings, a node that died by an exception."""
+        """Stop all nodes; raise an exception for a node that has ended by itself."""
         self._graph.__exit__(*exception)
 
     @property
@@ -102,7 +102,7 @@ class Processes:
         self._tell_time()
 
     def destroy(self, name: str) -> None:
-        """End a node's process as Ctrl-C does."""
+        """Stop a node's process by SIGINT."""
         process = self._graph.forget(name)
         process.send_signal(signal.SIGINT)
         try:
@@ -142,11 +142,11 @@ class Processes:
         self._spin(0.1)
 
     def settle(self) -> None:
-        """Let a node that has just been activated begin (R6)."""
+        """Wait until an activated node has finished its discovery (R6)."""
         self._spin(0.9)
 
     def pass_by(self, duration: int) -> None:
-        """Let simulated time (ns) go by."""
+        """Advance the simulated time by so many ns."""
         self.now += duration
         self._tell_time()
         self._spin(min(duration / SECOND, LONGEST_PAUSE))
@@ -154,7 +154,7 @@ class Processes:
             self._barrier()
 
     def set_back(self, duration: int) -> None:
-        """Let the simulated time go back, ns."""
+        """Set the simulated time back by so many ns."""
         self.now -= duration
         for _ in range(3):
             self._tell_time()
@@ -162,13 +162,13 @@ class Processes:
         self._barrier()
 
     def give(self, name: str, topic: str, data: bytes, late: int = 0) -> None:
-        """Hand a message to a node, and wait until it has been handled."""
+        """Send a message to a node, and wait until it is processed."""
         self._publishers[name, topic].publish(data)
         self._barrier(name)
         self._spin(0.002)
 
     def give_state(self, name: str, data: bytes, answered: bool) -> None:
-        """Hand a joint state to an active node; wait for the answer, or for none."""
+        """Send a joint state to an active node; wait for its torque, or for a time without one."""
         self.take(name)
         parts = 2 if name in NAMED and self.settings.nodes[name].preset != 'monitor_only' else 1
         self._publishers[name, 'joint_states'].publish(data)
@@ -207,7 +207,7 @@ class Processes:
         return self._graph.diagnostics(name).fields.get(field, '')
 
     def take(self, name: str) -> list:
-        """Return what a node has sent since it was asked last: topic, bytes, steady time in s."""
+        """Return a node's messages since the last call: topic, bytes, steady time in s."""
         sent, self._sent[name] = self._sent[name], []
         return sent
 
@@ -220,7 +220,7 @@ class Processes:
         return self._latched.get(topic)
 
     def known(self, name: str, topic: str):
-        """Return the message that a node that joins now gets."""
+        """Return the message that a node receives if it joins now."""
         return self._latched.get(topic)
 
     def subscribed(self, name: str, topic: str) -> float:
@@ -246,12 +246,12 @@ class Processes:
         self._clock.publish(message)
 
     def _spin(self, duration: float) -> None:
-        """Handle what comes for so many s."""
+        """Spin for so many s."""
         until = time.monotonic() + duration
         while (left := until - time.monotonic()) > 0.0:
             self._graph.client._executor.spin_once(timeout_sec=left)
 
     def _barrier(self, *names: str) -> None:
-        """Wait until nodes have handled what came before: services follow subscriptions on one executor."""
+        """Wait until nodes have processed earlier messages: an executor serves subscriptions before services."""
         for name in names or list(self.nodes):
             self.state(name)

@@ -1,6 +1,6 @@
-"""The robots of the graph fuzz, and their torques with any payload and gravity: slow, as sums of simple terms.
+"""Robots of the graph fuzz, and reference torques with any payload and gravity, as sums of simple terms.
 
-Torques are affine in what the arm carries and in gravity. A load is a list of (weight, body) and of (weight, vector).
+Torques are affine in the payload and in gravity. A load is a list of (weight, body) and of (weight, vector).
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ TURN = 2.0 * np.pi
 
 
 class Body(NamedTuple):
-    """What a frame carries: kg, m, kg m^2."""
+    """A body on a frame: kg, m, kg m^2."""
 
     mass: float
     com: tuple[float, ...]
@@ -30,7 +30,7 @@ class Arm:
     tip = 'ee_link'
 
     def __init__(self, robot: Robot, continuous=(), parameters=()):
-        """Know the robot; ``continuous`` are the joints that turn for ever, ``parameters`` what nodes need for it."""
+        """Set the robot, its ``continuous`` joints and the node ``parameters`` for it."""
         self.parameters = dict(parameters)
         self.robot = robot.with_binding('generic')
         self.names = list(self.robot.joint_names)
@@ -42,7 +42,7 @@ class Arm:
         self._loaded = lru_cache(maxsize=256)(self._load)
 
     def distance(self, to, origin) -> np.ndarray:
-        """Return how far it is from ``origin`` to ``to``, the shorter way where a joint turns for ever."""
+        """Return the distance from ``origin`` to ``to``, the shorter way for a continuous joint."""
         straight = np.asarray(to) - np.asarray(origin)
         turns = np.where(self.continuous, np.round(straight / TURN), 0.0)
         self.turned = self.turned or bool(turns.any())
@@ -81,7 +81,7 @@ class Arm:
 
 
 def _continuous_urdf(joints) -> str:
-    """Return the AUBO-i5 with joints that turn for ever."""
+    """Return the AUBO-i5 with continuous joints."""
     urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
     for joint in joints:
         urdf = urdf.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="continuous"')
@@ -90,7 +90,7 @@ def _continuous_urdf(joints) -> str:
 
 @lru_cache(maxsize=1)
 def arms() -> dict[str, Arm]:
-    """Return the robots by name. Only the one that the package brings has kernels of its own: nothing is compiled."""
+    """Return the robots by name. Only the bundled one has specialised kernels, so nothing is compiled."""
     turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
     continuous = _continuous_urdf(turning)
     generic = {'robot_description': continuous, 'most_joints': 0}

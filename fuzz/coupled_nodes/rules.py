@@ -1,4 +1,4 @@
-"""The rules of coupled nodes, as doc/safety.md and issue 13 state them, and what broke them."""
+"""Rules of coupled nodes, as in doc/safety.md and issue 13, and the findings of violations."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -31,7 +31,7 @@ RULES = {
     'UP': 'a node with good parameters can be configured and activated',
     'SERVER': 'the server computes with the payload and gravity in force',
 }
-"""By the number in the rules of issue 13; those without a number are in doc/safety.md."""
+"""Rules by their number in issue 13; those without a number are in doc/safety.md."""
 
 POINTS = {
     1: ('R1', 'R2'),
@@ -48,15 +48,15 @@ POINTS = {
     12: ('R4',),
     13: ('R19',),  # its half about messages that count as input needs the thread of the hot path
 }
-"""Points of issue 13 B, and the rules of which a finding shows them."""
+"""Points of issue 13 B, and the rules whose violation shows them."""
 
 
 TIRED = 20
-"""Findings of one rule after which models expect it no more, where it would hide everything else (R6)."""
+"""Number of findings after which models ignore a rule that would hide all others (R6)."""
 
 
 class Finding(NamedTuple):
-    """The first case that broke a rule."""
+    """The first case that violated a rule."""
 
     index: int
     node: str
@@ -65,9 +65,9 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """Counts of what came and of what broke each rule, with the first case of each.
+    """Counts of messages and of violations of each rule, with the first case of each.
 
-    ``index`` is the number of messages so far, ``settings`` what the graph at hand is like.
+    ``index`` is the number of messages so far, ``settings`` those of the present graph.
     """
 
     def __init__(self):
@@ -79,7 +79,7 @@ class Findings:
         self.settings = ''
 
     def check(self, rule: str, holds, node: str, what) -> bool:
-        """Count a case that breaks ``rule``; ``what()`` or ``what`` says what came and what was expected."""
+        """Count a violation of ``rule``; ``what()`` or ``what`` describes the actual and the expected output."""
         self.counts[f'checked {rule}'] += 1
         if not holds:
             self.broken[rule] += 1
@@ -88,15 +88,15 @@ class Findings:
         return bool(holds)
 
     def is_tired_of(self, rule: str) -> bool:
-        """Return whether a rule was broken so often that nothing more is learnt from it."""
+        """Return whether a rule was violated so often that further cases are not recorded."""
         return self.broken[rule] >= TIRED
 
     def points(self) -> list[int]:
-        """Return the points of issue 13 B that the broken rules show."""
+        """Return the points of issue 13 B that the violated rules show."""
         return [point for point, rules in POINTS.items() if any(self.broken[rule] for rule in rules)]
 
     def report(self, seed: int, mode: str) -> str:
-        """Return what was found, with a case for each rule that did not hold."""
+        """Return the findings, with one case for each violated rule."""
         lines = []
         for rule, (index, node, what, settings) in sorted(self.first.items()):
             lines += [

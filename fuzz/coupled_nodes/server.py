@@ -1,4 +1,4 @@
-"""What dynamics_server must publish and compute: a slow model. ROS times are ns."""
+"""Reference model of dynamics_server: the messages and torques that it must publish and compute. ROS times are ns."""
 
 from support import graph
 
@@ -11,7 +11,7 @@ from coupled_nodes.settings import Settings
 LARGEST_GRAVITY = 12.0
 """m/s^2, default of the parameter gravity_limit (R8)."""
 LIGHT, HEAVY = 1.5, 100.0
-"""kg: a payload up to LIGHT the arm holds in every position, one above HEAVY it does not (R8)."""
+"""kg: the arm can hold a payload up to LIGHT in every position, and none above HEAVY (R8)."""
 TOLERANCE = 1e-9
 
 
@@ -28,7 +28,7 @@ class ServerModel:
         self._now: int | None = None
 
     def configure(self, now: int) -> None:
-        """Begin with the parameters, and with the payload that a file has kept (R7)."""
+        """Begin with the parameters, and with the payload of the payload file (R7)."""
         kept = self.load.payload
         self.load = Load()
         if self.settings.payload_file:
@@ -39,14 +39,14 @@ class ServerModel:
         self.look(now)
 
     def look(self, now: int) -> None:
-        """Notice the time (R3)."""
+        """Update the time (R3)."""
         if self._now is not None and now < self._now:
             self.load.set_back(self._now, now)
             self._set_back = True
         self._now = now
 
     def set_payload(self, request, now: int) -> bool | None:
-        """Do as a request says; return whether it must be taken, None where both are right."""
+        """Apply a request; return whether it must be accepted, None if both are correct."""
         if not self.active:
             return False
         if not np.isfinite(request.mass) or request.mass < 0.0 or request.mass > HEAVY:
@@ -56,7 +56,7 @@ class ServerModel:
         return True if request.mass <= LIGHT else None
 
     def carry(self, request, now: int) -> None:
-        """Know that a payload was taken."""
+        """Record an accepted payload."""
         self._set_back = False
         frame = request.frame or self.arm.robot.link_names[-1]
         before = [
@@ -66,23 +66,23 @@ class ServerModel:
         self.load.payload = Ramp(after, before, now, self._duration(request))
 
     def set_gravity(self, request, now: int) -> bool:
-        """Return whether a request must be taken."""
+        """Return whether a request must be accepted."""
         vector = np.array(vector_of(request.gravity.vector))
         return bool(self.active and np.isfinite(vector).all() and np.linalg.norm(vector) <= LARGEST_GRAVITY)
 
     def pull(self, request, now: int) -> None:
-        """Know that a gravity was taken."""
+        """Record an accepted gravity."""
         shares = self.load.gravity.at(now)
         before = tuple(np.sum([share * np.array(vector) for share, vector in shares], axis=0).tolist())
         after = [(1.0, vector_of(request.gravity.vector))]
         self.load.gravity = Ramp(after, [(1.0, before)], now, self._duration(request))
 
     def wrong_torques(self, q, torques, now: int) -> str:
-        """Return what is wrong with gravity torques at q, '' for nothing."""
+        """Return the fault of gravity torques at q, '' if there is none."""
         return wrong(torques, self.arm.gravity_torque(q, self.load.at(now)))
 
     def wrong_message(self, topic: str, message, q, now: int) -> str:
-        """Return what is wrong with a message on ``topic``, '' for nothing: it must mean the load in force (R5, R7)."""
+        """Return the fault of a message on ``topic``, '' if there is none: it must have the present load (R5, R7)."""
         told = Load()
         told.payload, told.gravity = self.load.payload, self.load.gravity
         (told.carry if topic == 'payload_state' else told.pull)(

@@ -1,4 +1,4 @@
-"""Calls services of dynamics_server for payloads, gravities and torques, and compares it with its model."""
+"""Calls services of dynamics_server for payloads, gravities and torques, and compares the responses with its model."""
 
 from coupled_nodes.messages import Messages
 from coupled_nodes.model import LOADS
@@ -13,13 +13,13 @@ class ServerWatch:
     """One server and its model."""
 
     def __init__(self, model: ServerModel, nodes, found: Findings, messages: Messages, repair):
-        """Ask the server of ``nodes``; ``repair()`` begins anew with one that is not what its model is."""
+        """Call the server of ``nodes``; ``repair()`` restarts one that deviates from its model."""
         self._model, self._nodes, self._found, self._messages = model, nodes, found, messages
         self._repair, self._repairing = repair, False
         self.spreads_until = 0.0  # steady time until which what a late joiner is told may be from before
 
     def set_load(self, service: str) -> None:
-        """Ask for another payload or gravity (R8), of which everybody is told (R5)."""
+        """Request another payload or gravity (R8), which the server must publish (R5)."""
         model, now = self._model, self._nodes.now
         model.look(now)
         request = self._messages.payload() if service == 'set_payload' else self._messages.gravity()
@@ -40,12 +40,12 @@ class ServerWatch:
             self._repair()
 
     def told(self, topics: set, expected) -> None:
-        """Look at what the server has told, and have it compute."""
+        """Check the server's messages and torques."""
         self._found.check('R5', topics >= set(expected), SERVER, lambda: f'published {topics}, expected {expected}')
         self.compute()
 
     def compute(self) -> None:
-        """Have the server compute gravity torques; look at what a late joiner would be told now (R7)."""
+        """Check the server's gravity torques, and the messages for a late joiner (R7)."""
         now, model = self._nodes.now, self._model
         model.look(now)
         if not model.active:

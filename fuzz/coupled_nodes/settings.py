@@ -14,7 +14,7 @@ OF_ROBOT = {
     'ur_direct_torque': ('gravity', 'friction'),
     'kuka_fri': ('gravity', 'friction'),
 }
-"""Terms that a robot adds itself, by preset (doc/presets.md; rule R24)."""
+"""Terms that a robot compensates itself, by preset (doc/presets.md; rule R24)."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 BANDWIDTH = 10.0
@@ -25,7 +25,7 @@ SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER = (
     'torque_controller',
 )
 TORQUE_NODES = (FEEDFORWARD, GRAVITY_NODE, CONTROLLER)
-"""In the order in which they are given a state."""
+"""Nodes in the order in which they receive a state."""
 
 
 @dataclass
@@ -53,11 +53,11 @@ class TorqueSettings:
 
     @property
     def gravity_owner(self) -> str:
-        """Who compensates gravity."""
+        """The side that compensates gravity: node or robot."""
         return 'robot' if 'gravity' in OF_ROBOT[self.preset] else 'node'
 
     def parameters(self) -> dict:
-        """Return what the node is started with."""
+        """Return the parameters of the node."""
         parameters = {
             'age_limit': self.age_limit,
             'rate_limit': [self.rate_limit],
@@ -100,7 +100,7 @@ class Settings:
         return arms()[self.robot]
 
     def parameters(self, node: str) -> dict:
-        """Return what a node is started with."""
+        """Return the parameters of a node."""
         shared = {**self.arm.parameters, 'use_sim_time': self.simulated_time, 'autostart': False}
         if node == SERVER:
             return {**shared, 'load_ramp_time': self.load_ramp_time}
@@ -108,7 +108,7 @@ class Settings:
 
 
 def _differences(node: TorqueSettings) -> dict:
-    """Return what is not the default."""
+    """Return the settings that differ from the defaults."""
     plain = vars(TorqueSettings(node.kind))
     return {key: value for key, value in vars(node).items() if value != plain[key]}
 
@@ -146,15 +146,15 @@ def drawn(random: Random) -> Settings:
     )
     controller.preset = random.choice(('', '', '', 'sim', 'franka', 'ur_direct_torque', 'kuka_fri'))
     if controller.control_law == 'pd_gravity' and controller.gravity_owner == 'robot':
-        controller.preset = ''  # refused: gravity would be added twice
+        controller.preset = ''  # rejected: gravity would be added twice
     for node in settings.nodes.values():
         if 'gravity' not in node.terms and node.on_stale == 'gravity_only':
-            node.on_stale = 'silent'  # refused likewise
+            node.on_stale = 'silent'  # rejected likewise
     return settings
 
 
 def drawn_in_real_time(random: Random) -> Settings:
-    """Return a random graph of which nothing depends on how long a message or the discovery of a publisher takes."""
+    """Return a random graph whose output does not depend on latencies of messages and discovery."""
     settings = drawn(random)
     settings.simulated_time, settings.period = True, 0.01
     for node in settings.nodes.values():

@@ -1,1 +1,1 @@
-"""From kernels to code for one robot: traced, emitted as a Python file, compiled and cached."""
+"""Code generation for one robot: kernels are traced, emitted as Python files, compiled and cached."""

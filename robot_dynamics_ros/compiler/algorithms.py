@@ -1,8 +1,8 @@
-"""The table of algorithms. Traces, loops over batches, ``Robot.kernel`` and ``Robot.address`` are made from it.
+"""The table of algorithms, from which traces, batch loops, ``Robot.kernel`` and ``Robot.address`` are derived.
 
-Inputs that change at run time stay inputs of specialised code. ``load`` (19,) holds them: gravity (3, m/s^2, base
-frame), the ten inertial parameters of the last link, payload included (10), and the wrench on it in its own frame
-(6; N m, N).
+Parameters that change at run time are inputs of specialised code, in the array ``load`` (19,): gravity (3, m/s^2, base
+frame), the ten inertial parameters of the last link with its payload (10), and the wrench on it in its own frame (6;
+N m, N).
 """
 
 import hashlib
@@ -35,45 +35,45 @@ from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
 
 LOAD_SIZE = 19
 MOST_VELOCITIES_OF_CRBA_FORWARD = 12
-"""Up to here forward dynamics by mass matrix takes no more operations than the articulated-body algorithm.
+"""Up to here forward dynamics by mass matrix needs at most 2 % more operations than by articulated bodies.
 
-Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 against 7,841 for 12; branched trees gain.
-Both are held against the slow method 1 of Walker & Orin 1982, nv + 1 inverse dynamics, which the tests keep.
+Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 against 7,841 for 12; branched trees need
+fewer.
 """
 MOST_VELOCITIES_OF_DERIVATIVES = 7
-"""Compiling the derivatives of a chain of 7 joints about axes of any direction takes about a minute.
+"""Compile time of the derivatives: about a minute for 7 joints with axes of any direction (2026-11-20).
 
-Of the AUBO-i5, whose axes are at right angles, 10 s; of 9 such joints several minutes (2026-11-20).
+It is 10 s for the AUBO-i5, whose axes are perpendicular or parallel, and several minutes for 9 such joints.
 """
 POSITIONS = ('q', 'start', 'end')
-"""Inputs that are positions, (nq,)."""
+"""Names of inputs that are positions, (nq,)."""
 BASE_MOTION = ('base_velocity', 'base_acceleration')
-"""Inputs that are 6-vectors of the base; all others are (nv,)."""
+"""Names of inputs that are 6-vectors of the base; all others are (nv,)."""
 
 
 class Algorithm(NamedTuple):
-    """A kernel and how it is called: ``kernel(model, work, *inputs, *zeros, *needs, *frame, result)``."""
+    """A kernel and its arguments: ``kernel(model, work, *inputs, *zeros, *needs, *frame, result)``."""
 
     kernel: Callable
     inputs: tuple[str, ...]
-    """Vectors of one state."""
+    """Names of the vectors of one state."""
     shape: tuple[int | str, ...]
-    """Of the result; 'nv', 'links' and 'parameters' stand for numbers of the robot."""
+    """Shape of the result; 'nv', 'links' and 'parameters' are sizes of the robot."""
     needs: tuple[str, ...] = ()
-    """Of 'gravity' and 'f_ext', what the kernel reads besides."""
+    """Which of 'gravity' and 'f_ext' the kernel reads."""
     zeros: int = 0
-    """Joint vectors of zeros that follow the inputs."""
+    """Number of zero joint vectors after the inputs."""
     frame: tuple = ()
     """Link, rotation and origin of a frame, and the index of the reference frame where the kernel has one."""
     most_velocities: float = math.inf
-    """Robots of more velocities are not specialised unless ``Robot.kernel`` or ``Robot.address`` asks for it."""
+    """For robots of more velocities only ``Robot.kernel`` and ``Robot.address`` use specialised code."""
     bodies: bool = False
-    """Reads where mass is. All others may get inertial parameters of the same torques (``model.regrouping``)."""
+    """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     kernel_of_many: Callable | None = None
-    """The kernel for robots of more than ``MOST_VELOCITIES_OF_CRBA_FORWARD`` velocities, if it is another."""
+    """Another kernel for robots of more than ``MOST_VELOCITIES_OF_CRBA_FORWARD`` velocities."""
 
     def kernel_of(self, arrays: ModelArrays) -> Callable:
-        """Return the kernel for a robot; every binding uses the same."""
+        """Return the kernel for a robot; all bindings use the same one."""
         many = arrays.nv > MOST_VELOCITIES_OF_CRBA_FORWARD
         return self.kernel_of_many if many and self.kernel_of_many else self.kernel
 
@@ -88,7 +88,7 @@ class Algorithm(NamedTuple):
 
 
 def length_of(name: str, arrays: ModelArrays) -> int:
-    """Return the length of the vector of this name."""
+    """Return the length of the input of this name."""
     if name in POSITIONS:
         return arrays.nq
     return 6 if name in BASE_MOTION else arrays.nv
@@ -132,11 +132,11 @@ OF_A_FRAME = {
     'link_acceleration': Algorithm(frame_acceleration, MOTION, (6,)),
     'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
 }
-"""Algorithms of a frame: each frame and each reference frame is an algorithm of its own."""
+"""Algorithms of a frame; each frame and reference frame makes a separate algorithm."""
 
 
 def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorithm]:
-    """Return the algorithm ``name`` of one frame and its own name; ``kernels.kinematics`` explains ``view``."""
+    """Return the unique name and the algorithm ``name`` of one frame; see ``kernels.kinematics`` for ``view``."""
     rotation, origin = np.ascontiguousarray(frame.rotation, float), np.ascontiguousarray(frame.origin, float)
     of_frame = (frame.link, rotation, origin) if name == 'link_pose' else (frame.link, rotation, origin, view)
     key = f'{frame.link} {of_frame[3:]} '.encode() + rotation.tobytes() + origin.tobytes()
@@ -144,9 +144,9 @@ def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorit
 
 
 def trace(arrays: ModelArrays, algorithm: Algorithm, load=None) -> np.ndarray:
-    """Return the results of an algorithm for a model's arrays, symbols or floats (size,).
+    """Return the results (size,) of an algorithm for a robot, as symbols or floats.
 
-    ``load`` (19,) numbers fix what is otherwise an input of that name.
+    ``load`` (19,) are numbers to fold in; by default it is an input of that name.
     """
     n, tape = arrays.n, Tape()
     inputs = [tape.inputs(*vector) for vector in zip(algorithm.inputs, algorithm.lengths(arrays), strict=True)]
@@ -166,5 +166,5 @@ def trace(arrays: ModelArrays, algorithm: Algorithm, load=None) -> np.ndarray:
 
 
 def _floats(array: np.ndarray) -> np.ndarray:
-    """Return an array of Python's own floats: NumPy's would try to make arrays of symbols."""
+    """Return an object array of Python floats; NumPy's floats would convert symbols to arrays."""
     return np.array(array.tolist(), object).reshape(array.shape)

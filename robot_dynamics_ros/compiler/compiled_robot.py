@@ -1,4 +1,4 @@
-"""The specialised binding of one robot: programs made, compiled and kept when they are first asked for."""
+"""The specialised binding of one robot: programs are generated, compiled and cached at their first use."""
 
 import hashlib
 import os
@@ -21,26 +21,22 @@ from robot_dynamics_ros.jit.generated import generated_module
 from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_JOINTS = 12
-"""Robots of more joints keep the generic kernels: compiling the programs of 12 joints takes about half a minute.
-
-The torque regressor comes on top where it is asked for; it has as many operations as forward dynamics.
-"""
+"""Robots of more joints use the generic kernels: compiling the programs of 12 joints takes about half a minute."""
 SMALLEST_PART = 8192
-"""States for which handing a part of a batch to another core pays.
+"""Minimum number of states per thread.
 
-The AUBO-i5's inverse dynamics on two cores over one: 1.3 for two parts of 4,000 states, 0.7 for two of 8,000 (waking a
-core takes 0.1 ms and more; measured on 2026-11-20).
+Time of the AUBO-i5's inverse dynamics on two cores relative to one: 1.3 for two parts of 4,000 states, 0.7 for two of
+8,000 (waking a core takes 0.1 ms and more; 2026-11-20).
 """
 STREAMED = 1 << 22
-"""Bytes of a batch's result beyond which it is written past the caches.
+"""Bytes of a batch's result above which non-temporal stores are used.
 
-Of 100,000 mass matrices of the AUBO-i5, 29 MB, each takes 27 ns so and 49 through the caches; of 10,000 it is 25 and 24
-(2026-11-20).
+100,000 mass matrices of the AUBO-i5, 29 MB: 27 ns each, 49 ns with normal stores; 10,000: 25 ns and 24 ns (2026-11-20).
 """
 
 
 def robot_digest(arrays: ModelArrays) -> str:
-    """Return the digest (16 hex digits) of a robot's constants: all but what ``load`` holds at run time."""
+    """Return the digest (16 hex digits) of a robot's constants: all arrays but the last link's inertia."""
     digest = hashlib.sha256()
     for name, array in zip(arrays._fields, arrays, strict=True):
         constant = array[:-1] if name == 'I' else array
@@ -49,35 +45,35 @@ def robot_digest(arrays: ModelArrays) -> str:
 
 
 def is_possible() -> bool:
-    """Return whether specialised code can run here: Numba compiles, and arrays look as compiled code expects them."""
+    """Return whether specialised code can run: Numba is enabled and the layout of NumPy arrays is as expected."""
     return not numba_is_disabled() and numpy_abi.layout_is_known()
 
 
 MOST_KEPT = 32
-"""Robots whose code a process keeps for when they come again: Numba gives back no memory of what it has compiled."""
+"""Number of robots whose code a process keeps for reuse; Numba does not free the memory of compiled code."""
 ROBOTS = FOLDER / 'robots'
-"""Where generated files are kept: below the folder of this state of the sources, the generator's included."""
+"""Folder of generated files, below the folder of this version of the sources."""
 
 
 class Specialised:
     """Compiled straight-line code for one robot.
 
-    ``single.<program>(vectors..., load, result)`` is for one state: joint vectors (nq,), (nv,), load (19,), result of
-    the program's shape. Arguments of another type, shape or layout raise TypeError. It keeps the GIL: it is over before
-    another thread could start.
+    ``single.<program>(vectors..., load, result)`` computes one state: joint vectors (nq,), (nv,), load (19,), result of
+    the program's shape. Arguments of another type, shape or layout raise TypeError. It holds the GIL, since it returns
+    before another thread could start.
 
-    ``batch.<program>(rows..., load, result)`` is for states in rows (count, n), results (count, ...) likewise, and runs
-    without the GIL, large batches on several cores.
+    ``batch.<program>(rows..., load, result)`` computes states in rows (count, n) to results (count, ...). It releases
+    the GIL and uses several cores for large batches.
 
-    ``inline.<program>`` is ``single``'s for compiled code, a matrix flat; it takes any arrays. ``address.<program>`` is
-    where ``single``'s code is in memory: bool f(double *, ...) in C.
+    ``inline.<program>`` is ``single`` for compiled code, with flat matrices and unchecked arrays. ``address.<program>``
+    is the address of ``single``: bool f(double *, ...) in C.
 
-    All tell if all numbers, arguments and results, are finite. A program that does not pay for a robot of this size
-    (``pays``) is refused by ``single``.
+    All return whether all numbers, arguments and results, are finite. ``single`` raises TypeError for a program that is
+    not specialised for a robot of this size (``pays``).
     """
 
     def __init__(self, arrays: ModelArrays, threads: int = 1):
-        """Take the robot's arrays; nothing is compiled yet. A batch may take as many cores as ``threads``."""
+        """Store the robot's arrays; nothing is compiled yet. ``threads`` is the number of cores for a batch."""
         self.arrays = arrays
         self._digest = robot_digest(arrays)
         self._threads = threads
@@ -90,7 +86,7 @@ class Specialised:
         self.inline = _OnDemand(self._algorithms, self._inline)
 
     def fits(self, arrays: ModelArrays) -> bool:
-        """Return whether this is code for ``arrays`` too, of the same robot: only the last link may weigh another."""
+        """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
         return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
 
     def add(self, name: str, algorithm: Algorithm) -> None:
@@ -98,11 +94,11 @@ class Specialised:
         self._algorithms[name] = algorithm
 
     def pays(self, name: str) -> bool:
-        """Return whether code of a program is made without being asked for by ``inline`` or ``address``."""
+        """Return whether ``single`` and ``batch`` use specialised code for a program."""
         return self.arrays.nv <= self._algorithms[name].most_velocities
 
     def _single(self, name: str):
-        """Return the compiled program for one state, as Python calls it."""
+        """Return the compiled program for one state, to be called by Python."""
         return getattr(self._compiled, name).entry_point if self.pays(name) else refuse
 
     def _compile(self, name: str):
@@ -136,7 +132,7 @@ class Specialised:
             jobs = [([row[i:j] for row in rows], load, result[i:j], streamed) for i, j in pairwise(cuts)]
             others = [_pool().submit(part, *job) for job in jobs[1:]]
             finite = [part(*jobs[0]), *(other.result() for other in others)]
-            # what does not fill a block
+            # states that do not fill a block
             for k in range(whole, len(result)):
                 finite.append(single(*(row[k] for row in rows), load, result[k, ...]))
             return all(finite)
@@ -159,7 +155,7 @@ _kept: OrderedDict[tuple[str, int], Specialised] = OrderedDict()
 
 
 def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
-    """Return the code of a robot, the same for the same constants; a batch may take ``threads`` cores (None: all)."""
+    """Return the code of a robot, cached by its constants; a batch may use ``threads`` cores (None: all)."""
     threads = threads or len(os.sched_getaffinity(0))
     key = robot_digest(arrays), threads
     code = _kept.pop(key, None) or Specialised(arrays, threads)
@@ -170,14 +166,14 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
 
 
 class _OnDemand:
-    """Attributes that are made when they are first read."""
+    """Attributes that are created at their first use."""
 
     def __init__(self, programs: dict[str, Algorithm], make):
-        """Make an attribute for a name among ``programs`` by ``make(name)``."""
+        """Create the attribute of each name in ``programs`` by ``make(name)``."""
         self._programs, self._make = programs, make
 
     def __getattr__(self, name: str):
-        """Make the attribute; from then on it is found without asking here, by all threads the same."""
+        """Create the attribute; later reads do not call this method. All threads get the same object."""
         if name not in self._programs:
             raise AttributeError(name)
         return vars(self).setdefault(name, self._make(name))
@@ -185,5 +181,5 @@ class _OnDemand:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Return the threads of this process for all robots together: with the caller's as many as there are cores."""
+    """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')

@@ -1,4 +1,4 @@
-"""Writes a trace down as a Python file of straight lines, the same bytes for the same robot."""
+"""Generation of Python source from a trace: straight-line code, the same bytes for the same robot."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -18,19 +18,19 @@ WRITTEN = {
     'fma': 'fma({}, {}, {})',
     'fnma': 'fma(-{}, {}, {})',
 }
-"""How an operation stands in the file."""
+"""Source text of each operation."""
 CHAIN = 4
-"""Numbers that are looked at one after the other, whether they are finite; each waits for the one before."""
+"""Length of the dependent chains in the check for finite numbers."""
 
 
 class Operations(NamedTuple):
-    """How many operations a trace needs."""
+    """Number of operations of a trace."""
 
     multiplications: int
     additions: int  # and subtractions
     divisions: int
     sincos: int  # pairs
-    fused: int  # multiplications with the addition that follows, counted as both
+    fused: int  # fused multiply-adds, counted as multiplications and as additions, too
 
     def __str__(self):
         """Return the counts as one line."""
@@ -41,15 +41,15 @@ class Operations(NamedTuple):
 
 
 def needed(results) -> list[Symbol]:
-    """Return every value that ``results`` depend on, in the order in which the kernel made them.
+    """Return every value that ``results`` depend on, in the order in which the kernel computed them.
 
-    Less is kept at a time than with each result's values together: a fifth fewer registers go to memory and back.
+    Fewer values are alive at a time than in the order of results: a fifth fewer registers are spilled.
     """
     return sorted(_reached(results, lambda value: value.arguments), key=lambda value: value.number)
 
 
 def _reached(results, arguments: Callable[[Symbol], tuple]) -> set[Symbol]:
-    """Return the symbols among ``results``, among their ``arguments``, among those of these and so on."""
+    """Return all symbols that can be reached from ``results`` through ``arguments``."""
     reached: set[Symbol] = set()
     waiting = list(results)
     while waiting:
@@ -61,7 +61,7 @@ def _reached(results, arguments: Callable[[Symbol], tuple]) -> set[Symbol]:
 
 
 def count(results) -> Operations:
-    """Return the operations of a trace; a change of sign is none, it is part of a subtraction or of a store."""
+    """Return the number of operations of a trace; changes of sign are not counted."""
     found = Counter(value.operation for value in needed(results))
     pairs = {value.arguments for value in needed(results) if value.operation in ('sin', 'cos')}
     fused = found['fma'] + found['fnma']
@@ -71,23 +71,23 @@ def count(results) -> Operations:
 def unseen(results, inputs: dict[str, int]) -> list[str]:
     """Return the entries of ``inputs`` (name: length) that may be NaN or inf while all results are finite.
 
-    Those are few: whatever is added to NaN or inf, or multiplied with it, is not finite either, and sincos gives NaN.
-    Left are entries that no result depends on, or only as a divisor.
+    Sums, products and sincos propagate NaN and inf. The remaining entries are those that no result depends on, or only
+    as a divisor.
     """
 
-    def shown_by(value: Symbol) -> tuple:
+    def propagating(value: Symbol) -> tuple:
         return value.arguments[:1] if value.operation == '/' else value.arguments
 
-    seen = _reached(results, shown_by)
-    shown = {value.arguments for value in seen if value.operation == 'input'}
-    return [f'{array}_{k}' for array, size in inputs.items() for k in range(size) if (array, k) not in shown]
+    reached = _reached(results, propagating)
+    propagated = {value.arguments for value in reached if value.operation == 'input'}
+    return [f'{array}_{k}' for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
 
 
 def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
     """Return a Python file with ``<name>`` for one state and ``<name>_batch`` for whole blocks of states in rows.
 
-    Arrays of the batch are flat; ``streamed`` writes the result past the caches. Both return whether all of their
-    numbers are finite. ``heading`` says what the file was made of.
+    Arrays of the batch are flat; ``streamed`` selects non-temporal stores of the result. Both return whether all
+    numbers are finite. ``heading`` is the first line of the file's docstring.
     """
     results = trace(arrays, algorithm)
     blocks = Blocks(arrays, algorithm)
@@ -99,7 +99,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
     constant = [(k, _text(value)) for k, value in enumerate(results) if not isinstance(value, Symbol)]
     load, lines = _body(results)
     lines += [f'{name} = {_text(value)}' for value, name in first.items()]
-    finite = _rest([*unseen(results, inputs), *first.values()])
+    finite = _finiteness([*unseen(results, inputs), *first.values()])
     parts = [
         [
             f'"""{heading}',
@@ -113,7 +113,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             'from robot_dynamics_ros.jit.fused import fma',
             'from robot_dynamics_ros.kernels.sincos import sincos',
             '',
-            *blocks.turns(),
+            *blocks.transposes(),
         ],
         [
             f'def {name}({vectors}):',
@@ -124,7 +124,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             f'    return {finite} == 0.0',
         ],
         [
-            # all of a block is one array: a compiler that had to ask whether several overlap would give up
+            # a block is one array: with several, the compiler would not vectorise the loop, since they could overlap
             '@inlined',
             f'def {name}_block(block, load):',
             *indented(1, load),
@@ -132,7 +132,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             *(f'        {array}_{k} = block[{at(array, k)} + b]' for array, k in read),
             *indented(2, lines),
             *(f'        block[{at(result, k)} + b] = {value}' for k, value in computed),
-            f'        block[{at("rest")} + b] = {finite}',
+            f'        block[{at("check")} + b] = {finite}',
         ],
         [
             '@entry',
@@ -144,7 +144,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             f'        {name}_block(block, load)',
             *indented(2, blocks.out()),
             f'        for b in range({LANES}):',
-            f'            total += block[{at("rest")} + b]',
+            f'            total += block[{at("check")} + b]',
             '    if streamed:',
             '        fence()',
             '    return total == 0.0',
@@ -153,8 +153,8 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'
 
 
-def _rest(names: list[str]) -> str:
-    """Return the sum of name 0, in groups that are added in pairs: 0 if all are finite, else NaN."""
+def _finiteness(names: list[str]) -> str:
+    """Return the expression of the sum of ``name * 0``, in short chains: 0 if all numbers are finite, else NaN."""
     terms = []
     for first in range(0, len(names), CHAIN):
         term = f'{names[first]} * 0.0'
@@ -168,7 +168,7 @@ def _rest(names: list[str]) -> str:
 
 
 def _body(results) -> tuple[list[str], list[str]]:
-    """Return the lines that read ``load``, and those that compute what ``results`` need beside."""
+    """Return the lines that read ``load``, and those that compute all other values that ``results`` need."""
     load, lines, pairs = [], [], set()
     for value in needed(results):
         operation, arguments = value.operation, value.arguments
@@ -186,7 +186,7 @@ def _body(results) -> tuple[list[str], list[str]]:
 
 
 def _text(value) -> str:
-    """Return a value's name in the file, or the number that it is."""
+    """Return the name of a value in the file, or the number."""
     if not isinstance(value, Symbol):
         return repr(float(value))
     if value.operation == 'input':

@@ -1,10 +1,9 @@
 """NumPy arrays passed to the compiled code of a known robot; this bypasses Numba's unboxing.
 
-Numba looks at the type of every argument, takes a reference and makes a record of it: some 100 ns an array, as much as
-all the arithmetic. Here an array is a pointer: the compiled call itself checks that each argument is a C-contiguous
-float64 array of the expected length (a result also writable), raises TypeError if not, and reads the address where
-NumPy's C structure has it. That structure (``PyArrayObject_fields``) is part of NumPy's stable interface since 1.7;
-``layout_is_known`` compares it with real arrays before anything relies on it.
+Numba's unboxing of an array takes some 100 ns, as much as all the arithmetic. Here an array is a pointer: the compiled
+call checks that each argument is a C-contiguous float64 array of the expected shape (a result also writable), raises
+TypeError if not, and reads the data address from NumPy's C structure. That structure (``PyArrayObject_fields``) is part
+of NumPy's stable ABI since 1.7; ``layout_is_known`` compares it with real arrays first.
 """
 
 import ctypes
@@ -27,23 +26,23 @@ CONTIGUOUS, ALIGNED, WRITABLE = 0x1, 0x100, 0x400
 """Bits of ``flags``."""
 
 ARRAY_TYPE, FLOAT64 = 'robot_dynamics_ros_ndarray', 'robot_dynamics_ros_float64'
-"""Names under which compiled code, also such as another process compiled, finds NumPy's array type and its float64."""
+"""Symbols of NumPy's array type and its float64, also in compiled code that another process cached."""
 llvm.add_symbol(ARRAY_TYPE, id(np.ndarray))
 llvm.add_symbol(FLOAT64, id(np.dtype(np.float64)))
 
 
 class Array(types.CPointer):
-    """The type of an argument that is a float64 array of this shape; compiled code sees its entries in one row."""
+    """The type of an argument that is a float64 array of this shape; compiled code indexes it as a flat array."""
 
     def __init__(self, shape: tuple[int, ...], writable: bool):
-        """State what an argument must be."""
+        """Store shape and access of the array."""
         self.shape, self.writable = shape, writable
         super().__init__(types.float64)
         self.name = f'Array({shape}, writable={writable})'
 
     @property
     def key(self):
-        """What makes two of these types the same."""
+        """Identity of the type."""
         return self.shape, self.writable
 
 
@@ -52,7 +51,7 @@ register_model(Array)(models.PointerModel)
 
 @unbox(Array)
 def _address(expected: Array, array, context):
-    """Write the code that checks one argument and takes its address."""
+    """Emit the code that checks one argument and reads its address."""
     builder = context.builder
     int32, int64 = ir.IntType(32), ir.IntType(64)
     start = builder.ptrtoint(array, int64)
@@ -92,7 +91,7 @@ def _address(expected: Array, array, context):
 
 @cache
 def layout_is_known() -> bool:
-    """Return whether NumPy arrays of this interpreter look as ``_address`` expects them."""
+    """Return whether NumPy arrays of this interpreter have the layout that ``_address`` expects."""
     if sys.implementation.name != 'cpython' or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != 'little':
         return False
     for size, writable in ((3, True), (7, False)):
@@ -119,9 +118,9 @@ def _field(array: np.ndarray, offset: int, type_) -> int:
 
 
 def compiled(function, arguments):
-    """Return ``function`` compiled for ``arguments`` (types); kept on disk. Its ``entry_point`` is for Python.
+    """Return ``function`` compiled for ``arguments`` (types), cached on disk; its ``entry_point`` is called by Python.
 
-    It keeps the GIL: giving it back and taking it again costs a quarter of what the function itself does.
+    It holds the GIL: releasing and acquiring it costs a quarter of the function's own time.
     """
     dispatcher = entry(function, nogil=False)
     dispatcher.compile(tuple(arguments))
@@ -130,7 +129,7 @@ def compiled(function, arguments):
 
 
 def address(version) -> int:
-    """Return where a ``compiled`` function is in memory: bool f(double *, ...) in C, for as long as it lives."""
+    """Return the address of a ``compiled`` function, bool f(double *, ...) in C; valid as long as ``version`` lives."""
     return version.library.get_pointer_to_function(version.fndesc.llvm_cfunc_wrapper_name)
 
 
@@ -151,4 +150,4 @@ def _call_emission(typing, function, arrays):
 
 
 call: Any = intrinsic(_call_emission)
-"""In compiled code, ``call(address, arrays)``: nothing looks at the arrays, a tuple of contiguous float64 ones."""
+"""In compiled code, ``call(address, arrays)``; the arrays, a tuple of contiguous float64 ones, are not checked."""

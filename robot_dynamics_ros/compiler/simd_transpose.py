@@ -1,10 +1,10 @@
-"""SIMD transpose between rows, a state each (array of structures), and blocks (structure of arrays).
+"""SIMD transpose between rows of states (array of structures) and blocks (structure of arrays).
 
-A tile of up to 8 x 8 numbers is turned in registers: loaded, transposed by three rounds of shuffles, stored. Number for
-number that would take several times as long, for a regressor longer than computing it.
+A tile of up to 8 x 8 numbers is loaded to registers, transposed by three rounds of shuffles, and stored. Copying single
+numbers would take several times as long, for a regressor longer than its computation.
 
-A large result is written past the caches: in them it would only drive out what is needed soon, after each of its lines
-had been read from memory for nothing. That needs whole lines, which begin at multiples of 64 bytes.
+Large results are written by non-temporal stores, which bypass the caches: normal stores would read each cache line from
+memory first and evict data that is still needed. They need whole cache lines, at multiples of 64 bytes.
 """
 
 from functools import cache
@@ -19,15 +19,15 @@ from numba.extending import intrinsic
 from robot_dynamics_ros.jit.decorators import inlined
 
 TILE = 8
-"""Most rows and columns of a tile: eight float64 are the widest vector that processors have, and a cache line."""
+"""Maximum rows and columns of a tile: eight float64 are one vector of AVX-512 and one cache line."""
 NUMBER, INDEX = ir.DoubleType(), ir.IntType(32)
 
 
 def lined_up(size: int) -> np.ndarray:
-    """Return an array (size,), not yet filled, that begins where a cache line does.
+    """Return an uninitialised array (size,) that is aligned to cache lines.
 
-    A vector that lies across two lines takes two accesses: batches of the AUBO-i5 take up to a quarter longer with a
-    block that begins elsewhere (2026-11-20).
+    A vector across two lines needs two accesses: batches of the AUBO-i5 take up to a quarter longer with an unaligned
+    block (2026-11-20).
     """
     numbers = np.empty(size + TILE)
     first = -(numbers.__array_interface__['data'][0] // numbers.itemsize) % TILE
@@ -36,25 +36,25 @@ def lined_up(size: int) -> np.ndarray:
 
 @cache
 def transpose(rows: int, columns: int, past_caches: bool = False) -> Any:
-    """Return what turns ``rows`` x ``columns`` numbers, at most TILE x TILE, in compiled code.
+    """Return the transpose of ``rows`` x ``columns`` numbers, at most TILE x TILE, for compiled code.
 
     ``f(source, first, pitch, target, place, stride)`` does target[place + stride j + i] = source[first + pitch i + j]
-    for i < rows, j < columns on contiguous float64 arrays; nothing looks at their bounds. ``past_caches`` writes TILE
-    numbers to where a line begins.
+    for i < rows, j < columns on contiguous float64 arrays, without bounds checks. ``past_caches`` uses non-temporal
+    stores of TILE numbers, which must be aligned to cache lines.
     """
 
     def emission(typing, source, first, pitch, target, place, stride):
         def emitted(context, builder, signature, arguments):
             source_array, first_at, pitch_by, target_array, place_at, stride_by = arguments
-            taken = []
+            loaded = []
             for at in _places(builder, first_at, pitch_by, rows):
                 pointer = _pointer(context, builder, source, source_array, at)
-                taken.append(_resized(builder, _load(builder, pointer, columns), TILE))
-            left_open = ir.Constant(_vector(TILE), ir.Undefined)
-            turned = _transposed(builder, taken + [left_open] * (TILE - rows))
+                loaded.append(_resized(builder, _load(builder, pointer, columns), TILE))
+            undefined = ir.Constant(_vector(TILE), ir.Undefined)
+            transposed = _transposed(builder, loaded + [undefined] * (TILE - rows))
             for j, at in enumerate(_places(builder, place_at, stride_by, columns)):
                 pointer = _pointer(context, builder, target, target_array, at)
-                _store(builder, _resized(builder, turned[j], rows), pointer, past_caches)
+                _store(builder, _resized(builder, transposed[j], rows), pointer, past_caches)
             return cgutils.get_null_value(context.get_value_type(types.none))
 
         return types.void(source, types.intp, types.intp, target, types.intp, types.intp), emitted
@@ -66,7 +66,7 @@ def _transposed(builder, rows: list) -> list:
     """Emit the columns of TILE vectors of TILE numbers."""
     rows, half = list(rows), TILE // 2
     while half:
-        # of rows i and i + half, the entries apart by half change places
+        # swap the off-diagonal half x half blocks of rows i and i + half
         near = [j if not j & half else TILE + j - half for j in range(TILE)]
         far = [j + half if not j & half else TILE + j for j in range(TILE)]
         for i in (i for i in range(TILE) if not i & half):
@@ -77,17 +77,17 @@ def _transposed(builder, rows: list) -> list:
 
 
 def _vector(size: int) -> ir.VectorType:
-    """Return the type of vectors of so many numbers."""
+    """Return the type of vectors of ``size`` numbers."""
     return ir.VectorType(NUMBER, size)
 
 
 def _shuffled(builder, one, other, entries: list[int]):
-    """Emit the vector of these entries of two, the second's numbered after the first's."""
+    """Emit the vector of these entries of two vectors; indices of the second follow those of the first."""
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(INDEX, len(entries)), entries))
 
 
 def _resized(builder, vector, size: int):
-    """Emit a vector's first ``size`` entries; after those that it has any may follow."""
+    """Emit a vector of ``size`` entries that begins with those of a vector; additional entries are arbitrary."""
     return _shuffled(builder, vector, vector, [min(k, vector.type.count - 1) for k in range(size)])
 
 
@@ -107,7 +107,7 @@ def _load(builder, pointer, size: int):
 
 
 def _store(builder, vector, pointer, past_caches: bool) -> None:
-    """Emit the way of a vector to memory."""
+    """Emit the store of a vector."""
     align = 8 * TILE if past_caches else 8
     stored = builder.store(vector, builder.bitcast(pointer, vector.type.as_pointer()), align=align)
     if past_caches:
@@ -115,7 +115,7 @@ def _store(builder, vector, pointer, past_caches: bool) -> None:
 
 
 def _line_emission(typing, source, first, target, place):
-    """Emit target[place + k] = source[first + k] for k < TILE, past the caches; at the place a line begins."""
+    """Emit target[place + k] = source[first + k] for k < TILE, a non-temporal store of one aligned cache line."""
 
     def emitted(context, builder, signature, arguments):
         source_array, first_at, target_array, place_at = arguments
@@ -127,7 +127,7 @@ def _line_emission(typing, source, first, target, place):
 
 
 def _ahead_emission(typing, array, place):
-    """Emit how many numbers stand from array[place] on before a line begins."""
+    """Emit the number of entries from array[place] to the next cache line."""
 
     def emitted(context, builder, signature, arguments):
         integer = context.get_value_type(types.intp)
@@ -139,7 +139,7 @@ def _ahead_emission(typing, array, place):
 
 
 def _fence_emission(typing):
-    """Emit the wait until what was written past the caches is where other cores see it."""
+    """Emit a memory fence, after which other cores read the results of non-temporal stores."""
 
     def emitted(context, builder, signature, arguments):
         builder.fence('seq_cst')
@@ -152,12 +152,12 @@ _turn_lines = transpose(TILE, TILE, past_caches=True)
 _write_line: Any = intrinsic(_line_emission)
 _ahead: Any = intrinsic(_ahead_emission)
 fence: Any = intrinsic(_fence_emission)
-"""In compiled code, ``fence()`` waits until other cores see what was written past the caches."""
+"""In compiled code, ``fence()`` makes non-temporal stores visible to other cores."""
 
 
 @inlined
 def write_past_caches(source, first, target, place, count):
-    """Do target[place + k] = source[first + k] for k < count; TILE numbers and more."""
+    """Write target[place + k] = source[first + k] for k < count, count >= TILE, by non-temporal stores."""
     ahead = _ahead(target, place)
     whole = ahead + (count - ahead) // TILE * TILE
     for k in range(ahead):
@@ -170,8 +170,8 @@ def write_past_caches(source, first, target, place, count):
 
 @inlined
 def turn_past_caches(source, first, lanes, target, place, count):
-    """Do target[place + count b + k] = source[first + lanes k + b] for b < lanes, k < count, multiples of TILE."""
-    # all rows begin at the same distance from a line
+    """Write target[place + count b + k] = source[first + lanes k + b] for b < lanes, k < count, multiples of TILE."""
+    # all rows have the same alignment
     ahead = _ahead(target, place)
     whole = ahead + (count - ahead) // TILE * TILE
     for b in range(0, lanes, TILE):

@@ -1,9 +1,9 @@
-"""Runs kernels on symbols instead of numbers: what comes out is every operation that one robot really needs.
+"""Tracing of kernels: executed on symbols instead of numbers, a kernel yields the operations that one robot needs.
 
-Constants are folded, terms that occur twice are shared, and what no result depends on is never reached. Only such
-rewriting is done as leaves the bits of every result alone: sums with 0, products with 0, 1 and -1, and signs moved out
-of products and sums, fused ones (``fma``: x y + z, ``fnma``: z - x y) included. (0 x = 0 is wrong for NaN and inf,
-which the facade refuses.)
+Constants are folded, common subexpressions are shared, and values that no result depends on are dropped. Only
+simplifications that keep every bit of the results are applied: sums with 0, products with 0, 1 and -1, and signs moved
+out of products and sums, fused ones (``fma``: x y + z, ``fnma``: z - x y) included. (0 x = 0 does not hold for NaN and
+inf, which argument validation rejects.)
 """
 
 from fractions import Fraction
@@ -14,7 +14,7 @@ import numpy as np
 from robot_dynamics_ros.kernels.sincos import sincos
 
 EXACT_FACTORS = (0.0, 1.0, -1.0)
-"""With these nothing of a product is rounded: fused or not, a sum with it has the same bits."""
+"""Products with these are exact: a sum with such a product has the same bits, fused or not."""
 
 
 class Symbol:
@@ -23,7 +23,7 @@ class Symbol:
     __slots__ = ('arguments', 'number', 'operation', 'tape')
 
     def __init__(self, tape: 'Tape', number: int, operation: str, arguments: tuple):
-        """Make value ``number`` of a tape; ``Tape.value`` is the way to get one."""
+        """Create value ``number`` of a tape; use ``Tape.value`` instead."""
         self.tape, self.number, self.operation, self.arguments = tape, number, operation, arguments
 
     def __add__(self, other):
@@ -82,7 +82,7 @@ class Symbol:
 
 
 class Tape:
-    """All values of one trace; the same operation on the same values is one value."""
+    """All values of one trace; equal operations on equal values are one value."""
 
     def __init__(self):
         """Start an empty trace."""
@@ -105,7 +105,7 @@ class Tape:
         self._undecorated(kernel)(*arguments)
 
     def _undecorated(self, kernel):
-        """Return a kernel's plain Python, in which every other kernel is plain Python too."""
+        """Return the Python function of a kernel, which calls the Python functions of other kernels."""
         if kernel not in self._plain:
             python = kernel.py_func
             names = dict(python.__globals__)
@@ -115,7 +115,7 @@ class Tape:
         return self._plain[kernel]
 
     def _sincos(self, x):
-        """Return sine and cosine of a symbol, operations of their own."""
+        """Return sine and cosine of a symbol, each a separate operation."""
         return self.value('sin', x), self.value('cos', x)
 
     def fma(self, x, y, z):
@@ -132,14 +132,14 @@ class Tape:
 
 
 def _signed(value) -> tuple[bool, object]:
-    """Return whether a value is the negative of another, and that or the value itself."""
+    """Return whether a value is the negative of another, and its magnitude as traced."""
     if isinstance(value, Symbol):
         return (True, value.arguments[0]) if value.operation == 'neg' else (False, value)
     return value < 0.0, abs(float(value))
 
 
 def _ordered(a, b) -> tuple:
-    """Return two values in one order, numbers last: a + b and b + a are one value."""
+    """Return two values in a canonical order, numbers last, so that a + b and b + a are one value."""
     if isinstance(a, Symbol) and isinstance(b, Symbol):
         return (a, b) if a.number <= b.number else (b, a)
     if isinstance(a, Symbol) or isinstance(b, Symbol):

@@ -1,1 +1,1 @@
-"""What controllers are made of: arrays in, arrays out, no ROS."""
+"""Control laws, trajectories and safety limits on arrays, without ROS."""

@@ -1,4 +1,4 @@
-"""Torque terms of a published torque: a choice among gravity, Coriolis, inertia and friction."""
+"""Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia and friction."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from robot_dynamics_ros.robot import Robot
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 RIGID_BODY = frozenset(TERMS) - {'friction'}
-FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # figures of friction, without which there is none
+FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # friction is zero if all of these are
 
 
 @entry
 def add_friction(friction, qd, transmitted, torque):
-    """Write torque (n) += friction at qd (n) under the torque ``transmitted`` (n; it may be ``torque`` itself).
+    """Write torque (n) += friction at qd (n) and the ``transmitted`` torque (n), which may be ``torque`` itself.
 
-    The rows of ``friction`` (7, n) are those of ``model.Friction``.
+    The rows of ``friction`` (7, n) are the fields of ``model.Friction``.
     """
     for i in range(torque.shape[0]):
         torque[i] += friction_of(
@@ -36,9 +36,9 @@ def add_friction(friction, qd, transmitted, torque):
 
 @entry
 def _torque_at(inverse_dynamics, load, friction, q, qd, qdd, speed, torque):
-    """Write torque (n) = RNEA at q, qd, qdd + friction at ``speed`` (n each); return False where RNEA is not finite.
+    """Write torque (n) = RNEA(q, qd, qdd) + friction(speed), (n) each; return False if RNEA is not finite.
 
-    ``inverse_dynamics`` is the address of the robot's program, ``load`` (19) what that reads at run time.
+    ``inverse_dynamics`` is the address of the specialised RNEA, ``load`` (19) its run-time payload and gravity.
     """
     if not call(inverse_dynamics, (q, qd, qdd, load, torque)):
         return False
@@ -47,40 +47,58 @@ def _torque_at(inverse_dynamics, load, friction, q, qd, qdd, speed, torque):
 
 
 def frictionless(friction: Friction) -> Friction:
-    """Return ``friction`` with all parts of it zero."""
+    """Return ``friction`` with zero for each of ``FRICTIONAL``."""
     return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
 
 
 class Compensation:
-    """The sum of the chosen terms for one robot: ready at once, evaluated per message."""
+    """Sum of torque terms of one robot: tau = M qdd + c(q, qd) + g(q) + friction(qd), or some of these terms.
+
+    Parameters
+    ----------
+    robot : Robot
+    terms : sequence of str
+        One or more of ``TERMS``, each once.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown or repeated term, or none.
+    """
 
     def __init__(self, robot: Robot, terms):
-        """Choose ``terms`` among ``TERMS``; ArgumentError for an unknown, repeated or empty choice."""
         terms = list(terms)
         unknown = [term for term in terms if term not in TERMS]
         if unknown or not terms or len(set(terms)) < len(terms):
-            raise ArgumentError(f'compensation: expected a choice among {", ".join(TERMS)}, each once, got {terms}')
+            raise ArgumentError(f'compensation: expected one or more of {", ".join(TERMS)}, each once, got {terms}')
         self.terms = tuple(term for term in TERMS if term in terms)
-        # RNEA is the sum of its three terms: one call without what is not chosen gives the chosen sum
+        # RNEA is the sum of its three terms: with zero gravity, qd or qdd it omits the corresponding one
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
-        self._rest = np.zeros(robot.nv)
+        self._zeros = vector = np.zeros(robot.nv)
         friction = robot.friction
         parameters = np.array(friction if 'friction' in terms else frictionless(friction))
-        vector = self._rest
         self._add_friction = bound(add_friction, parameters, then=(vector, vector, vector))
-        # friction that grows with the load is that of all torque that is transmitted, whoever gives it
+        # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)
-        # one compiled call where one robot's torque is all that is needed
+        # one compiled call if the transmitted torque is that of the chosen terms
         self._torque_at = None
         if self._robot.binding == 'specialised' and not self._whole:
             program = self._robot.address('inverse_dynamics')
             self._torque_at = bound(_torque_at, program, self._robot.load, parameters, then=(vector,) * 5)
 
     def torque(self, q, qd, qdd, out) -> None:
-        """Write the sum of the chosen terms at q, qd, qdd (n each) into ``out`` (n, N m), float64 arrays all."""
-        chosen = q, qd if self._coriolis else self._rest, qdd if self._inertia else self._rest
+        """Compute the sum of the chosen terms.
+
+        Parameters
+        ----------
+        q, qd, qdd : ndarray, (n,)
+            Positions, velocities and accelerations in rad, rad/s and rad/s^2 (prismatic joints: m, m/s and m/s^2).
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
+        """
+        chosen = q, qd if self._coriolis else self._zeros, qdd if self._inertia else self._zeros
         if self._torque_at and self._torque_at(*chosen, qd, out):
             return
         self._robot.inverse_dynamics(*chosen, out=out)

@@ -1,4 +1,4 @@
-"""Positions of continuous joints: differences count modulo a turn."""
+"""Differences between positions of continuous joints, modulo a turn."""
 
 import numpy as np
 

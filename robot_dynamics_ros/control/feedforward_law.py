@@ -1,4 +1,4 @@
-"""The feedforward law: the torque of the desired motion at each joint state."""
+"""Feedforward law: the torque of the desired motion at each joint state."""
 
 from typing import Protocol
 
@@ -9,32 +9,32 @@ from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
 
 class MotionSource(Protocol):
-    """What writes a desired motion q, qd, qdd for each state."""
+    """Source of a desired motion q, qd, qdd for each state."""
 
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
 
     def warm_up(self) -> None:
-        """Compile what ``follow`` calls."""
+        """Compile the kernels that ``follow`` calls."""
 
     def stop(self) -> None:
-        """Follow nothing."""
+        """Drop the desired motion."""
 
     def set_back(self, now: int) -> None:
-        """Drop what is from before the clock was set back to ``now`` (ns)."""
+        """Drop a motion from before the clock was set back to ``now`` (ns)."""
 
 
 class FeedforwardLaw:
-    """tau = the chosen terms at the desired motion; positions and velocities may be the measured ones instead."""
+    """tau = sum of the chosen terms at (q_d, qd_d, qdd_d), or at the measured q, qd and the desired qdd_d."""
 
     def __init__(self, source: MotionSource, desired: np.ndarray, terms: PayloadBlender, evaluate_at_measured: bool):
-        """Compute ``terms``, a blended ``Compensation``, along ``desired`` (3, n), which ``source`` writes."""
+        """Compute ``terms``, a blended ``Compensation``, at ``desired`` (3, n), which ``source`` writes."""
         self._source, self._terms = source, terms
         self._q, self._qd, self._qdd = desired
         self._measured = evaluate_at_measured
 
     def warm_up(self) -> None:
-        """Compile what ``torque`` calls."""
+        """Compile the kernels that ``torque`` calls."""
         self._source.warm_up()
         self._terms.warm_up(3)
 
@@ -43,7 +43,7 @@ class FeedforwardLaw:
         self._source.stop()
 
     def set_back(self, now: int) -> None:
-        """Drop what is from before the clock was set back to ``now`` (ns)."""
+        """Drop a motion from before the clock was set back to ``now`` (ns)."""
         self._source.set_back(now)
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:

@@ -1,30 +1,30 @@
-"""Whether a feedforward torque from another node may be added to one's own torque."""
+"""Compatibility of a feedforward torque from another node with the torque to which it is added."""
 
 from typing import NamedTuple
 
 
 class TorqueTerms(NamedTuple):
-    """What a torque holds, as its producer says on the info topic beside it, or as a consumer needs it."""
+    """Contents of a torque, as its producer publishes them on the info topic, or as a consumer requires them."""
 
     joint_names: tuple[str, ...]
     terms: tuple[str, ...]
-    """Of gravity, coriolis, inertia, friction; for a consumer those that may be added."""
+    """Among gravity, coriolis, inertia and friction; of a consumer: those that may be added."""
     gravity_owner: str
     """node or robot."""
     model_digest: str
     gravity: tuple[float, ...]
-    """(3,) m/s^2 in the base link, after its ramp."""
+    """(3,) m/s^2 in the base link, at the end of its ramp."""
     payload: tuple
-    """Frame, mass, centre and inertia of each body that is carried after its ramp."""
+    """Frame, mass, centre of mass and inertia of each body, at the end of the payload's ramp."""
 
 
 def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
-    """Return why a torque may not be added for good, '' where nothing is against it."""
+    """Return why a torque must not be added as long as its producer keeps these terms; '' if it may."""
     twice = [term for term in produced.terms if term not in needed.terms]
     if twice:
         return f'it contains {twice[0]}, which the robot compensates itself'
     if set(produced.joint_names) != set(needed.joint_names):
-        return f'it is for the joints {" ".join(produced.joint_names)}'
+        return f'it is for the joints {" ".join(produced.joint_names)}, here {" ".join(needed.joint_names)}'
     if produced.gravity_owner != needed.gravity_owner:
         return f'gravity_owner is {produced.gravity_owner} there and {needed.gravity_owner} here'
     if produced.model_digest != needed.model_digest:
@@ -33,7 +33,7 @@ def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
 
 
 def load_mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
-    """Return how payload or gravity differ, '' where they do not; they may, while a change is on its way."""
+    """Return how payload or gravity differ, as they do briefly during a change; '' if they do not."""
     if produced.gravity != needed.gravity:
         return f'it was computed for gravity {produced.gravity} m/s^2, here {needed.gravity}'
     if produced.payload != needed.payload:

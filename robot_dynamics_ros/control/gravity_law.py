@@ -1,4 +1,4 @@
-"""The law of gravity compensation: the torque that holds the arm against gravity where it is."""
+"""Gravity compensation law: the gravity torque at the measured positions."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ class GravityLaw:
     """tau = g(q) at the measured positions."""
 
     def __init__(self, gravity: PayloadBlender):
-        """Use ``gravity``, the blended gravity torque."""
+        """Set the blended gravity torque."""
         self._gravity = gravity
 
     def warm_up(self) -> None:
-        """Compile what ``torque`` calls."""
+        """Compile the kernels that ``torque`` calls."""
         self._gravity.warm_up(1)
 
     def stop_following(self) -> None:
-        """Do nothing: nothing is followed."""
+        """Do nothing: this law follows no motion."""
 
     def set_back(self, now: int) -> None:
-        """Do nothing likewise."""
+        """Do nothing: this law keeps no motion and no position."""
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``."""

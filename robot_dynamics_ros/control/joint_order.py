@@ -1,4 +1,4 @@
-"""Joint names decide where a number goes, never its place in a message."""
+"""Joint order: reorders numbers by joint name."""
 
 from collections import Counter
 
@@ -8,21 +8,21 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.jit.decorators import bound, entry
 
 MOST_LISTED = 20
-"""Names in an error."""
+"""Number of joint names in an error text."""
 
 
 @entry
 def gather(values, places, out):
-    """Write out (n) = values[places]; return whether all are finite. ``places`` (n) lie within ``values``."""
-    rest = 0.0
+    """Write out (n) = values[places]; return whether all are finite. ``places`` (n) are valid indices of ``values``."""
+    difference = 0.0  # x - x is NaN unless x is finite
     for k in range(out.shape[0]):
         out[k] = values[places[k]]
-        rest += out[k] - out[k]
-    return rest == 0.0
+        difference += out[k] - out[k]
+    return difference == 0.0
 
 
 def bound_gather(places: np.ndarray):
-    """Return ``gather(values, places, out)`` with no look at the types of its arguments, for a message at a time."""
+    """Return ``gather(values, places, out)`` for ``places`` (n), which bypasses Numba's unboxing."""
     vector = np.zeros(len(places))
     return bound(gather, then=(vector, places, vector))
 
@@ -33,9 +33,9 @@ def duplicates(names) -> list[str]:
 
 
 def places_of(wanted, given) -> np.ndarray:
-    """Return where each name of ``wanted`` stands in ``given``, (len(wanted),) intp; extra names are ignored.
+    """Return the index in ``given`` of each name of ``wanted``, (len(wanted),) intp; other names are ignored.
 
-    Raises ArgumentError for a name that is given twice and UnknownNameError for one that is missing.
+    Raises ArgumentError for a repeated name and UnknownNameError for a missing one.
     """
     given = list(given)
     twice = duplicates(given)
@@ -48,10 +48,7 @@ def places_of(wanted, given) -> np.ndarray:
 
 
 def permutation(wanted, given, ignored=()) -> np.ndarray:
-    """Return ``places_of`` where ``given`` may hold no other joints than ``wanted`` and ``ignored`` ones.
-
-    UnknownNameError names one that it should not hold.
-    """
+    """Return ``places_of``; UnknownNameError if ``given`` has a joint that is neither ``wanted`` nor ``ignored``."""
     unknown = [name for name in given if name not in wanted and name not in ignored]
     if unknown:
         raise UnknownNameError(f'unknown joint {unknown[0]!r}; the robot has {", ".join(wanted)}')
@@ -59,6 +56,6 @@ def permutation(wanted, given, ignored=()) -> np.ndarray:
 
 
 def _listed(names: list[str]) -> str:
-    """Return the names with commas between, of many the first ones and how many more there are."""
+    """Return the first ``MOST_LISTED`` names, separated by commas, and the number of the others."""
     more = len(names) - MOST_LISTED
     return ', '.join(names[:MOST_LISTED]) + (f' and {more} more' if more > 0 else '')

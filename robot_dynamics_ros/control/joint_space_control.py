@@ -1,4 +1,4 @@
-"""Joint-space control laws: torque from where the joints are and where they should be."""
+"""Joint-space control laws: joint torques from measured and desired positions and velocities."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 
 @entry
 def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out):
-    """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; q_desired - q modulo turn, 0: none."""
+    """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; the first modulo turn (0: none)."""
     for i in range(out.shape[0]):
         e = q_desired[i] - q[i]
         if turn[i] > 0.0:
@@ -23,25 +23,47 @@ def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out):
 
 
 class JointSpaceControl:
-    """One of ``LAWS`` for one robot.
+    """Joint-space control law of one robot: tau = law(q, qd, q_d, qd_d, qdd_d).
 
-    pd               tau = Kp e + Kd de
-    pd_gravity       tau = Kp e + Kd de + g(q)
-    pd_feedforward   tau = Kp e + Kd de + feedforward torque from outside
-    computed_torque  tau = M(q) (qdd_d + w^2 e + 2 w de) + h(q, qd) + friction(qd_d), w the bandwidth
+    One of ``LAWS``::
 
-    with e = q_d - q (of continuous joints modulo a turn) and de = qd_d - qd (Featherstone & Orin 2000, section 1;
-    Siciliano et al. 2009, section 8.5).
+        pd               tau = Kp e + Kd de
+        pd_gravity       tau = Kp e + Kd de + g(q)
+        pd_feedforward   tau = Kp e + Kd de + tau_ff
+        computed_torque  tau = M(q) (qdd_d + w^2 e + 2 w de) + h(q, qd) + friction(qd_d)
+
+    with e = q_d - q (modulo a turn for continuous joints), de = qd_d - qd, and a feedforward torque tau_ff that the
+    caller passes.
+
+    Parameters
+    ----------
+    robot : Robot
+    law : str
+        One of ``LAWS``.
+    stiffness : array_like, (n,)
+        Kp, N m/rad (prismatic joints: N/m), at least 0.
+    damping : array_like, (n,)
+        Kd, N m s/rad (prismatic joints: N s/m), at least 0.
+    bandwidth : float
+        w of computed_torque, rad/s, above 0.
+    terms : sequence of str
+        Gravity and friction are compensated only if they are among these terms; the robot may compensate them itself.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown law, for pd_gravity without gravity among ``terms``, for a wrong length or a negative gain.
+
+    References
+    ----------
+    Featherstone & Orin 2000, section 1; Siciliano et al. 2009, section 8.5.
     """
 
     def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float, terms=TERMS):
-        """Choose the law; stiffness Kp (n, N m/rad), damping Kd (n, N m s/rad), bandwidth w (rad/s).
-
-        Of gravity and friction only what is among ``terms`` is compensated: a robot may do the rest itself. Raises
-        ArgumentError for an unknown law, one that needs what it may not compensate, a wrong length or a negative gain.
-        """
         if law == 'pd_gravity' and 'gravity' not in terms:
-            raise ArgumentError('control law pd_gravity: gravity would be added twice, the robot adds it itself')
+            raise ArgumentError(
+                'control law pd_gravity: gravity would be added twice, the robot adds it itself; choose pd'
+            )
         self.law = validation.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
@@ -53,10 +75,18 @@ class JointSpaceControl:
         self._term = np.zeros(n)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
-        """Write the torque (n, N m) into ``out``.
+        """Compute the torque.
 
-        q, qd (n each) are measured; ``desired`` is (q_d, qd_d, qdd_d), (n) each; ``feedforward`` (n, N m) counts in
-        pd_feedforward only.
+        Parameters
+        ----------
+        q, qd : ndarray, (n,)
+            Measured positions (rad, m) and velocities (rad/s, m/s).
+        desired : sequence of three ndarray, (n,)
+            q_d, qd_d and qdd_d in rad, rad/s and rad/s^2 (prismatic joints: m, m/s and m/s^2).
+        feedforward : ndarray, (n,)
+            tau_ff, N m (prismatic joints: N); only pd_feedforward uses it.
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
         """
         q_desired, qd_desired, qdd_desired = desired
         if self.law == 'computed_torque':
@@ -73,30 +103,54 @@ class JointSpaceControl:
 
 
 class Hold:
-    """The torque that holds a position: tau = Kp (q_hold - q) - Kd qd + g(q), g unless the robot adds it itself."""
+    """Control law that holds a position: tau = Kp (q_hold - q) - Kd qd + g(q).
+
+    Parameters
+    ----------
+    robot : Robot
+    stiffness : array_like, (n,)
+        Kp, N m/rad (prismatic joints: N/m), at least 0.
+    damping : array_like, (n,)
+        Kd, N m s/rad (prismatic joints: N s/m), at least 0.
+    terms : sequence of str
+        g(q) is zero unless 'gravity' is among them.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong length or a negative gain.
+    """
 
     def __init__(self, robot: Robot, stiffness, damping, terms=TERMS):
-        """Hold ``robot`` with stiffness Kp (n, N m/rad) and damping Kd (n, N m s/rad); ArgumentError as above."""
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
         self._still, self._gravity = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def torque(self, q, qd, q_hold, out) -> None:
-        """Write the torque (n, N m) at q, qd (n each, measured) into ``out``."""
+        """Compute the torque.
+
+        Parameters
+        ----------
+        q, qd : ndarray, (n,)
+            Measured positions (rad, m) and velocities (rad/s, m/s).
+        q_hold : ndarray, (n,)
+            The position to hold, rad or m.
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
+        """
         self._robot.gravity_torque(q, out=self._gravity)
         # tau = Kp (q_hold - q) - Kd qd + g
         self._feedback(q, qd, q_hold, self._still, self._gravity, out)
 
 
 def _feedback_with(robot: Robot, stiffness, damping):
-    """Return ``_feedback`` with these gains (n each) and the turns of ``robot``, as a function of the other arrays."""
-    vector = np.zeros(robot.nv)
-    gain = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-    return bound(_feedback, *gain, turns(robot), then=(vector,) * 6)
+    """Return ``_feedback`` with bound gains (n each) and turns, as a function of its remaining arguments."""
+    Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
+    return bound(_feedback, Kp, Kd, turns(robot), then=(np.zeros(robot.nv),) * 6)
 
 
 def gains(name: str, values, joints: int) -> np.ndarray:
-    """Return gains as an array (n,); ArgumentError naming what is wrong."""
+    """Return gains as an array (n,); raise ArgumentError for a wrong length or a negative or infinite gain."""
     array = np.array(values, float)
     if array.shape != (joints,) or not np.isfinite(array).all() or (array < 0).any():
         raise ArgumentError(f'{name}: expected {joints} numbers >= 0, got {values!r:.80}')

@@ -1,4 +1,4 @@
-"""The law of torque_controller: follow the trajectory, or hold the arm where it is."""
+"""Joint-space law of ``torque_controller``: follows the trajectory, or holds the measured position."""
 
 from typing import Protocol
 
@@ -12,23 +12,23 @@ NO_FEEDFORWARD = Result(Outcome.INCOMPLETE, 'no feedforward torque for this stat
 
 
 class FeedforwardSource(Protocol):
-    """Where the torque of pd_feedforward comes from."""
+    """Source of the torque of pd_feedforward."""
 
     effort: np.ndarray
     """The newest torque, (n,) N m."""
     age_limit: int
-    """Largest distance in time between it and a state, ns."""
+    """Largest difference between the stamps of this torque and of a state, ns."""
 
     def fault(self, stamp: int) -> Result | None:
-        """Return why there is no torque for the state of ``stamp`` (ns); None where there is one."""
+        """Return why there is no torque for the state of ``stamp`` (ns), or None if there is one."""
 
 
 class JointSpaceLaw:
-    """Follows the desired motion by a ``JointSpaceControl``; without one it holds the arm.
+    """Follows the desired motion by ``JointSpaceControl``; without a motion it holds the arm by ``Hold``.
 
-    The hold position is the measured one when holding begins, and is measured anew after a silence. A motion that has
-    begun waits for its first feedforward torque while holding, for at most the age limit of that torque; it does not
-    wait anew after a silence, which missing torques make themselves.
+    The hold position is measured when holding begins, and again after an interruption of the states. When a motion
+    begins, the law holds the arm until the first feedforward torque, at most for the age limit of that torque. A motion
+    that was being followed is not held: without a feedforward torque there is no torque at all.
     """
 
     def __init__(
@@ -39,32 +39,33 @@ class JointSpaceLaw:
         hold: PayloadBlender,
         feedforward: FeedforwardSource | None,
     ):
-        """Follow ``desired`` (3, n), which ``source`` writes; ``feedforward`` is None where ``control`` needs none.
+        """Follow ``desired`` (3, n), which ``source`` writes.
 
-        ``control`` and ``hold`` are a blended ``JointSpaceControl`` and ``Hold``.
+        ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``. ``feedforward`` is None if ``control``
+        uses none.
         """
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         n = desired.shape[1]
-        self._held, self._none = np.zeros(n), np.zeros(n)
+        self._hold_position, self._zeros = np.zeros(n), np.zeros(n)
         self._waits_since: int | None
-        self._forget()
+        self._reset()
 
     def warm_up(self) -> None:
-        """Compile what ``torque`` calls."""
+        """Compile the kernels that ``torque`` calls."""
         self._source.warm_up()
-        self._control.warm_up(2, self._desired, self._none)
+        self._control.warm_up(2, self._desired, self._zeros)
         self._hold.warm_up(3)
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()
-        self._forget()
+        self._reset()
 
     def set_back(self, now: int) -> None:
-        """Drop what is from before the clock was set back to ``now`` (ns)."""
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
         self._source.set_back(now)
-        self._forget()
+        self._reset()
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
@@ -76,26 +77,26 @@ class JointSpaceLaw:
         if result is not TORQUE:
             self._follows, self._waits_since = False, None
             return self._hold_at(state, out)
-        feedforward = self._none
+        feedforward = self._zeros
         if self._feedforward is not None:
             fault = self._feedforward.fault(state.stamp)
             if fault is not None:
                 if self._waits(state.stamp, self._feedforward.age_limit):
                     return self._hold_at(state, out)
-                self._holds = False  # nothing holds the arm where it was
+                self._holds = False  # without a torque the arm leaves the hold position
                 return fault
             feedforward = self._feedforward.effort
         self._holds, self._follows, self._waits_since = False, True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
-    def _forget(self) -> None:
-        """Forget the hold position, the motion and since when it waits for a feedforward torque."""
+    def _reset(self) -> None:
+        """Reset to neither holding, following nor waiting for a feedforward torque."""
         self._holds = self._follows = False
         self._waits_since = None
 
     def _waits(self, stamp: int, longest: int) -> bool:
-        """Return whether a motion may wait for its first feedforward torque, ``longest`` ns at most."""
+        """Return whether a motion at ``stamp`` may wait for its first feedforward torque, ``longest`` ns at most."""
         if self._follows:
             return False
         if self._waits_since is None:
@@ -103,9 +104,9 @@ class JointSpaceLaw:
         return stamp - self._waits_since <= longest
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque that holds the arm."""
+        """Write the torque that holds the arm at the hold position."""
         if not self._holds:
-            self._held[:] = state.q
+            self._hold_position[:] = state.q
             self._holds = True
-        self._hold.torque(state.stamp, state.q, state.qd, self._held, out=out)
+        self._hold.torque(state.stamp, state.q, state.qd, self._hold_position, out=out)
         return TORQUE

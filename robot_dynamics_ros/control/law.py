@@ -1,4 +1,4 @@
-"""What a control law is to the pipeline that calls it: a measured state in, a torque or a reason for none out."""
+"""Interface of a control law: it computes a torque from a measured state, or returns the reason why there is none."""
 
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -7,11 +7,11 @@ import numpy as np
 
 
 class Outcome(Enum):
-    """What a law made of a state."""
+    """Result of a law for one state."""
 
     TORQUE = 'torque'
-    IDLE = 'nothing to follow'  # the state is complete, and no torque is asked for
-    INCOMPLETE = 'input missing'  # a torque is asked for, but the state or another input lacks something
+    IDLE = 'nothing to follow'  # the state is complete, and no torque is requested
+    INCOMPLETE = 'input missing'  # a torque is requested, but the state or another input is incomplete
 
 
 class Result(NamedTuple):
@@ -26,14 +26,25 @@ NO_VELOCITIES = Result(Outcome.INCOMPLETE, 'the joint state has no velocities')
 
 
 class MeasuredState:
-    """The joint state at hand: positions ``q`` and velocities ``qd`` (n each) at ``stamp`` (ns).
+    """The joint state for which a torque is computed.
 
-    Without velocities ``has_velocity`` is False and ``qd`` is NaN. ``resumed`` says that the states before it are too
-    long ago: no torque was computed for longer than the age limit, or since activation, or the clock was set back.
+    Parameters
+    ----------
+    q, qd : ndarray, (n,)
+        Positions (rad, m) and velocities (rad/s, m/s). Each new state overwrites them.
+
+    Attributes
+    ----------
+    stamp : int
+        Time of the state, ns.
+    has_velocity : bool
+        Whether all velocities are known. If not, ``qd`` is NaN.
+    resumed : bool
+        Whether this state is the first after an interruption: an activation, a clock that was set back, or a time
+        longer than the age limit without a complete state.
     """
 
     def __init__(self, q: np.ndarray, qd: np.ndarray):
-        """Describe the arrays that hold the positions and velocities of each state in turn."""
         self.q, self.qd = q, qd
         self.stamp = 0
         self.has_velocity = False
@@ -44,13 +55,26 @@ class Law(Protocol):
     """A control law for joint torques."""
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque (n, N m) for ``state`` into ``out`` and return ``TORQUE``, or return why there is none."""
+        """Write the torque of each joint for ``state``.
+
+        Parameters
+        ----------
+        state : MeasuredState
+            The measured state, in SI units.
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
+
+        Returns
+        -------
+        Result
+            ``TORQUE``, or the reason why there is no torque.
+        """
 
     def warm_up(self) -> None:
-        """Compile what ``torque`` calls, by calling it."""
+        """Compile the kernels that ``torque`` calls, by calling them."""
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position, as at activation."""
 
     def set_back(self, now: int) -> None:
-        """Drop what is from before the clock was set back to ``now`` (ns)."""
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""

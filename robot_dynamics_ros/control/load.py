@@ -1,4 +1,4 @@
-"""Payload and gravity of a robot over time: what changes the robot's torques without changing its model."""
+"""Payload and gravity of a robot as functions of time, each with a ramp."""
 
 from dataclasses import dataclass, replace
 
@@ -13,10 +13,10 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class GravityRamp(Ramp[Vector]):
-    """Gravity in the base link over time, m/s^2: ``before`` changes linearly to ``after``."""
+    """Gravity vector in the base link over time, m/s^2: a linear change from ``before`` to ``after``."""
 
     def at(self, time: int) -> np.ndarray:
-        """Return gravity (3,) at ``time`` (ns): exactly ``after`` once the ramp is finished."""
+        """Return gravity (3,) at ``time`` (ns), exactly ``after`` when the ramp is finished."""
         share = self.share(time)
         if share >= 1.0:
             return np.array(self.after)
@@ -29,19 +29,19 @@ class GravityRamp(Ramp[Vector]):
 
 @dataclass(frozen=True)
 class Load:
-    """What a robot carries and its gravity, each with the ramp to it."""
+    """Payload ramp and gravity ramp of a robot."""
 
     payload: PayloadRamp
     gravity: GravityRamp
 
     @classmethod
     def of(cls, robot: Robot) -> 'Load':
-        """Return no payload, under the gravity of ``robot``."""
+        """Return a load without payload, under the gravity of ``robot``."""
         gravity = vector_of(robot.gravity)
         return cls(PayloadRamp(), GravityRamp(gravity, gravity))
 
     def robot_at(self, robot: Robot, time: int) -> Robot:
-        """Return ``robot``, which carries nothing, with payload and gravity of ``time`` (ns)."""
+        """Return ``robot``, which has no payload, with payload and gravity at ``time`` (ns)."""
         return carrying(robot.with_gravity(self.gravity.at(time)), self.payload.at(time))
 
     def finished(self, time: int) -> bool:
@@ -49,7 +49,7 @@ class Load:
         return self.payload.finished(time) and self.gravity.finished(time)
 
     def clock_set_back(self, before: int, after: int) -> 'Load':
-        """Return the load on a clock that went back from ``before`` to ``after`` (ns); see ``Ramp``."""
+        """Return the load for a clock that was set back from ``before`` to ``after`` (ns); see ``Ramp``."""
         return replace(
             self,
             payload=self.payload.clock_set_back(before, after),

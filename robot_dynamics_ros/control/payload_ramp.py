@@ -1,4 +1,4 @@
-"""What a robot carries over time."""
+"""Payload ramp: the payloads of a robot as a function of time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,26 +11,26 @@ from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
 LARGEST = 1e8
-"""kg, m, kg m, kg m^2: beyond it rounding alone would make two bodies none. Cranes stay below."""
+"""kg, m, kg m, kg m^2: beyond it rounding alone can make the sum of two bodies physically inconsistent."""
 SMALLEST = 1e-9
-"""kg: a share of less may be no number any more, while its inertia is one."""
+"""kg: a share of a smaller mass may underflow to 0 while its inertia does not."""
 LONGEST = 3600.0
-"""s from one payload to another."""
+"""Longest duration of a ramp, s."""
 
 
 @dataclass(frozen=True)
 class PayloadRamp(Ramp[Mapping[str, Payload]]):
     """Payloads over time, by the name of the frame that carries them.
 
-    Mass, first moments and inertia change linearly from ``before`` to ``after``, whatever frames they are on: what lies
-    between two bodies is a body.
+    Mass, first moments and inertia change linearly from ``before`` to ``after``, also between different frames. Such a
+    combination of physically consistent bodies is physically consistent.
     """
 
     after: Mapping[str, Payload] = field(default_factory=dict)
     before: Mapping[str, Payload] = field(default_factory=dict)
 
     def at(self, time: int) -> Mapping[str, Payload]:
-        """Return what is carried at ``time`` (ns): ``after`` itself once the ramp is finished, ``before`` before it."""
+        """Return the payloads at ``time`` (ns): ``before`` itself before the ramp, ``after`` itself after it."""
         share = self.share(time)
         if share >= 1.0:
             return self.after
@@ -44,7 +44,7 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
         return carried
 
     def to(self, frame: str, payload: Payload, start: int, ramp_time: float) -> 'PayloadRamp':
-        """Return the ramp from what is carried at ``start`` (ns) to ``payload`` alone, over ``ramp_time`` s."""
+        """Return the ramp from the payloads at ``start`` (ns) to ``payload`` alone, over ``ramp_time`` s."""
         after = {frame: payload} if payload.mass else {}
         return PayloadRamp(after, self.at(start), start, round(ramp_time * 1e9))
 
@@ -55,31 +55,31 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
 
 
 def carrier(robot: Robot, payload: Payload, frame: str) -> str:
-    """Return the name of the frame that carries ``payload``, the last link for ''; DynamicsError if none can.
+    """Return the name of the frame that carries ``payload``, the last link for ''.
 
-    ``robot`` carries nothing yet. What another link than the last carries would need code that is not compiled.
+    ``robot`` has no payload. Raises DynamicsError for an unknown frame, a payload beyond the limits of ``check_size``,
+    and a frame that is not fixed to the last link: specialised code has run-time inertia for that link only.
     """
     check_size(payload)
     loaded = robot.with_payload(payload, frame or None)
     (name,) = loaded.payloads
     if loaded.binding != robot.binding:
-        raise ArgumentError(f'frame: {name!r} is not fixed to the last link; what other links carry is in the URDF')
+        raise ArgumentError(f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF')
     return name
 
 
 def check_size(payload: Payload) -> None:
-    """Refuse a mass below ``SMALLEST``, and any figure, about the frame's origin too, beyond ``LARGEST``."""
-    within = np.abs(payload.com).max() <= LARGEST and np.abs(payload.ten_parameters).max() <= LARGEST
-    if not within:
+    """Raise ArgumentError for a mass in (0, ``SMALLEST``) and for com, first moments or inertia beyond ``LARGEST``."""
+    if not (np.abs(payload.com).max() <= LARGEST and np.abs(payload.ten_parameters).max() <= LARGEST):
         raise ArgumentError(
-            f'mass, com, inertia: expected none beyond {LARGEST:g} kg, m, kg m, kg m^2 about the origin of the frame'
+            f'mass, com, inertia: expected at most {LARGEST:g} kg, m, kg m, kg m^2 about the origin of the frame'
         )
     if 0.0 < payload.mass < SMALLEST:
         raise ArgumentError(f'mass: expected 0 or at least {SMALLEST:g} kg, got {payload.mass:g}')
 
 
 def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
-    """Return ``robot`` with ``payloads`` added to the frames that they are named after."""
+    """Return ``robot`` with ``payloads``, each on the frame that is its key."""
     for frame, payload in payloads.items():
         robot = robot.with_payload(payload, frame)
     return robot

@@ -1,4 +1,4 @@
-"""Many states asked at once: flat lists in any joint order become a batch, results go back in the same order."""
+"""Batch queries of the dynamics server: flat lists in any joint order in, results in the same order out."""
 
 import numpy as np
 
@@ -9,17 +9,16 @@ from robot_dynamics_ros.robot import Robot
 
 
 class Query:
-    """Joint vectors (count, n) out of flat row-major lists, for one robot.
+    """Dynamics quantities of one robot at states (count, n) from flat row-major lists.
 
-    ``joint_names`` is the order of every result, and with the ``ignored`` joints among them that of the lists. Raises
-    DynamicsError naming the list, joint and state that is wrong.
+    ``joint_names`` is the joint order of every result.
     """
 
     def __init__(self, robot: Robot, joint_names, ignored=(), **lists):
         """Read ``lists``, all of the same length, a multiple of the number of joint names.
 
-        Without ``joint_names`` the order is the robot's. ``ignored`` joints, which the robot does not have, may be
-        among them.
+        ``joint_names`` is the joint order of the lists; empty: that of the robot. It may have ``ignored`` joints, which
+        the robot does not have. Raises DynamicsError naming the list, joint and state.
         """
         self._robot = robot
         given = list(joint_names) or list(robot.joint_names)
@@ -31,7 +30,9 @@ class Query:
         first = next(iter(lists))
         length = len(lists[first])
         if not robot.nv or length % len(given):
-            raise ArgumentError(f'{first}: {length} numbers are no multiple of {len(given)} joints')
+            raise ArgumentError(
+                f'{first}: expected a multiple of {len(given)} numbers, one for each joint, got {length}'
+            )
         self.count = length // len(given)
         self.batch = {}
         for name, values in lists.items():
@@ -56,19 +57,19 @@ class Query:
     def jacobian(self, link: str, reference_frame: str) -> np.ndarray:
         """Return J (count, 6, n) of a link at ``positions``, as ``Dynamics.jacobian``.
 
-        The generic kernel answers: one for all links, while specialised code would be compiled for each.
+        The generic kernel computes it, since specialised code would have to be compiled for each link.
         """
         return self._ordered(
             self._robot.with_binding('generic').jacobian(self.batch['positions'], link, reference_frame)
         )
 
     def forward_dynamics(self) -> np.ndarray:
-        """Return the accelerations (count, n) under ``efforts``; friction is not in them."""
+        """Return the accelerations (count, n) under ``efforts``, without friction."""
         q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
         return self._ordered(self._robot.forward_dynamics(q, qd, tau))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
-        """Return each term of the torque (count, n) by its name in ``TERMS``; their sum is finite."""
+        """Return the terms of the torque (count, n) by name; ArgumentError if their sum is not finite."""
         q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
         terms: dict[str, np.ndarray] = {
             'gravity': self._robot.gravity_torque(q),
@@ -77,11 +78,9 @@ class Query:
         }
         terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
         if not np.isfinite(sum(terms.values())).all():
-            raise ArgumentError(
-                'inverse_dynamics: the sum is not finite; some of positions, velocities or accelerations are too large'
-            )
+            raise ArgumentError('inverse_dynamics: the torque overflows; reduce positions, velocities or accelerations')
         return {term: self._ordered(terms[term]) for term in TERMS}
 
     def _ordered(self, rows) -> np.ndarray:
-        """Return rows (count, ..., n) of the robot's order in that of the query."""
+        """Return ``rows`` (count, ..., n), which are in the robot's joint order, in that of the query."""
         return rows[..., self._from_robot] if self._permuted else rows

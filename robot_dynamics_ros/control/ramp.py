@@ -9,7 +9,7 @@ Self = TypeVar('Self', bound='Ramp')
 
 @dataclass(frozen=True)
 class Ramp(Generic[Value]):
-    """From ``start`` on and over ``duration`` (ns both), the change from ``before`` to ``after``."""
+    """The change from ``before`` to ``after``, which begins at ``start`` and lasts ``duration`` (ns both)."""
 
     after: Value
     before: Value
@@ -17,7 +17,7 @@ class Ramp(Generic[Value]):
     duration: int = 0
 
     def share(self, time: int) -> float:
-        """Return the weight of ``after`` at ``time`` (ns), 0 to 1; that of ``before`` is 1 minus it."""
+        """Return the weight of ``after`` at ``time`` (ns), 0 to 1."""
         elapsed = time - self.start
         if not self.duration or elapsed >= self.duration:
             return 1.0
@@ -28,9 +28,9 @@ class Ramp(Generic[Value]):
         return self.share(time) >= 1.0
 
     def clock_set_back(self: Self, before: int, after: int) -> Self:
-        """Return the ramp on a clock that went back from time ``before`` to ``after`` (ns).
+        """Return the ramp for a clock that was set back from ``before`` to ``after`` (ns).
 
-        A ramp that was finished stays so for good, one that was not keeps its progress.
+        A finished ramp stays finished; an unfinished one keeps its progress.
         """
         if self.finished(before):
             return replace(self, duration=0)

@@ -1,10 +1,10 @@
-"""Which joint states may be used, by the age and order of their stamps."""
+"""State gate: accepts or rejects joint states by the age and order of their stamps."""
 
 from enum import Enum
 
 
 class Verdict(Enum):
-    """Whether a state may be used; the value is the reason why not."""
+    """Whether a state is accepted; the value is the reason of a rejection."""
 
     ACCEPTED = ''
     NO_STAMP = 'without a stamp'
@@ -14,51 +14,51 @@ class Verdict(Enum):
 
 
 ACCEPTED = Verdict.ACCEPTED
-"""Looked up once: a member of an enum costs more than the comparison."""
+"""Looked up once: access to a member of an enum costs more than the comparison."""
 
 
 class StateGate:
-    """Age and order of joint states: neither before the last answered one, nor too old, nor from the future.
+    """Rejects joint states that are too old, from the future, or older than the last state with a torque.
 
-    The age limit is stated, or three times the measured period between stamps, at least 5 ms and at most 1 s; it is 1 s
-    until ``LEARNT`` periods were measured. ``now`` is the time of the last look at the clock, ns. The caller writes the
-    stamps (ns) of the last state that was ``used``, because it was complete, and of the last one that was ``answered``
-    by a torque: states before that are out of order.
+    The age limit is configured, or estimated as three times the measured period between stamps, at least 5 ms and at
+    most 1 s. Until ``LEARNT`` periods were measured it is 1 s. ``now`` is the time at the last reading of the
+    clock, ns. The caller writes ``used``, the stamp (ns) of the last complete state, and ``answered``, the stamp of the
+    last state for which a torque was computed.
     """
 
     PERIODS = 3
     SMOOTHING = 0.1
     LEARNT = 5
-    """The first period is the second longest of so many: neither a burst nor a pause says anything of those to come."""
+    """The first estimate is the second longest of so many gaps, so that a burst or a single pause does not spoil it."""
     LONGEST = 1_000_000_000
-    """Age limit until a period is learnt, and the longest that is, ns."""
+    """Age limit until a period is estimated, and the largest estimated limit, ns."""
     SHORTEST = 5_000_000
-    """The shortest that is learnt, ns: two states of a burst are no period, and an operating system delays more."""
+    """Smallest estimated limit, ns: the gaps within a burst are shorter than delays by the operating system."""
 
     def __init__(self, limit: float):
-        """Set the age limit in s; 0: learn it."""
-        self._stated = int(limit * 1e9)
+        """Set the age limit in s; 0: estimate it from the stamps."""
+        self._configured = int(limit * 1e9)
         self.reset()
 
     def reset(self) -> None:
-        """Forget stamps, period and learnt limit."""
-        self._set_limit(self._stated or self.LONGEST)
+        """Reset stamps, period and estimated limit."""
+        self._set_limit(self._configured or self.LONGEST)
         self.now: int | None = None
         self._newest: int | None = None
         self.used: int | None = None
         self.answered: int | None = None
         self._period: float | None = None
-        self._gaps: list[int] = []  # until the period is learnt
+        self._gaps: list[int] = []  # until the period is estimated
         self._jitter = 0.0
 
     @property
     def period(self) -> float:
-        """Smoothed time between two stamps in s; 0 before the second."""
+        """Smoothed time between two stamps, s; 0 until ``LEARNT`` gaps were measured."""
         return (self._period or 0.0) * 1e-9
 
     @property
     def jitter(self) -> float:
-        """Smoothed distance between that time and the single ones, s."""
+        """Smoothed absolute deviation of a single gap from ``period``, s."""
         return self._jitter * 1e-9
 
     def set_back(self, now: int) -> bool:
@@ -70,9 +70,9 @@ class StateGate:
         return is_back
 
     def check(self, stamp: int, now: int) -> Verdict:
-        """Return whether a state of time ``stamp`` may be used at ``now`` (both ns).
+        """Return whether a state of time ``stamp`` is accepted at ``now`` (both ns).
 
-        The period is learnt from stamps that are newer than all before.
+        A stamp that is newer than all before updates the estimated period.
         """
         if stamp <= 0:
             return Verdict.NO_STAMP
@@ -80,17 +80,17 @@ class StateGate:
             return Verdict.FUTURE
         if self._newest is None or stamp > self._newest:
             if self._newest is not None:
-                self._learn(stamp - self._newest)
+                self._update_period(stamp - self._newest)
             self._newest = stamp
         if self.answered is not None and stamp < self.answered:
             return Verdict.OUT_OF_ORDER
         return Verdict.TOO_OLD if now - stamp > self._limit else ACCEPTED
 
     def resumes(self, stamp: int) -> bool:
-        """Return whether ``stamp`` (ns) is further from the last used state than the age limit, or the first."""
+        """Return whether ``stamp`` (ns) is the first, or later than the last used one by more than the age limit."""
         return self.used is None or stamp - self.used > self._limit
 
-    def _learn(self, gap: int) -> None:
+    def _update_period(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""
         if self._period is None:
             self._gaps.append(gap)
@@ -98,13 +98,13 @@ class StateGate:
                 return
             self._period = sorted(self._gaps)[-2]
         else:
-            # a pause is no period: it counts as the longest gap that is still in time
+            # a pause counts as the longest gap within the age limit only
             error = min(gap, self.PERIODS * self._period) - self._period
             self._period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
-        if not self._stated:
+        if not self._configured:
             self._set_limit(min(max(self.PERIODS * self._period, self.SHORTEST), self.LONGEST))
 
     def _set_limit(self, limit: float) -> None:
-        """Set the largest age of a state to ``limit`` ns; ``limit`` holds it in s."""
+        """Set the age limit (ns); the attribute ``limit`` has it in s."""
         self._limit, self.limit = limit, limit * 1e-9

@@ -1,42 +1,42 @@
-"""The largest torque that gravity puts on each joint within the position limits, and whether effort limits hold it.
+"""Largest gravity torque of each joint within the position limits, compared with the effort limits.
 
-A torque of gravity is A + B cos q_k + C sin q_k along the position of a revolute joint k and linear along that of a
-prismatic one, whatever joint carries it. So the largest magnitude along one joint is known exactly, and the search goes
-from joint to joint until it rises no more. It begins at the largest of a set of low-discrepancy positions and at some
-others, for each joint by itself. What it finds is attained at a position within the limits, never more than the true
-maximum, and a maximum along every single joint; a higher one elsewhere is missed only where none of the starts leads
-to it. Tests compare it with closed forms and with random positions.
+The gravity torque of any joint is A + B cos q_k + C sin q_k in the position of a revolute joint k, and linear in that
+of a prismatic one. So its largest magnitude along one coordinate has a closed form, and coordinate ascent finds a
+maximum. For each joint it starts from the best of a set of low-discrepancy positions and from some others. The result
+is attained within the limits and is a maximum along every coordinate: a lower bound of the global maximum, which is
+missed only if no start leads to it. Tests compare it with closed forms and with random positions.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.continuous_joints import TURN
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 SAMPLES = 1024
 STARTS = 16
-"""For each joint; the better half are its largest among the samples."""
+"""Number of starts for each joint; half of them are the samples with its largest torque."""
 SWEEPS = 20
 BUDGET = {'specialised': 400_000, 'generic': 20_000}
-"""Evaluations, after which no other sweep over the joints begins."""
+"""Number of evaluations after which no further sweep over the joints begins."""
 RISE = 1e-9
-"""Of the largest torque: what rises less has arrived."""
-TURN = 2.0 * np.pi
+"""Tolerance of convergence, relative to the largest torque."""
 
 
 class StaticTorque(NamedTuple):
-    """The largest magnitude of each joint's torque against gravity (n, N m or N), and where: positions (n, n)."""
+    """Largest magnitude of each joint's gravity torque (n, N m or N), and the positions (n, n) where it occurs."""
 
     torque: np.ndarray
     positions: np.ndarray
 
 
 def largest_static_torque(robot: Robot) -> StaticTorque:
-    """Return the largest torque against gravity that each joint of ``robot`` meets within its position limits.
+    """Return the largest gravity torque of each joint of ``robot`` within the position limits.
 
-    Joints without limits turn once, or stay at 0 where they slide. ``robot`` has joints of one coordinate only.
+    A joint without limits covers a turn if it is revolute, and stays at 0 if it is prismatic. All joints of ``robot``
+    have one coordinate.
     """
     n = robot.nv
     lower, upper, turns = _range(robot)
@@ -44,7 +44,7 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
     found = np.abs(robot.gravity_torque(samples))
     largest = np.argsort(found, axis=0, kind='stable')[::-1][: STARTS // 2]  # (starts / 2, n)
     others = np.broadcast_to(np.arange(STARTS // 2)[:, None], (STARTS // 2, n))
-    # row by row the position, and the joint whose torque is to rise
+    # each row: a position, and the joint whose torque is maximised
     joint = np.tile(np.arange(n), STARTS)
     q = samples[np.concatenate([largest, others]).ravel()]
     value = found[np.concatenate([largest, others]).ravel(), joint]
@@ -70,10 +70,10 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
 
 
 def check_static_torque(bare: Robot, loaded: Robot, what: str) -> None:
-    """Refuse a payload with which a joint could not hold the arm against gravity everywhere within its limits.
+    """Raise ArgumentError if a gravity torque of ``loaded`` within the position limits exceeds the effort limit.
 
-    ArgumentError names the joint, the torque that is needed and the effort limit. Joints whose torque is the same in
-    ``bare`` and ``loaded``, and joints without an effort limit, do not count.
+    Joints with the same torque in ``bare``, the robot without payload, and joints without an effort limit are ignored.
+    ``what`` names the payload in the message.
     """
     needed, limits = largest_static_torque(loaded), loaded.limits.effort
     alone = np.abs(bare.gravity_torque(needed.positions)[np.arange(bare.nv), np.arange(bare.nv)])
@@ -84,13 +84,13 @@ def check_static_torque(bare: Robot, loaded: Robot, what: str) -> None:
     if excess[k] > 1.0:
         raise ArgumentError(
             f'{what}: joint {loaded.joint_names[k]!r} would need {needed.torque[k]:.4g} N m (prismatic: N) to hold the '
-            f'arm against gravity at its worst position, {alone[k]:.4g} of it without the payload, and has '
-            f'{limits[k]:.4g}; the parameter payload_limit sets another limit'
+            f'arm against gravity at its worst position, {alone[k]:.4g} of it without the payload; its effort limit is '
+            f'{limits[k]:.4g}; choose a smaller payload, or set the parameter payload_limit'
         )
 
 
 def low_discrepancy(count: int, dimensions: int) -> np.ndarray:
-    """Return points (count, dimensions) in the unit cube: the additive recurrence of Roberts (2018), the R sequence.
+    """Return points (count, dimensions) of the unit cube, by the additive recurrence R of Roberts (2018).
 
     Its step in dimension j is g^-(j + 1), g the positive root of x^(d + 1) = x + 1.
     """
@@ -102,7 +102,7 @@ def low_discrepancy(count: int, dimensions: int) -> np.ndarray:
 
 
 def _range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions (n) between which each joint moves, and whether it turns."""
+    """Return the lower and upper end (n each) of each joint's range, and whether the joint is revolute (n)."""
     n = robot.nv
     position = np.broadcast_to(np.linspace(0.3, 0.8, n), (n, n))
     after_a_turn = robot.gravity_torque(position + TURN * np.eye(n))
@@ -117,7 +117,7 @@ def _range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _candidates(robot: Robot, q, joint, k: int, lower: float, upper: float, turns: bool) -> np.ndarray:
-    """Return the positions of joint k, (rows, candidates), among which the torque of ``joint`` is largest."""
+    """Return positions of joint k, (rows, candidates), that include the one with the largest torque of ``joint``."""
     ends = np.broadcast_to([lower, upper], (len(q), 2))
     if not turns:
         return ends
@@ -126,7 +126,7 @@ def _candidates(robot: Robot, q, joint, k: int, lower: float, upper: float, turn
     rows[:, k] = np.tile(angles, len(q))
     torque = _torque_of(robot, rows, np.repeat(joint, 3)).reshape(-1, 3)
     top = np.arctan2(torque @ np.sin(angles), torque @ np.cos(angles))[:, None]
-    # the angles of the largest and the smallest torque, where they lie within the limits after whole turns
+    # the angles of the largest and the smallest torque, shifted by whole turns into the limits if possible
     extremes = lower + (np.concatenate([top, top + np.pi], axis=1) - lower) % TURN
     return np.concatenate([ends, np.where(extremes <= upper, extremes, lower)], axis=1)
 

@@ -1,4 +1,4 @@
-"""The torque that a node sends when usable joint states stop, where it is asked to send any."""
+"""Timeout fallback: the torque on a joint-state timeout, as the parameter ``on_stale`` chooses it."""
 
 import numpy as np
 
@@ -11,21 +11,21 @@ ON_DEACTIVATE = ('silent', 'ramp_to_zero', 'zero')
 
 
 class GravityFallback:
-    """The torque that holds the arm against gravity at the last known position, until states come again.
+    """The gravity torque at the last known position, until new states arrive.
 
-    ``armed``: a state was answered since the last reset, so that there is a torque to replace.
+    ``armed``: a torque was sent for a state since the last reset, so that the fallback may follow it.
     """
 
     reason = 'no fresh joint state: gravity only'
     armed = False
 
     def __init__(self, gravity: PayloadBlender, joints: int):
-        """Use ``gravity``, the blended law of the gravity torque."""
+        """Set the blended law of the gravity torque and the number of joints."""
         self._gravity = gravity
         self._q = np.zeros(joints)
 
     def warm_up(self) -> None:
-        """Compile what is called later."""
+        """Compile the kernels that ``torque`` calls."""
         self._gravity.warm_up(1)
 
     def record(self, q, torque) -> None:
@@ -34,24 +34,21 @@ class GravityFallback:
         self.armed = True
 
     def see(self, q) -> None:
-        """Record the positions q (n) of a state that is fresh but lacks something else."""
+        """Record the positions q (n) of a state that the gate accepts but for which another input is missing."""
         self._q[:] = q
 
     def reset(self) -> None:
-        """Send nothing until a state has been answered again."""
+        """Disarm until the next torque for a state."""
         self.armed = False
 
     def torque(self, now: int, overdue: float, out) -> bool:
-        """Write the gravity torque (n, N m) with payload and gravity of ``now`` (ns); return True.
-
-        ``overdue`` has no effect.
-        """
+        """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns), and return True."""
         self._gravity.torque(now, self._q, out=out)
         return True
 
 
 class RampToZero:
-    """The last torque, reduced linearly to zero from the first call on.
+    """The last torque, reduced linearly to zero over ``ramp_time`` seconds from the first call on.
 
     ``armed`` as in ``GravityFallback``.
     """
@@ -60,40 +57,39 @@ class RampToZero:
     armed = False
 
     def __init__(self, joints: int, ramp_time: float):
-        """Take ``ramp_time`` s."""
+        """Set the number of joints and ``ramp_time`` (s)."""
         self._ramp_time = ramp_time
-        self._from = np.zeros(joints)
-        self._began: float | None = None  # how long states were overdue then, s
+        self._initial = np.zeros(joints)
+        self._start: float | None = None  # ``overdue`` at the first call, s
         self._is_zero = False
 
     def warm_up(self) -> None:
-        """Compile nothing: there is nothing to compile."""
+        """Do nothing: no kernel is called."""
 
     def record(self, q, torque) -> None:
-        """Record the torque (n, N m) that was sent for a state; its positions do not matter."""
-        self._from[:] = torque
-        self.armed, self._is_zero, self._began = True, False, None
+        """Record the torque (n, N m) that was sent for a state; the positions are ignored."""
+        self._initial[:] = torque
+        self.armed, self._is_zero, self._start = True, False, None
 
     def see(self, q) -> None:
-        """Ignore the positions of an incomplete state."""
+        """Ignore the positions of a state for which another input is missing."""
 
     def reset(self) -> None:
-        """Send nothing until a state has been answered again."""
+        """Disarm until the next torque for a state."""
         self.armed = False
 
     def torque(self, now: int, overdue: float, out) -> bool:
         """Write the torque (n, N m) when states are overdue by ``overdue`` s; return False once zero was sent.
 
-        ``now`` has no effect. ``out`` holds the torque that was sent last: a rate limit may
-        take longer than the ramp.
+        On entry ``out`` has the torque that was sent last: the rate limit may need longer than the ramp.
         """
         if self._is_zero and not out.any():
             return False
-        # a process that was held up begins late, not with a torque of zero
-        if self._began is None:
-            self._began = overdue
-        elapsed = overdue - self._began
-        np.multiply(self._from, max(0.0, 1.0 - elapsed / self._ramp_time), out=out)
+        # the ramp of a process that was delayed begins late, and not with a torque of zero
+        if self._start is None:
+            self._start = overdue
+        elapsed = overdue - self._start
+        np.multiply(self._initial, max(0.0, 1.0 - elapsed / self._ramp_time), out=out)
         self._is_zero = elapsed >= self._ramp_time
         return True
 
@@ -101,14 +97,16 @@ class RampToZero:
 def timeout_fallback(
     name: str, gravity: PayloadBlender | None, joints: int, ramp_time: float
 ) -> GravityFallback | RampToZero | None:
-    """Return the fallback ``name``, one of ``ON_STALE``; None for silence.
+    """Return the fallback ``name``, one of ``ON_STALE``; None for silent.
 
-    ``gravity`` is the blended law of the gravity torque. None: this node does not add gravity, and gravity_only raises
-    ArgumentError.
+    ``gravity`` is the blended law of the gravity torque, or None if this node does not add gravity: then gravity_only
+    raises ArgumentError.
     """
     validation.choice('on_stale', name, ON_STALE)
     if name == 'gravity_only':
         if gravity is None:
-            raise ArgumentError('on_stale gravity_only: gravity is not among the terms that this node adds')
+            raise ArgumentError(
+                'on_stale gravity_only: gravity is not among the terms of this node; choose silent or ramp_to_zero'
+            )
         return GravityFallback(gravity, joints)
     return RampToZero(joints, ramp_time) if name == 'ramp_to_zero' else None

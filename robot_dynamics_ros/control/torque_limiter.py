@@ -1,4 +1,4 @@
-"""The last step before a torque is sent: finite, within the effort limit, within the rate limit."""
+"""Torque limiter: finite check, effort limit and rate limit before a torque is published."""
 
 from enum import IntFlag
 
@@ -9,7 +9,7 @@ from robot_dynamics_ros.jit.decorators import bound, entry
 
 
 class Limited(IntFlag):
-    """What was wrong with the torque of a joint; several add up."""
+    """Flags of what was limited in the torque of a joint."""
 
     EFFORT = 1
     RATE = 2
@@ -26,10 +26,10 @@ EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
 
 @entry
 def _limit(limit, rate, last, found_by_joint, torque, elapsed):
-    """Write torque (n) within limit (n) and within rate (n, 0: none) x elapsed of last (n); return what was found.
+    """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
 
-    ``last`` becomes the torque; ``found_by_joint`` (n) collects the flags. Where an entry is not finite, torque and
-    ``last`` stay as they are.
+    Writes torque, ``last`` = torque, and adds the flags of each joint to ``found_by_joint`` (n). If an entry is not
+    finite, torque and ``last`` are not changed.
     """
     found = 0
     for k in range(torque.shape[0]):
@@ -56,20 +56,32 @@ def _limit(limit, rate, last, found_by_joint, torque, elapsed):
 
 
 class TorqueLimiter:
-    """Finite check, clamp and rate limit, in this order, for the torques of one robot; it records what it changed.
+    """Limits the torques of one robot: ``|tau| <= effort_limit``, then ``|tau - last| <= rate_limit * elapsed``.
 
-    The rate limit counts from the last torque that was sent, however long ago: a controller without a time-out
-    (forward_command_controller) still holds it. Before the first torque of a configuration that is zero.
+    A torque that is not finite is rejected. The rate limit is relative to the last torque that was sent, however long
+    ago, since a controller without a timeout (forward_command_controller) still applies it. The first torque is limited
+    relative to zero.
 
-    ``counts`` are of torques by reason, ``by_joint`` (n) the flags by joint, both since the last ``reset``. ``last``
-    (n) is the last torque that was sent.
+    Parameters
+    ----------
+    effort_limit : array_like, (n,)
+        Largest magnitude, N m (prismatic joints: N), above 0; inf: no limit.
+    rate_limit : array_like, (n,)
+        Largest rate of change, N m/s (prismatic joints: N/s); 0: no limit.
+    enforced : bool
+        False: count what exceeds a limit, and leave the torque unchanged.
+
+    Attributes
+    ----------
+    last : ndarray, (n,)
+        The last torque that was sent, N m or N.
+    counts : dict of Limited to int
+        Number of torques by reason since the last ``reset``.
+    by_joint : ndarray of int, (n,)
+        Flags (``Limited``) of each joint since the last ``reset``.
     """
 
     def __init__(self, effort_limit, rate_limit, enforced: bool = True):
-        """Limit torques (n, N m); ``enforced`` False: leave them as they are and only record.
-
-        ``effort_limit`` (n, N m) is above 0, inf where there is none; ``rate_limit`` (n, N m/s) 0 where there is none.
-        """
         effort_limit, rate_limit = (np.array(values, float) for values in (effort_limit, rate_limit))
         self.effort_limit, self.rate_limit = effort_limit, rate_limit
         self.last = np.zeros(len(effort_limit))
@@ -81,7 +93,20 @@ class TorqueLimiter:
         )
 
     def apply(self, torque: np.ndarray, elapsed: float) -> bool:
-        """Limit ``torque`` (n, N m) in place, ``elapsed`` s after the last one; return whether it may be sent."""
+        """Limit a torque in place.
+
+        Parameters
+        ----------
+        torque : ndarray, (n,)
+            N m or N.
+        elapsed : float
+            Time since the last torque, s.
+
+        Returns
+        -------
+        bool
+            Whether the torque is finite and may be sent.
+        """
         if self._copy is None:
             found = self._limit(torque, elapsed)
         else:
@@ -95,46 +120,82 @@ class TorqueLimiter:
         return found < NOT_FINITE
 
     def time_to_zero(self) -> float:
-        """Return how long the rate limit makes the way from the last torque to zero, s."""
+        """Return the time that the rate limit needs from the last torque to zero, s."""
         limited = self.rate_limit > 0.0
         return float(np.max(np.abs(self.last[limited]) / self.rate_limit[limited], initial=0.0))
 
     def reset(self) -> None:
-        """Forget counts and flags; the last torque stays."""
+        """Reset counts and flags, but not the last torque."""
         self.by_joint.fill(0)
         for flag in REASONS:
             self.counts[flag] = 0
 
     def reasons(self, joint_names) -> str:
-        """Return what was limited since the last reset, joint by joint; '' for nothing."""
-        told = []
+        """Return for each joint (n names) that was limited since the last reset why; '' if none was."""
+        lines = []
         for name, bits in zip(joint_names, self.by_joint.tolist(), strict=True):
-            why = [text for flag, text in REASONS.items() if bits & flag]
-            told += [f'{name}: {", ".join(why)}'] if why else []
-        return '; '.join(told)
+            reasons = [text for flag, text in REASONS.items() if bits & flag]
+            lines += [f'{name}: {", ".join(reasons)}'] if reasons else []
+        return '; '.join(lines)
 
 
 def effort_limits(stated, known, joint_names) -> np.ndarray:
-    """Return the effort limit (n, N m) of each joint: ``stated`` (n or one for all; 0: not stated), else ``known``.
+    """Return the effort limit of each joint: the configured one, else that of the model.
 
-    inf states that there is none. Raises ArgumentError naming a joint of which no limit is stated or known: a limit of
-    0 or NaN in ``known`` (n) is unknown.
+    Parameters
+    ----------
+    stated : array_like, (1,) or (n,)
+        Configured limits, N m (prismatic joints: N); 0: use that of the model, inf: no limit.
+    known : array_like, (n,)
+        Limits of the model, N m or N; 0 or NaN: unknown.
+    joint_names : sequence of str
+        Names of the n joints, for messages.
+
+    Returns
+    -------
+    ndarray, (n,)
+        N m or N, above 0.
+
+    Raises
+    ------
+    ArgumentError
+        If a joint has neither limit, or ``stated`` has a wrong length or a negative entry.
     """
     stated = _for_each('effort_limit', stated, joint_names)
     limits = np.where(stated > 0.0, stated, known)
     for name, limit in zip(joint_names, limits, strict=True):
         if not limit > 0.0:
-            raise ArgumentError(f'joint {name!r}: no effort limit is known; state it in effort_limit (.inf: none)')
+            raise ArgumentError(
+                f'joint {name!r}: no effort limit is known; set the parameter effort_limit (.inf: no limit)'
+            )
     return limits
 
 
 def rate_limits(stated, joint_names) -> np.ndarray:
-    """Return the rate limit (n, N m/s) of each joint from ``stated`` (n or one for all), 0 where there is none."""
+    """Return the rate limit of each joint.
+
+    Parameters
+    ----------
+    stated : array_like, (1,) or (n,)
+        Configured limits, N m/s (prismatic joints: N/s); 0: no limit.
+    joint_names : sequence of str
+        Names of the n joints.
+
+    Returns
+    -------
+    ndarray, (n,)
+        N m/s or N/s.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong length or a negative entry.
+    """
     return _for_each('rate_limit', stated, joint_names)
 
 
 def _for_each(name: str, values, joint_names) -> np.ndarray:
-    """Return numbers >= 0, one for each joint; ArgumentError naming what is wrong."""
+    """Return ``values`` (1 or n), all at least 0, as an array (n,); raise ArgumentError otherwise."""
     values = np.array(values, float)
     if values.shape not in ((1,), (len(joint_names),)) or not (values >= 0.0).all():
         raise ArgumentError(f'{name}: expected one number >= 0 or {len(joint_names)}, got {values.tolist()}')

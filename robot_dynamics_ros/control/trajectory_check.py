@@ -1,4 +1,4 @@
-"""What a trajectory asks of a robot's joints, and how fast it may be run within their limits."""
+"""Trajectory check: peak efforts and velocities of a trajectory, and the time scaling that keeps them within limits."""
 
 from typing import NamedTuple
 
@@ -8,51 +8,66 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
-PERIOD = 0.01  # s, between two samples unless another is asked for
+PERIOD = 0.01  # default time between two samples, s
 MOST_SAMPLES = 100_000
-FASTEST, SLOWEST = 0.1, 100.0  # factors of time that are tried
-STEP = 1.1  # between factors that are tried before bisection: what lies between two of them is taken for monotone
-TOLERANCE = 1e-9  # of the factor, relative
+FASTEST, SLOWEST = 0.1, 100.0  # range of the time scaling
+STEP = 1.1  # ratio of two factors of the search before bisection, which assumes that efforts decrease between them
+TOLERANCE = 1e-9  # of the time scaling, relative
 
 
 class Motion(NamedTuple):
-    """A trajectory at m times: the two ends of each segment, so that points between segments occur twice."""
+    """A trajectory at m times, which include both ends of each segment: a point between two segments occurs twice."""
 
     times: np.ndarray  # (m,) s
     q: np.ndarray  # (m, n) rad or m
     qd: np.ndarray  # (m, n)
     qdd: np.ndarray  # (m, n)
-    last: np.ndarray  # (m,) whether no other sample of this time follows
+    last: np.ndarray  # (m,) whether this is the last sample of its time
 
 
 class Check(NamedTuple):
-    """What ``check`` found; n joints, m samples."""
+    """Result of ``check``; n joints, m samples."""
 
     motion: Motion
     effort: np.ndarray  # (m, n) N m or N: gravity, Coriolis, inertia, friction
-    peak_effort: np.ndarray  # (n,) of largest magnitude, with its sign
+    peak_effort: np.ndarray  # (n,) effort of largest magnitude, with its sign, N m or N
     peak_effort_time: np.ndarray  # (n,) s
-    effort_margin: np.ndarray  # (n,) limit less magnitude of the peak; NaN where the limit is unknown
-    peak_velocity: np.ndarray  # (n,) largest speed
+    effort_margin: np.ndarray  # (n,) effort limit minus |peak_effort|; NaN if the limit is unknown
+    peak_velocity: np.ndarray  # (n,) largest speed, rad/s or m/s
     time_scaling: float | None
-    """Smallest factor of time, from ``FASTEST`` on, with the samples within the known limits; None: there is none.
+    """Smallest factor of all times, at least ``FASTEST``, with every sample within the known limits; None: infeasible.
 
-    There is none where gravity alone is beyond a limit, for there the arm could not stop, or where friction or a limit
-    of velocity leaves none up to ``SLOWEST``.
+    It is infeasible if gravity alone exceeds an effort limit, so that the arm could not stop there, or if friction or a
+    velocity limit needs a factor beyond ``SLOWEST``.
     """
 
 
 def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check:
-    """Return what ``trajectory`` asks of ``robot`` at samples that are at most ``period`` s apart.
+    """Peak efforts and velocities of a trajectory, and the smallest factor of its times that keeps them within limits.
 
-    It is looked at from its first point to its last. Raises ArgumentError for a period that is not positive and for
-    more than ``MOST_SAMPLES`` samples, and where an effort is not finite.
+    Parameters
+    ----------
+    robot : Robot
+        With the payload and gravity of the motion.
+    trajectory : Trajectory
+        Sampled from its first point to its last, both ends of each segment included.
+    period : float
+        Largest time between two samples, s.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    ArgumentError
+        For a period that is not positive, more than ``MOST_SAMPLES`` samples or an effort that overflows.
     """
     motion = sampled(trajectory, period)
     efforts = _Efforts(robot, motion)
     effort = efforts.at(1.0)
     if not np.isfinite(effort).all():
-        raise ArgumentError('trajectory: its efforts are not finite; some of its numbers or gravity are too large')
+        raise ArgumentError('trajectory: its efforts overflow; reduce its velocities, accelerations or gravity')
     peak, joints = np.abs(effort).argmax(axis=0), np.arange(robot.nv)
     peak_effort = effort[peak, joints]
     peak_velocity = np.abs(motion.qd).max(axis=0)
@@ -68,23 +83,20 @@ def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check
 
 
 def sampled(trajectory: Trajectory, period: float) -> Motion:
-    """Return ``trajectory`` at times at most ``period`` s apart, each segment from its start to its end.
-
-    Raises ArgumentError as ``check`` does.
-    """
+    """Return samples of ``trajectory`` that are at most ``period`` s apart; raise ArgumentError as ``check`` does."""
     if not 0.0 < period < np.inf:
         raise ArgumentError(f'sample_period: expected a positive number of seconds, got {period}')
     starts, coefficients, final = trajectory.segments
     if not len(coefficients):
-        rest = np.zeros((1, len(final)))
-        return Motion(starts, final[None], rest, rest, np.array([True]))
+        zeros = np.zeros((1, len(final)))
+        return Motion(starts, final[None], zeros, zeros, np.array([True]))
     lengths = np.diff(starts)
     parts = np.ceil(lengths / period)
     count = np.sum(parts + 1)
     if count > MOST_SAMPLES:
         raise ArgumentError(
             f'sample_period: {period:g} s makes {count:.0f} samples of {lengths.sum():g} s, at most {MOST_SAMPLES} are'
-            ' answered'
+            ' allowed; choose a longer period'
         )
     parts = parts.astype(int)
     segment = np.repeat(np.arange(len(parts)), parts + 1)
@@ -102,23 +114,23 @@ def sampled(trajectory: Trajectory, period: float) -> Motion:
 
 
 class _Efforts:
-    """The efforts of a motion that is run faster or slower."""
+    """Efforts of a motion with scaled times: g + (M qdd + c) / factor^2 + friction(qd / factor)."""
 
     def __init__(self, robot: Robot, motion: Motion):
-        """Prepare what does not depend on the speed."""
+        """Compute the terms that do not depend on the factor."""
         self._robot, self._qd = robot, motion.qd
         self._gravity = robot.gravity_torque(motion.q)
-        # M qdd + c, both of which go with the square of the speed
+        # M qdd + c, proportional to the square of the speed
         self._moving = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd) - self._gravity
 
     def at(self, factor: float) -> np.ndarray:
-        """Return the efforts (m, n) where all times are multiplied by ``factor``; infinity is rest."""
+        """Return the efforts (m, n) with all times multiplied by ``factor``; infinity: the arm stands still."""
         rigid = self._gravity + self._moving / factor**2
         return rigid + self._robot.friction_torque(self._qd / factor, rigid)
 
 
 def _time_scaling(efforts: _Efforts, limit: np.ndarray, least: float) -> float | None:
-    """Return the smallest factor of time, ``FASTEST`` and ``least`` or more, with efforts up to ``limit`` (n)."""
+    """Return the smallest factor >= ``FASTEST`` and ``least`` with |effort| <= ``limit`` (n); None: infeasible."""
 
     def fits(factor: float) -> bool:
         return bool((np.abs(efforts.at(factor)) <= limit).all())
@@ -138,12 +150,12 @@ def _time_scaling(efforts: _Efforts, limit: np.ndarray, least: float) -> float |
 
 
 def _known(limit: np.ndarray) -> np.ndarray:
-    """Return limits (n), infinite where they are unknown."""
+    """Return limits (n) with infinity for unknown ones."""
     return np.where(np.isnan(limit), np.inf, limit)
 
 
 def _polynomial(coefficients: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Return polynomials (m, n) at t (m, 1) of ``coefficients`` (m, powers, n), lowest power first."""
+    """Return polynomials (m, n) at t (m, 1) with ``coefficients`` (m, powers, n), lowest power first."""
     value = coefficients[:, -1]
     for power in range(coefficients.shape[1] - 2, -1, -1):
         value = value * t + coefficients[:, power]

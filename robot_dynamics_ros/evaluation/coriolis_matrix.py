@@ -7,7 +7,7 @@ from robot_dynamics_ros.evaluation.evaluator import Evaluator
 
 
 def coriolis_matrix(evaluator: Evaluator, q, qd) -> np.ndarray:
-    """Return C (..., nv, nv; N m s/rad or N s/m) at q, qd; ModelError where qd is not the time derivative of q.
+    """Return C (..., nv, nv; N m s/rad or N s/m) with C qd = c(q, qd); ModelError where qd is not the derivative of q.
 
     Siciliano et al. 2009, section 7.2.1.
     """

@@ -6,48 +6,22 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
-from robot_dynamics_ros.evaluation import external_forces, operational_space
+from robot_dynamics_ros.evaluation import external_forces, operational_space, results
 from robot_dynamics_ros.evaluation.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
-from robot_dynamics_ros.evaluation.results import (
-    Acceleration,
-    Accelerations,
-    ConsistentInverse,
-    CoriolisMatrix,
-    Currents,
-    Derivatives,
-    Energy,
-    EnergyRegressor,
-    FrameInertia,
-    InverseMassMatrix,
-    Jacobian,
-    MassMatrix,
-    Momentum,
-    MomentumMatrix,
-    Point,
-    PointJacobian,
-    Pose,
-    Position,
-    Positions,
-    Steps,
-    TorqueRegressor,
-    Torques,
-    Velocity,
-    Wrench,
-)
 from robot_dynamics_ros.model import base_parameters, configuration
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.payload import Payload, loaded
 
 ALIGNED = 'local_world_aligned'
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, where z is up
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 
 
 @documented
 class Dynamics:
-    """The dynamics of one robot, for one state or any batch of states (..., nq or nv), which broadcast.
+    """The dynamics quantities of one robot, for one state or for batches of states (..., nq or nv), which broadcast.
 
     Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints); 6-vectors have
     their angular part first. ArgumentError names an argument of a wrong shape, or with NaN or inf.
@@ -61,9 +35,9 @@ class Dynamics:
         threads: int | None = None,
         payloads: Mapping[str, Payload] | tuple[()] = (),
     ):
-        """Make the robot of ``model`` under ``gravity`` (3, m/s^2, base frame), with ``payloads`` on its frames.
+        """Store ``model`` with ``payloads`` on its frames under ``gravity`` (3, m/s^2, base frame).
 
-        ``specialised`` is code for this robot; ``threads`` is the number of cores that a copy and a pickle ask for.
+        ``specialised`` is code for this robot; ``threads`` is the number of cores for changed copies and pickles.
         """
         self._bare = model
         self._payloads = dict(payloads)
@@ -77,14 +51,14 @@ class Dynamics:
         self._zeros = np.zeros(self.nv)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
-    nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities; torques are as many.')
+    nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
 
     def inverse_dynamics(
         self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED, base_velocity=None, base_acceleration=None
-    ) -> Torques:
-        """Joint torques of a motion: tau = M qdd + c + g - J' F; rigid bodies and rotors, no friction.
+    ) -> results.Torques:
+        """Joint torques of a motion: tau = M(q) qdd + c(q, qd) + g(q) - J' F; rotors are included, friction is not.
 
-        Generic kernels compute with wrenches or with a base that moves. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
+        With wrenches or a moving base, generic kernels compute. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
         """
         if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('inverse_dynamics', self._load, out, q, qd, qdd)
@@ -93,187 +67,201 @@ class Dynamics:
 
     def forward_dynamics(
         self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED, base_velocity=None, base_acceleration=None
-    ) -> Accelerations:
+    ) -> results.Accelerations:
         """Joint accelerations under joint torques: qdd = M^-1 (tau - c - g + J' F); subtract friction from tau.
 
-        A base that moves does so whatever the arm does; an arm on a free joint reacts. Raises ModelError where a joint
-        has no inertia. By mass matrix for few joints (Walker & Orin 1982), else Featherstone & Orin 2000, eq. 12 to 14.
+        The motion of a moving base is prescribed; for a floating base use a free joint. Raises ModelError for a joint
+        without inertia. By mass matrix for few joints (Walker & Orin 1982), else Featherstone & Orin 2000, eq. 12 to
+        14.
         """
         if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
         base = base_velocity, base_acceleration
         return external_forces.forward_dynamics(self._evaluator, out, wrenches, reference_frame, base, q, qd, tau)
 
-    def mass_matrix(self, q, out=None) -> MassMatrix:
-        """Joint-space mass matrix M(q), rotors included. Featherstone & Orin 2000, eq. 9, 10."""
+    def mass_matrix(self, q, out=None) -> results.MassMatrix:
+        """Joint-space mass matrix M(q), rotor inertia included. Featherstone & Orin 2000, eq. 9, 10."""
         return self._evaluate('mass_matrix', self._load, out, q)
 
-    def mass_matrix_inverse(self, q, out=None) -> InverseMassMatrix:
-        """Inverse of the mass matrix, by articulated bodies, without forming M. Raises ModelError as forward_dynamics.
+    def mass_matrix_inverse(self, q, out=None) -> results.InverseMassMatrix:
+        """Inverse M^-1(q) of the mass matrix, from articulated-body inertias without forming M.
 
-        Rodriguez, Jain & Kreutz-Delgado 1991; RBDA table 7.1.
+        Raises ModelError for a joint without inertia. Rodriguez, Jain & Kreutz-Delgado 1991; RBDA table 7.1.
         """
         return self._evaluate('mass_matrix_inverse', self._load, out, q)
 
-    def gravity_torque(self, q, out=None) -> Torques:
-        """Joint torques g(q) that hold the robot against gravity."""
+    def gravity_torque(self, q, out=None) -> results.Torques:
+        """Joint torques g(q) = dV/dq that hold the robot against gravity; V is the potential energy."""
         return self._evaluate('gravity_torque', self._load, out, q)
 
-    def bias_torque(self, q, qd, out=None) -> Torques:
+    def bias_torque(self, q, qd, out=None) -> results.Torques:
         """Joint torques at zero acceleration: h = c(q, qd) + g(q)."""
         return self._evaluate('bias_torque', self._load, out, q, qd)
 
-    def coriolis_torque(self, q, qd, out=None) -> Torques:
-        """Coriolis and centrifugal torques c(q, qd)."""
+    def coriolis_torque(self, q, qd, out=None) -> results.Torques:
+        """Coriolis and centrifugal torques c(q, qd) = h(q, qd) - g(q)."""
         return self._evaluate('bias_torque', self._weightless, out, q, qd)
 
-    def coriolis_matrix(self, q, qd, out=None) -> CoriolisMatrix:
-        """Matrix C of Christoffel symbols: C qd = c(q, qd), and dM/dt - 2 C is skew. Siciliano et al. 2009, 7.2.1.
+    def coriolis_matrix(self, q, qd, out=None) -> results.CoriolisMatrix:
+        """Matrix C of Christoffel symbols: C qd = c(q, qd), and dM/dt - 2 C is skew-symmetric.
 
-        Raises ModelError where qd is not the time derivative of q: for planar, spherical and free joints.
+        Raises ModelError for planar, spherical and free joints, where qd is not the time derivative of q. Siciliano et
+        al. 2009, section 7.2.1.
         """
         return written(out, coriolis_matrix(self._evaluator, q, qd))
 
-    def inertia_torque(self, q, qdd, out=None) -> Torques:
-        """Joint torques M(q) qdd."""
+    def inertia_torque(self, q, qdd, out=None) -> results.Torques:
+        """Joint torques M(q) qdd of an acceleration."""
         return self._evaluate('inverse_dynamics', self._weightless, out, q, self._zeros, qdd)
 
-    def friction_torque(self, qd, tau=None, out=None) -> Torques:
-        """Joint torques that overcome friction; ``kernels.friction`` has the equation.
+    def friction_torque(self, qd, tau=None, out=None) -> results.Torques:
+        """Joint torques that overcome friction: viscous qd + level sign(qd) + offset, with a smooth sign.
 
-        Load-dependent friction needs the torques that the joints transmit: ArgumentError where ``tau`` is left out.
+        level = coulomb + load abs(tau) + stribeck / (1 + (qd / stribeck_velocity)^2), where tau are the torques that
+        the joints transmit. Raises ArgumentError if ``tau`` is omitted and a joint has load-dependent friction.
         """
         return friction_torque(self._evaluator, qd, tau, out)
 
-    def kinetic_energy(self, q, qd, out=None) -> Energy:
-        """Kinetic energy qd' M qd / 2, rotors included."""
+    def kinetic_energy(self, q, qd, out=None) -> results.Energy:
+        """Kinetic energy T = qd' M(q) qd / 2, rotors included."""
         return self._evaluate('kinetic_energy', self._load, out, q, qd)
 
-    def potential_energy(self, q, out=None) -> Energy:
-        """Potential energy under gravity."""
+    def potential_energy(self, q, out=None) -> results.Energy:
+        """Potential energy V = -gravity . sum of m c; zero where all moving mass is at the base's origin."""
         return self._evaluate('potential_energy', self._load, out, q)
 
-    def total_energy(self, q, qd, out=None) -> Energy:
-        """Kinetic plus potential energy."""
+    def total_energy(self, q, qd, out=None) -> results.Energy:
+        """Total energy T + V: kinetic plus potential energy."""
         return written(out, self.kinetic_energy(q, qd) + self.potential_energy(q))
 
-    def link_pose(self, q, link: str, out=None) -> Pose:
-        """Pose of a link's frame in the base frame."""
+    def link_pose(self, q, link: str, out=None) -> results.Pose:
+        """Pose T of a link's frame in the base frame: x_base = T x_link."""
         return self._evaluate(('link_pose', link, 'world'), self._load, out, q)
 
-    def link_velocity(self, q, qd, link: str, reference_frame: str = ALIGNED, out=None) -> Velocity:
-        """Velocity of a link's frame."""
+    def link_velocity(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Velocity:
+        """Velocity J(q) qd of a link's frame."""
         return self._evaluate(('link_velocity', link, reference_frame), self._load, out, q, qd)
 
-    def link_acceleration(self, q, qd, qdd, link: str, reference_frame: str = ALIGNED, out=None) -> Acceleration:
-        """Time derivative of ``link_velocity``; gravity has no part in it."""
+    def link_acceleration(self, q, qd, qdd, link: str, reference_frame=ALIGNED, out=None) -> results.Acceleration:
+        """Acceleration J qdd + dJ/dt qd of a link's frame: time derivative of ``link_velocity``, without gravity."""
         return self._evaluate(('link_acceleration', link, reference_frame), self._load, out, q, qd, qdd)
 
-    def jacobian(self, q, link: str, reference_frame: str = ALIGNED, out=None) -> Jacobian:
+    def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Jacobian:
         """Jacobian J(q) of a link's frame: ``link_velocity`` is J qd. Siciliano et al. 2009, section 3.1."""
         return self._evaluate(('jacobian', link, reference_frame), self._load, out, q)
 
-    def jacobian_dot_qd(self, q, qd, link: str, reference_frame: str = ALIGNED, out=None) -> Acceleration:
-        """dJ/dt qd: ``link_acceleration`` where qdd is zero."""
+    def jacobian_dot_qd(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Acceleration:
+        """Velocity-dependent acceleration dJ/dt qd: ``link_acceleration`` for qdd = 0."""
         return self.link_acceleration(q, qd, self._zeros, link, reference_frame, out)
 
-    def center_of_mass(self, q, out=None) -> Point:
-        """Centre of mass of all moving links."""
+    def center_of_mass(self, q, out=None) -> results.Point:
+        """Centre of mass of all moving links: sum of m c / sum of m."""
         return self._evaluate('center_of_mass', self._load, out, q)
 
-    def center_of_mass_jacobian(self, q, out=None) -> PointJacobian:
+    def center_of_mass_jacobian(self, q, out=None) -> results.PointJacobian:
         """Jacobian J of the centre of mass, whose velocity is J qd."""
         return written(out, self.centroidal_momentum_matrix(q)[..., 3:, :] / self._model.arrays.I[1:, 0].sum())
 
-    def centroidal_momentum_matrix(self, q, out=None) -> MomentumMatrix:
-        """Matrix A of the momentum A qd about the centre of mass, in the base's axes. Orin & Goswami 2008."""
+    def centroidal_momentum_matrix(self, q, out=None) -> results.MomentumMatrix:
+        """Centroidal momentum matrix A(q): the momentum about the centre of mass is A qd, in the base's axes.
+
+        Orin & Goswami 2008.
+        """
         return self._evaluate('centroidal_momentum_matrix', self._load, out, q)
 
-    def centroidal_momentum(self, q, qd, out=None) -> Momentum:
-        """Momentum about the centre of mass, in the base's axes; rotors count by their ``rotor_spin``."""
+    def centroidal_momentum(self, q, qd, out=None) -> results.Momentum:
+        """Momentum A(q) qd about the centre of mass, in the base's axes; ``rotor_spin`` is included."""
         (_, rows), shape = self._evaluator.states(q=q, qd=qd)
         return written(out, (self.centroidal_momentum_matrix(q) @ rows.reshape(*shape, self.nv, 1))[..., 0])
 
-    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED) -> Derivatives:
-        """Derivatives of ``inverse_dynamics`` by q, qd and qdd; the last is M. Singh, Russell & Wensing 2022."""
+    def inverse_dynamics_derivatives(
+        self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED
+    ) -> results.TorqueDerivatives:
+        """Derivatives of ``inverse_dynamics`` with respect to q, qd and qdd; the last is M(q).
+
+        Singh, Russell & Wensing 2022. Wrenches are constant in their reference frame.
+        """
         if wrenches is None:
             return self._evaluate('inverse_dynamics_derivatives', self._load, out, q, qd, qdd)
         return external_forces.inverse_dynamics_derivatives(self._evaluator, out, wrenches, reference_frame, q, qd, qdd)
 
-    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> Derivatives:
-        """Derivatives of ``forward_dynamics`` by q, qd and tau; the last is M^-1. Carpentier & Mansard 2018.
+    def forward_dynamics_derivatives(
+        self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED
+    ) -> results.AccelerationDerivatives:
+        """Derivatives of ``forward_dynamics`` with respect to q, qd and tau; the last is M^-1(q).
 
-        Raises ModelError where a joint has no inertia.
+        Carpentier & Mansard 2018. Wrenches are constant in their reference frame. Raises ModelError for a joint without
+        inertia.
         """
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._load, out, q, qd, tau)
         return external_forces.forward_dynamics_derivatives(self._evaluator, out, wrenches, reference_frame, q, qd, tau)
 
-    def torque_regressor(self, q, qd, qdd, out=None) -> TorqueRegressor:
-        """Regressor Y: ``inverse_dynamics`` less the rotors' torque is Y ``inertial_parameters``.
+    def torque_regressor(self, q, qd, qdd, out=None) -> results.TorqueRegressor:
+        """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.
 
         Y depends on geometry and gravity only. Siciliano et al. 2009, section 7.2.2.
         """
         return self._evaluate('torque_regressor', self._load, out, q, qd, qdd)
 
-    def kinetic_energy_regressor(self, q, qd, out=None) -> EnergyRegressor:
-        """Regressor y: the kinetic energy less the rotors' is y ``inertial_parameters``."""
+    def kinetic_energy_regressor(self, q, qd, out=None) -> results.EnergyRegressor:
+        """Regressor y(q, qd): the kinetic energy is y ``inertial_parameters`` plus that of rotors."""
         return self._evaluate('kinetic_energy_regressor', self._load, out, q, qd)
 
-    def potential_energy_regressor(self, q, out=None) -> EnergyRegressor:
-        """Regressor y: the potential energy is y ``inertial_parameters``."""
+    def potential_energy_regressor(self, q, out=None) -> results.EnergyRegressor:
+        """Regressor y(q): the potential energy is y ``inertial_parameters``."""
         return self._evaluate('potential_energy_regressor', self._load, out, q)
 
     def base_parameters(self, tolerance: float = base_parameters.TOLERANCE) -> base_parameters.BaseParameters:
-        """Fewest combinations of ``inertial_parameters`` that torques depend on, under this gravity.
+        """Base parameters: minimal identifiable combinations of ``inertial_parameters`` under this gravity.
 
-        A description that turns axes by 1.5708 needs a ``tolerance`` of 1e-4. Gautier & Khalil 1990.
+        A description that rotates axes by 1.5708 needs a ``tolerance`` of 1e-4. Gautier & Khalil 1990.
         """
         return base_parameters.base_parameters(self._model.arrays, self._gravity, tolerance)
 
-    def neutral(self) -> Position:
+    def neutral(self) -> results.Position:
         """Position at which every joint's transform is the identity."""
         return configuration.neutral(self._model.arrays)
 
-    def random(self, generator: np.random.Generator | None = None) -> Position:
-        """Random position, uniform within the limits, and from -pi to pi where there are none."""
+    def random(self, generator: np.random.Generator | None = None) -> results.Position:
+        """Random position: uniform within the limits, or from -pi to pi without limits."""
         return configuration.random(self._model.arrays, self._model.limits, generator or np.random.default_rng())
 
-    def integrate(self, q, step, out=None) -> Positions:
-        """Position after a step from q; q + step where all joints have one degree of freedom."""
+    def integrate(self, q, step, out=None) -> results.Positions:
+        """Position after a step from q; it is q + step if all joints have one degree of freedom."""
         (rows, steps), shape = self._evaluator.states(q=q, step=step)
         return written(out, configuration.integrate(self._model.arrays, rows, steps).reshape(*shape, self.nq))
 
-    def difference(self, start, end, out=None) -> Steps:
-        """Step from ``start`` to ``end``, turning the shorter way."""
+    def difference(self, start, end, out=None) -> results.Steps:
+        """Step for which integrate(start, step) is ``end``, with rotations of at most half a turn."""
         (one, other), shape = self._evaluator.states(start=start, end=end)
         return written(out, configuration.difference(self._model.arrays, one, other).reshape(*shape, self.nv))
 
-    def motor_current(self, tau, out=None) -> Currents:
-        """Motor currents of joint torques; add friction to tau. ModelError names a joint without torque constant."""
+    def motor_current(self, tau, out=None) -> results.Currents:
+        """Motor currents tau / torque_constant; tau includes friction. ModelError names a joint without constant."""
         (tau,), shape = self._evaluator.states(tau=tau)
         return written(out, (tau / self._model.torque_constant()).reshape(*shape, self.nv))
 
-    def torque_of_current(self, current, out=None) -> Torques:
-        """Joint torques of motor currents, friction not subtracted. ModelError as ``motor_current``."""
+    def torque_of_current(self, current, out=None) -> results.Torques:
+        """Joint torques current * torque_constant, friction included. ModelError as ``motor_current``."""
         (current,), shape = self._evaluator.states(current=current)
         return written(out, (current * self._model.torque_constant()).reshape(*shape, self.nv))
 
-    def operational_space_inertia(self, q, link: str, reference_frame: str = ALIGNED, out=None) -> FrameInertia:
-        """Operational-space inertia (J M^-1 J')^-1 of a link's frame; Khatib 1987.
+    def operational_space_inertia(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.FrameInertia:
+        """Operational-space inertia (J M^-1 J')^-1 of a link's frame. Khatib 1987.
 
         Raises SingularError where the link cannot move in all six directions.
         """
         return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[0])
 
-    def consistent_inverse(self, q, link: str, reference_frame: str = ALIGNED, out=None) -> ConsistentInverse:
+    def consistent_inverse(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
         """Dynamically consistent inverse M^-1 J' (J M^-1 J')^-1 of J. Raises SingularError."""
         return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[1])
 
-    def operational_space_bias(self, q, qd, link: str, reference_frame: str = ALIGNED, out=None) -> Wrench:
-        """Wrench of Coriolis and centrifugal forces at a link, without gravity. Raises SingularError."""
+    def operational_space_bias(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
+        """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError."""
         return written(out, operational_space.bias(self._evaluator, q, qd, link, reference_frame))
 
-    def operational_space_gravity(self, q, link: str, reference_frame: str = ALIGNED, out=None) -> Wrench:
-        """Wrench at a link that holds the robot against gravity. Raises SingularError."""
+    def operational_space_gravity(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
+        """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
         return written(out, operational_space.gravity(self._evaluator, q, link, reference_frame))

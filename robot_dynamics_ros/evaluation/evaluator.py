@@ -23,18 +23,18 @@ from robot_dynamics_ros.model.regrouping import regrouped
 
 ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum_matrix')
 Key = str | tuple[str, str, str]
-"""An algorithm by its name; one of a frame by its name, the link and the reference frame."""
+"""Name of an algorithm; for one of a frame: name, link and reference frame."""
 
 
 class Evaluator:
     """Evaluates the algorithms of one robot for one state or a batch of states.
 
-    ``specialised`` is used where it is code for this model: only the last link's inertia may differ. Otherwise the
-    generic kernels compute. ``load`` and ``weightless`` are run-time inputs of both, with gravity and without.
+    ``specialised`` code is used if it was compiled for this model; only the last link's inertia may differ. Otherwise
+    generic kernels are used. ``load`` and ``weightless`` are the run-time inputs of both, with and without gravity.
     """
 
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None):
-        """Choose the binding; ``gravity`` (3, m/s^2) is in the base frame."""
+        """Select the binding; ``gravity`` (3, m/s^2) is in the base frame."""
         self.model = model
         self.arrays = regrouped(model.arrays)
         self.generic = Generic(self.arrays, model.arrays)
@@ -52,7 +52,7 @@ class Evaluator:
 
         Raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
         """
-        # compiled code checks types, shapes and numbers itself
+        # fast path: compiled code checks types, shapes and finiteness
         plan = None
         try:
             single, shape, plan = self._entries[key]
@@ -60,21 +60,21 @@ class Evaluator:
             if single(*vectors, load, result):
                 return result
         except (KeyError, TypeError):
-            pass  # what follows converts the arguments, or says what is wrong with them
+            pass  # not prepared yet, or arguments that have to be converted or rejected
         if plan is None:
             self._entries[key] = self._entry(key)
             return self.evaluate(key, load, out, *vectors)
         return self._evaluate(plan, load, out, vectors)
 
     def evaluate_with_wrenches(self, name: str, out, wrenches, reference_frame: str, *vectors) -> np.ndarray:
-        """Return the results (..., shape) of an algorithm with external wrenches on the links (None: without)."""
+        """Return the results (..., shape) of an algorithm with external wrenches on the links, or None."""
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         return self._evaluate(self._plan(name), self.load, out, vectors, wrenches, reference_frame)
 
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
-        """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError where there is none.
+        """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError if there is none.
 
-        With a ``link`` it is of that frame, expressed in ``reference_frame``.
+        With a ``link``, the algorithm is one of that frame, expressed in ``reference_frame``.
         """
         offered = [it for it in ALGORITHMS if not ALGORITHMS[it].bodies] if link is None else [*OF_A_FRAME]
         if name not in offered:
@@ -93,18 +93,18 @@ class Evaluator:
         return rows, shape
 
     def _entry(self, key: Key) -> 'Entry':
-        """Return how an algorithm is evaluated for one state."""
+        """Prepare an algorithm for single states."""
         plan = self._plan(key)
         compiled = None if self._quaternions else self.specialised
         return refuse if compiled is None else getattr(compiled.single, plan.name), plan.shape, plan
 
     def _plan(self, key: Key) -> 'Plan':
-        """Return how an algorithm is evaluated over a batch."""
+        """Prepare an algorithm for batches."""
         name, algorithm = self._algorithm(key)
         return Plan(name, algorithm, algorithm.shape_of(self.arrays))
 
     def _algorithm(self, key: Key) -> tuple[str, Algorithm]:
-        """Return an algorithm and its name among the specialised ones."""
+        """Return an algorithm and its name in specialised code; one of a frame is added to that code."""
         if isinstance(key, str):
             return key, ALGORITHMS[key]
         program, link, reference_frame = key
@@ -119,7 +119,7 @@ class Evaluator:
     def _evaluate(
         self, plan: 'Plan', load: np.ndarray, out, vectors: tuple, wrenches=None, reference_frame: str = 'local'
     ) -> np.ndarray:
-        """Return the results for vectors of any accepted form."""
+        """Validate and convert the vectors, evaluate all states, and return the results."""
         name, algorithm, item = plan
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
@@ -135,14 +135,14 @@ class Evaluator:
         return filled(given, result)
 
     def _f_ext(self, wrenches, reference_frame: str, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return wrenches in the frames of the links, (1 or count, n + 1, 6), at q (count, nq)."""
+        """Return wrenches (1 or count, n + 1, 6) in the frames of the links, at q (count, nq)."""
         poses = None
         if reference_frame != 'local':
             poses = self.evaluate('link_poses', self.load, None, q.reshape(*shape, q.shape[-1]))
         return validation.wrenches(self.model, wrenches, shape, reference_frame, poses)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return vectors as rows (count, n), and the batch's shape; q's quaternions are of length 1."""
+        """Return vectors as rows (count, n), and the batch's shape; ArgumentError for a quaternion not of length 1."""
         rows, shape = validation.states({name: self._lengths.get(name, self._nv) for name in vectors}, **vectors)
         if self._quaternions:
             for name, row in zip(vectors, rows, strict=True):
@@ -151,41 +151,40 @@ class Evaluator:
         return rows, shape
 
     def _explain_not_finite(self, name: str, rows, vectors: dict) -> None:
-        """Raise what kept an algorithm from a finite result: an argument, a joint without inertia, or overflow."""
+        """Raise the reason for a result that is not finite: an argument, a joint without inertia, or overflow."""
         for argument, vector in vectors.items():
             validation.check_finite(argument, np.asarray(vector, float))
         if name in ABOUT_CENTER_OF_MASS and not self.model.arrays.I[1:, 0].any():
-            return  # NaN, for there is none
+            return  # NaN: a robot without mass has no centre of mass
         if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
-            place = self.generic.velocity_without_inertia(rows[0])
-            if place is not None:
-                what, which = name.replace('_', ' '), self.model.joint_of_velocity(place)
+            velocity = self.generic.velocity_without_inertia(rows[0])
+            if velocity is not None:
+                what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
                 raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
-        large = ', '.join(vectors)
-        raise ArgumentError(f'{name}: the result is not finite; some of {large} or the wrenches are too large')
+        raise ArgumentError(
+            f'{name}: the result is not finite; some of {", ".join(vectors)} or the wrenches are too large'
+        )
 
 
 class Plan(NamedTuple):
-    """An algorithm for one robot."""
+    """An algorithm, its name in specialised code, and the shape of its result for one state."""
 
     name: str
-    """Among the specialised algorithms."""
     algorithm: Algorithm
     shape: tuple[int, ...]
-    """Of the result of one state."""
 
 
 Entry = tuple[Callable, tuple[int, ...], Plan]
-"""Compiled code for one state (``refuse``: none), the shape of its result, and what batches need."""
+"""Compiled code for one state (``refuse`` if there is none), the shape of its result, and the plan for batches."""
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:
-    """Return the caller's array, holding what a kernel wrote."""
+    """Copy a kernel's result to the caller's array, unless it is the same, and return that array."""
     if written is not given:
         given[...] = written
     return given
 
 
 def written(out, result: np.ndarray) -> np.ndarray:
-    """Return a finished result, in the caller's array where there is one."""
+    """Return a result, copied to the caller's array ``out`` if it is not None."""
     return result if out is None else filled(validation.result(out, result.shape)[0], result)

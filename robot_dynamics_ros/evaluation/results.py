@@ -1,4 +1,4 @@
-"""What quantities are: arrays with their shapes and units."""
+"""Types of results: arrays with their shapes and units."""
 
 from typing import Annotated
 
@@ -14,19 +14,26 @@ Energy = Annotated[np.ndarray, '(...)', 'J.']
 MassMatrix = Annotated[np.ndarray, '(..., nv, nv)', 'kg m^2 (prismatic: kg).']
 InverseMassMatrix = Annotated[np.ndarray, '(..., nv, nv)', '1/(kg m^2) (prismatic: 1/kg).']
 CoriolisMatrix = Annotated[np.ndarray, '(..., nv, nv)', 'N m s/rad (prismatic: N s/m).']
-Derivatives = Annotated[
-    np.ndarray, '(..., 3, nv, nv)', 'By the three arguments, per unit of each; column k is of a step of velocity k.'
+TorqueDerivatives = Annotated[
+    np.ndarray,
+    '(..., 3, nv, nv)',
+    'N m/rad, N m s/rad, kg m^2 (prismatic: N for N m, m for rad). Column k belongs to velocity k.',
 ]
-TorqueRegressor = Annotated[np.ndarray, '(..., nv, 10 n)', 'N m (N) per unit of a parameter.']
-EnergyRegressor = Annotated[np.ndarray, '(..., 10 n)', 'J per unit of a parameter.']
-Pose = Annotated[np.ndarray, '(..., 4, 4)', 'Homogeneous transform, m.']
+AccelerationDerivatives = Annotated[
+    np.ndarray,
+    '(..., 3, nv, nv)',
+    '1/s^2, 1/s, 1/(kg m^2) (prismatic: rad for 1, m for rad). Column k belongs to velocity k.',
+]
+TorqueRegressor = Annotated[np.ndarray, '(..., nv, 10 n)', 'N m (prismatic: N) per kg, kg m, kg m^2.']
+EnergyRegressor = Annotated[np.ndarray, '(..., 10 n)', 'J per kg, kg m, kg m^2.']
+Pose = Annotated[np.ndarray, '(..., 4, 4)', 'Homogeneous transformation; translation in m.']
 Velocity = Annotated[np.ndarray, '(..., 6)', 'rad/s, m/s.']
 Acceleration = Annotated[np.ndarray, '(..., 6)', 'rad/s^2, m/s^2.']
-Jacobian = Annotated[np.ndarray, '(..., 6, nv)', 'rad, m per unit of q.']
+Jacobian = Annotated[np.ndarray, '(..., 6, nv)', 'rad, m per rad (prismatic: m).']
 Point = Annotated[np.ndarray, '(..., 3)', 'm, in the base frame.']
-PointJacobian = Annotated[np.ndarray, '(..., 3, nv)', 'm per unit of q.']
+PointJacobian = Annotated[np.ndarray, '(..., 3, nv)', 'm per rad (prismatic: m).']
 Momentum = Annotated[np.ndarray, '(..., 6)', 'N m s, N s.']
-MomentumMatrix = Annotated[np.ndarray, '(..., 6, nv)', 'N m s, N s per unit of qd.']
+MomentumMatrix = Annotated[np.ndarray, '(..., 6, nv)', 'N m s, N s per rad/s (prismatic: m/s).']
 Wrench = Annotated[np.ndarray, '(..., 6)', 'N m, N.']
-FrameInertia = Annotated[np.ndarray, '(..., 6, 6)', 'kg m^2, kg m, kg.']
-ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6)', 'Unit of q per rad, m.']
+FrameInertia = Annotated[np.ndarray, '(..., 6, 6)', 'kg m^2 (angular), kg m (coupling), kg (linear).']
+ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6)', 'rad (prismatic: m) per rad, m.']

@@ -1,1 +1,1 @@
-"""Robot descriptions in and out: URDF, MJCF, Denavit-Hartenberg tables, YAML; the bundled robots."""
+"""Import and export of robot models: URDF, MJCF, Denavit-Hartenberg tables, YAML; the bundled robots."""

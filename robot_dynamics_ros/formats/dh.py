@@ -1,10 +1,10 @@
-"""Denavit-Hartenberg tables in, model out.
+"""Import of Denavit-Hartenberg tables.
 
-Standard rows (Siciliano et al. 2009, section 2.8.2; distal) place frame i on frame i - 1 by
-Rz(theta) Tz(d) Tx(a) Rx(alpha), modified rows (Craig, Introduction to Robotics, section 3.4; proximal) by
-Rx(alpha) Tx(a) Rz(theta) Tz(d). Either way joint i turns about, or slides along, the z that theta and d belong to.
-A link of the model has its origin on its joint's axis: it is the frame after Rz(theta) Tz(d). That is frame i of a
-modified table; frame i of a standard one sits on the link at Tx(a) Rx(alpha).
+The pose of frame i in frame i - 1 is Rz(theta) Tz(d) Tx(a) Rx(alpha) by a standard row (Siciliano et al. 2009, section
+2.8.2; distal) and Rx(alpha) Tx(a) Rz(theta) Tz(d) by a modified row (Craig, Introduction to Robotics, section 3.4;
+proximal). Joint i rotates about, or translates along, the z axis of theta and d. The frame of link i in the model has
+its origin on the joint axis, after Rz(theta) Tz(d): frame i of a modified table. Frame i of a standard table is fixed
+to the link at Tx(a) Rx(alpha).
 """
 
 import math
@@ -30,8 +30,8 @@ KINDS = ('revolute', 'prismatic')
 class DHRow:
     """One row of a table: a joint, and the link that it moves.
 
-    The position q enters as theta + sign q where the joint is revolute, as d + sign q where it is prismatic. In a
-    modified table a and alpha are those before the joint (a and alpha of i - 1). Limits left out are unknown.
+    The position q is added as theta + sign q for a revolute joint, as d + sign q for a prismatic one. In a modified
+    table a and alpha are those before the joint (a and alpha of i - 1). Limits of NaN are unknown.
     """
 
     a: float = 0.0  # m     along x
@@ -67,18 +67,40 @@ def model_from_dh(
     base: ArrayLike | None = None,
     tool: ArrayLike | None = None,
 ) -> Model:
-    """Return the chain of a DH table; each row is a DHRow or a mapping with some of its fields.
+    """Return the model of the chain of a DH table; its frames dh_0, dh_1, ... are the DH frames.
 
-    ``base`` (4, 4) is the pose of DH frame 0 in the base link, ``tool`` that of the frame 'tool' in the last DH
-    frame; left out, they are the identity, and there is no frame 'tool'. The DH frames are the frames dh_0, dh_1, ...
-    Raises ModelError naming row and field, and ArgumentError for another convention.
+    Parameters
+    ----------
+    rows : list of DHRow or mapping
+        One row for each joint, a mapping with some of the fields of ``DHRow``.
+    convention : {'standard', 'modified'}
+        Meaning of the rows.
+    name : str
+        Name of the robot.
+    base_link : str
+        Name of the base link.
+    base : array_like, (4, 4), optional
+        Pose of DH frame 0 in the base link, m. Default: identity.
+    tool : array_like, (4, 4), optional
+        Pose of the frame 'tool' in the last DH frame, m. Default: there is no such frame.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        For an invalid row; it names row and field.
+    ArgumentError
+        For another convention.
     """
     if convention not in CONVENTIONS:
         raise ArgumentError(f'convention: expected one of {", ".join(CONVENTIONS)}, got {checked.shown(convention)}')
     if not isinstance(rows, list | tuple):
         raise ModelError(f'rows: expected a list of rows, got {checked.shown(rows)}')
     parent = checked.name('base_link', base_link)
-    dh_frame = np.eye(4) if base is None else checked.pose('base', base)  # in the link before the next joint
+    dh_frame = np.eye(4) if base is None else checked.pose('base', base)  # in the frame of the current link
     frames = {'dh_0': _frame(0, dh_frame)}
     joints: list[Joint] = []
     findings: list[Finding] = []
@@ -88,23 +110,23 @@ def model_from_dh(
         along_x = _screw([1.0, 0.0, 0.0], row.alpha, row.a)
         along_z = _screw([0.0, 0.0, 1.0], row.theta, row.d)
         if convention == 'standard':
-            rest, dh_frame = dh_frame @ along_z, along_x
+            pose, dh_frame = dh_frame @ along_z, along_x
         else:
-            rest, dh_frame = dh_frame @ along_x @ along_z, np.eye(4)
+            pose, dh_frame = dh_frame @ along_x @ along_z, np.eye(4)
         frames[f'dh_{i}'] = _frame(i, dh_frame)
         about_com = np.asarray(row.inertia)
         findings += audit_inertial(link, row.mass, about_com)
         inertial = dh_frame if row.inertial_frame is None else dh_frame @ np.asarray(row.inertial_frame)
-        turn, origin = inertial[:3, :3], inertial[:3, 3]
+        R, p = inertial[:3, :3], inertial[:3, 3]
         joint = Joint(
             name=row.joint or f'joint_{i}',
             link=link,
             parent=parent,
             kind=row.kind,
             axis=np.array([0.0, 0.0, float(row.sign)]),
-            rotation=exact(rest[:3, :3]),
-            origin=rest[:3, 3],
-            inertia=ten_parameters(row.mass, turn @ np.asarray(row.com) + origin, turn @ about_com @ turn.T),
+            rotation=exact(pose[:3, :3]),
+            origin=pose[:3, 3],
+            inertia=ten_parameters(row.mass, R @ np.asarray(row.com) + p, R @ about_com @ R.T),
             rotor=row.rotor,
             lower=row.lower,
             upper=row.upper,
@@ -122,7 +144,7 @@ def model_from_dh(
 
 
 def _checked(where: str, given: DHRow | Mapping) -> DHRow:
-    """Return a row with every field checked and made an array or number; ModelError naming the field."""
+    """Return a row with every field validated and converted; ModelError naming the field."""
     written = vars(given) if isinstance(given, DHRow) else checked.table(where, given, _KEYS)
     row = DHRow(**written)
     frame = row.inertial_frame
@@ -146,12 +168,12 @@ def _checked(where: str, given: DHRow | Mapping) -> DHRow:
 
 
 def _screw(axis, angle: float, length: float) -> np.ndarray:
-    """Return the pose (4, 4) turned by ``angle`` about and moved by ``length`` along one axis (3)."""
+    """Return the pose (4, 4; m) rotated by ``angle`` about and translated by ``length`` along one axis (3)."""
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = about(axis, angle), length * np.asarray(axis)
     return pose
 
 
 def _frame(link: int, pose: np.ndarray) -> Frame:
-    """Return the frame with this pose (4, 4) in a link's frame."""
+    """Return the frame at a pose (4, 4; m) in a link's frame."""
     return Frame(link, exact(pose[:3, :3]), pose[:3, 3])

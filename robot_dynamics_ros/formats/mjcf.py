@@ -1,10 +1,10 @@
-"""MJCF in, model out, by way of MuJoCo's own compiler: what can't be represented is refused by name, never ignored.
+"""Import of MJCF, compiled by MuJoCo; elements that a model cannot represent are rejected by name, never ignored.
 
-MuJoCo puts a body at its place on the parent and then moves it by its joints, one after the other, in the body's own
-axes: a slide by axis (q - ref), a hinge or ball about an axis or point at the joint's pos. A joint that is not a body's
-last, or whose pos is not the body's origin, moves a link of its own, <body>/<joint>, which the body is on. A free joint
-puts its body anywhere in the world. Coordinates and velocities are those of ``kinds``, not always MuJoCo's: quaternions
-are x, y, z, w, a free joint's velocity is angular first and all of it in the link's axes.
+In MuJoCo a body is moved by its joints one after the other, in the body's own axes: a slide by axis (q - ref), a hinge
+or ball about an axis or point at the joint's pos. A joint that is not a body's last, or whose pos is not the body's
+origin, gets an intermediate link <body>/<joint>. A free joint has the world as its parent. Coordinates and velocities
+are those of ``model.joint_types``, not always MuJoCo's: quaternions are x, y, z, w, and a free joint's velocity is
+angular first, all in the link's axes.
 """
 
 import math
@@ -26,8 +26,8 @@ from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.model.rotations import about, exact
 
 _KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
-# Fields of MjModel that have to be zero, for a model has no place for them: kind of element, what it is.
-_NO_PLACE = {
+# Fields of MjModel that must be zero, since a model cannot represent them: element, meaning.
+_UNSUPPORTED = {
     'jnt_stiffness': ('joint', 'a spring'),
     'jnt_stiffnesspoly': ('joint', 'a spring'),
     'dof_dampingpoly': ('joint', 'a damping that is not linear'),
@@ -45,21 +45,21 @@ _NO_PLACE = {
     'actuator_dampingpoly': ('actuator', 'a damping of its own'),
 }
 _CELLS = {'texture': ('width', 'height'), 'hfield': ('nrow', 'ncol')}
-# Attributes that say how much MuJoCo makes of an element, without a limit of its own.
+# Attributes that multiply what MuJoCo allocates for an element, which it does not limit.
 _COUNTED = {'replicate': ('count',), 'composite': ('count',), 'flexcomp': ('count',), **_CELLS}
-CELLS_OF_AN_ELEMENT = 1000  # that take about as much memory
-# What MuJoCo has along the axes of the world and a model would have along the link's.
-_NO_PLACE_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
+CELLS_OF_AN_ELEMENT = 1000  # cells that need about as much memory as an element
+# MuJoCo applies these along the axes of the world, a model would along the link's.
+_UNSUPPORTED_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
 
 
 def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of an MJCF: a path, or the text itself if it contains '<'.
 
-    Joints in MuJoCo's order, their armature as rotor inertia, damping and frictionloss as viscous and Coulomb
-    friction, range and symmetric force limits; bodies are links or frames, a mocap body one of the base. How far a
-    ball may turn has no place among the limits; a finding says so.
-    Actuators and contacts are no part of a model. MuJoCo opens what a file names, so text may name no files. Raises
-    ModelError naming what can't be represented, and where MuJoCo is not installed.
+    Joints are in MuJoCo's order, with armature as rotor inertia, damping and frictionloss as viscous and Coulomb
+    friction, range, and symmetric force limits. Bodies are links or frames, a mocap body a frame of the base. The range
+    of a ball joint is dropped with a finding. Actuators and contacts are ignored. MuJoCo opens files that an MJCF
+    names, so text must not name any. Raises ModelError naming an unsupported element, and where MuJoCo is not
+    installed.
     """
     is_text = isinstance(source, str) and '<' in source
     try:
@@ -69,13 +69,13 @@ def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
 
 
 def _compiled(source: str, text: str, is_text: bool):
-    """Return MuJoCo's model of the text; of the path where it is a file's, which may name others beside it."""
+    """Return MuJoCo's model of the text, or of the file ``source``, which may name files relative to it."""
     mujoco = _mujoco()
     root = parsed(text)
     if root.tag != 'mujoco':
         raise ModelError(f'<{root.tag}>: expected <mujoco>')
-    if _made(root) > MAX_ELEMENTS:
-        raise ModelError(f'its counts and sizes make more than {MAX_ELEMENTS} elements of it')
+    if _size(root) > MAX_ELEMENTS:
+        raise ModelError(f'its counts and sizes make more than {MAX_ELEMENTS} elements')
     if is_text:
         _refuse_files(root)
     try:
@@ -84,9 +84,9 @@ def _compiled(source: str, text: str, is_text: bool):
         raise ModelError(f'MuJoCo does not load it: {" ".join(str(error).split())}') from error
 
 
-def _made(element: Element) -> float:
-    """Return about how many elements MuJoCo makes of one: itself and what it holds, as often as it says."""
-    within = 1.0 + sum(map(_made, element))
+def _size(element: Element) -> float:
+    """Return about how many elements MuJoCo creates for one: itself and its children, times its counts."""
+    within = 1.0 + sum(map(_size, element))
     attributes = element.attrib if element.tag == 'size' else _COUNTED.get(element.tag, ())
     counts = (float(part) for key in attributes for part in element.get(key, '').split() if part.isdecimal())
     cells = CELLS_OF_AN_ELEMENT if element.tag in _CELLS else 1
@@ -98,7 +98,9 @@ def _refuse_files(root: Element) -> None:
     for element in root.iter():
         for attribute in element.attrib:
             if attribute.startswith('file'):
-                raise ModelError(f'<{element.tag}>: text may name no {attribute}; the path of an MJCF may be given')
+                raise ModelError(
+                    f'<{element.tag}>: text must not name a {attribute}; pass the path of the MJCF instead'
+                )
 
 
 def _model(plant) -> tuple[Model, np.ndarray]:
@@ -107,14 +109,10 @@ def _model(plant) -> tuple[Model, np.ndarray]:
     parts: list[Joint] = []
     findings: list[Finding] = []
     for i in range(1, plant.nbody):
-        name, mass, turned = (
-            _name('body', plant.body(i)),
-            float(plant.body_mass[i]),
-            _rotation(plant.body_iquat[i]),
-        )
-        about_com = turned @ np.diag(plant.body_inertia[i]) @ turned.T
+        name, mass, R = _name('body', plant.body(i)), float(plant.body_mass[i]), _rotation(plant.body_iquat[i])
+        about_com = R @ np.diag(plant.body_inertia[i]) @ R.T
         findings += audit_inertial(name, mass, about_com)
-        findings += _limits_left_out(plant, i)
+        findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
     robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     model = merged(robot, _name('body', plant.body(0)), parts)
@@ -123,15 +121,15 @@ def _model(plant) -> tuple[Model, np.ndarray]:
 
 
 def _refuse(plant) -> None:
-    """Raise ModelError for the first thing in MuJoCo's model that moves or resists and has no place in ours."""
-    for field, (element, what) in _NO_PLACE.items():
+    """Raise ModelError for the first element of MuJoCo's model that affects the dynamics and is not supported."""
+    for field, (element, what) in _UNSUPPORTED.items():
         # an older MuJoCo lacks some of the fields
-        for i, figure in enumerate(getattr(plant, field, ())):
-            if np.any(figure):
+        for i, value in enumerate(getattr(plant, field, ())):
+            if np.any(value):
                 number = plant.dof_jntid[i] if field.startswith('dof_') else i
                 raise ModelError(f'{_called(element, getattr(plant, element)(number))}: {what} is not supported')
     for i in range(plant.njnt):
-        for field, what in _NO_PLACE_ON_FREE.items():
+        for field, what in _UNSUPPORTED_ON_FREE.items():
             if _kind(plant, i) == 'free' and getattr(plant, field)[plant.jnt_dofadr[i]]:
                 raise ModelError(f'{_called("joint", plant.joint(i))}: {what} of a free joint is not supported')
     for what, present in (
@@ -144,9 +142,9 @@ def _refuse(plant) -> None:
 
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:
-    """Yield the joints of a body, and what fixes it to its last joint's link or, where it has none, to its parent."""
-    carrier = _name('body', plant.body(int(plant.body_parentid[number])))
-    # of the body's axes and origin at rest, in the link that the joints before have moved
+    """Yield the joints of a body, and a fixed joint if the body is not the link of its last joint."""
+    parent = _name('body', plant.body(int(plant.body_parentid[number])))
+    # pose of the body in the link of the previous joint, at the reference position
     rotation, origin = _rotation(plant.body_quat[number]), plant.body_pos[number].copy()
     first, count = int(plant.body_jntadr[number]), int(plant.body_jntnum[number])
     for i in range(first, first + count):
@@ -159,7 +157,7 @@ def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint
         yield Joint(
             name=name,
             link=link,
-            parent=carrier,
+            parent=parent,
             kind=kind,
             axis=plant.jnt_axis[i].copy(),
             rotation=at_zero[0],
@@ -174,44 +172,44 @@ def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint
         )
         if is_body:
             return
-        carrier, rotation, origin = link, np.eye(3), -anchor
-    yield fixed(body, carrier, rotation, origin, inertia)
+        parent, rotation, origin = link, np.eye(3), -anchor
+    yield fixed(body, parent, rotation, origin, inertia)
 
 
 def _at_zero(plant, joint: int, kind: str, rotation: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation (3, 3) and origin (3, m) of a joint's link where its coordinates are zero, from those at rest."""
+    """Return rotation (3, 3) and origin (3, m) of a joint's link at zero coordinates, from those at MuJoCo's qpos0."""
     axis, ref = plant.jnt_axis[joint], plant.qpos0[plant.jnt_qposadr[joint]]
     if kind == 'revolute':
         return rotation @ about(axis, -ref), origin
     if kind == 'prismatic':
         return rotation, origin - ref * rotation @ axis
-    # where a free body is at rest is its coordinates there
+    # the coordinates of a free body are its pose
     return (np.eye(3), np.zeros(3)) if kind == 'free' else (rotation, origin)
 
 
 def _kind(plant, joint: int) -> str:
-    """Return which of ``kinds.KINDS`` a joint is."""
+    """Return the joint type, one of ``model.joint_types.KINDS``."""
     return _KINDS[_mujoco().mjtJoint(int(plant.jnt_type[joint])).name]
 
 
-def _limits_left_out(plant, body: int) -> Iterator[Finding]:
-    """Yield the ranges of a body's joints for which a model has no place."""
+def _dropped_limits(plant, body: int) -> Iterator[Finding]:
+    """Yield findings on the ranges of a body's ball joints, which a model cannot represent."""
     first = int(plant.body_jntadr[body])
     for i in range(first, first + int(plant.body_jntnum[body])):
         if plant.jnt_limited[i] and _kind(plant, i) == 'spherical':
-            message = f'its range of {plant.jnt_range[i, 1]:g} rad about any axis is left out: it has no limits here'
+            message = f'its range of {plant.jnt_range[i, 1]:g} rad is ignored: a ball joint has no limits here'
             yield Finding('warning', f'joint {_name("joint", plant.joint(i))!r}', message)
 
 
 def _rotation(quat: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of MuJoCo's four numbers for one."""
+    """Return the rotation (3, 3) of MuJoCo's quaternion w, x, y, z."""
     R = np.empty(9)
     _mujoco().mju_quat2Mat(R, quat)
     return exact(R.reshape(3, 3))
 
 
 def _effort(plant, joint: int) -> float:
-    """Return the largest force (N m, N) that joint and actuator allow, the same both ways; NaN where none is stated."""
+    """Return the symmetric force limit (N m, N) of a joint and its actuator; NaN where there is none."""
     ranges = [plant.jnt_actfrcrange[joint]] if plant.jnt_actfrclimited[joint] else []
     transmission = plant.actuator_trntype == int(_mujoco().mjtTrn.mjTRN_JOINT)
     actuators = np.flatnonzero(transmission & (plant.actuator_trnid[:, 0] == joint))
@@ -222,19 +220,19 @@ def _effort(plant, joint: int) -> float:
 
 
 def _name(element: str, view) -> str:
-    """Return the name of a body or joint, or what stands for one: its kind and number."""
+    """Return the name of a body or joint; <kind>_<number> where it has none."""
     return checked.name(element, view.name or f'{element}_{view.id}')
 
 
 def _called(element: str, view) -> str:
-    """Return what an error calls an element of the model."""
+    """Return kind and name of an element for an error message."""
     return f'{element} {_name(element, view)!r}'
 
 
 def _mujoco():
     """Return MuJoCo's module; ModelError where it is not installed."""
     try:
-        import mujoco  # noqa: PLC0415  (slow to start, and needed here alone)
+        import mujoco  # noqa: PLC0415  (slow to import, needed here only)
     except ImportError as error:
-        raise ModelError('MJCF is read by MuJoCo, which is not installed: pip install mujoco') from error
+        raise ModelError('reading MJCF needs MuJoCo, which is not installed: pip install mujoco') from error
     return mujoco

@@ -1,24 +1,17 @@
-"""A whole model as YAML, in both directions: all that a URDF holds of the dynamics, and what it can't hold.
+"""Import and export of a model as YAML, without loss: also the parameters that a URDF has no element for.
 
-    robot: lift
-    gravity: [0.0, 0.0, -9.81]               # m/s^2, base frame; may be left out
-    base: {link: floor}                      # and inertial, as below
-    joints:                                  # in the order of joint vectors, parents first
-    - name: column
-      link: carriage
-      parent: floor
-      kind: prismatic                        # or another of dynamics.kinds; a helical one has a pitch, m/rad
-      axis: [0.0, 0.0, 1.0]                  # link frame
-      rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; left out: none
-      origin: [0.0, 0.0, 0.5]                # m, parent's frame; left out: 0
-      inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1, 0.0, 0.0, 0.1, 0.0, 0.1]}
-      rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; this and the rest may be left out
-      rotor_spin: 0.0                        # kg m^2, rotor's inertia about its axis times gear ratio (``rotors``)
-      actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # motor turn per joint turn; N m (N) at the joint per A
-      limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
-      friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}   # and the others of model.Friction
-    frames:                                  # fixed to a link
-      tool: {link: carriage, rotation: ..., origin: ...}
+    robot: lift gravity: [0.0, 0.0, -9.81]               # m/s^2, base frame; optional base: {link: floor}
+    # and optionally inertial, as below joints:                                  # in the order of joint vectors,
+    parents first - name: column link: carriage parent: floor kind: prismatic                        # see
+    model.joint_types; a helical joint has a pitch, m/rad axis: [0.0, 0.0, 1.0]                  # link frame rotation:
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; default: identity origin: [0.0,
+    0.0, 0.5]                # m, parent's frame; default: 0 inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1,
+    0.0, 0.0, 0.1, 0.0, 0.1]} rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; optional,
+    as all below rotor_spin: 0.0                        # kg m^2, rotor inertia about the rotor axis times gear ratio
+    (see ``rotors``) actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # rad per rad (m) of the joint; joint torque
+    N m/A (N/A) limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0} friction: {viscous: 1.0, coulomb: 2.0,
+    offset: 0.1, transition: 0.01}   # see model.Friction frames:                                  # fixed to a link
+    tool: {link: carriage, rotation: ..., origin: ...}
 
 An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about the centre (kg m^2), link frame.
 """
@@ -40,15 +33,16 @@ from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Actuators, Finding, Frame, Friction, JointLimits, Model
 
 GRAVITY = (0.0, 0.0, -9.81)
-_PLACE = ('rotation', 'origin')
+POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
+_POSE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
-_OPTIONAL = (*_PLACE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction')
+_OPTIONAL = (*_POSE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction')
 
 
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of YAML: a path, or the text itself if it has more than one line.
 
-    Raises ModelError naming joint and key. What the audit has to say is in ``Model.findings``.
+    Raises ModelError naming joint and key. ``Model.findings`` has the findings of the model check.
     """
     is_text = isinstance(source, str) and '\n' in source
     try:
@@ -61,7 +55,7 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
     """Return the YAML of a model under ``gravity`` (3, m/s^2) as text."""
     base = {'link': model.link_names[0], **_inertial_written(model.arrays.I[0])}
     frames = {
-        name: {'link': model.link_names[frame.link], **_place_written(frame.rotation, frame.origin)}
+        name: {'link': model.link_names[frame.link], **_pose_written(frame.rotation, frame.origin)}
         for name, frame in model.frames.items()
         if name not in model.link_names
     }
@@ -77,7 +71,7 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
 
 
 def _model(content) -> tuple[Model, np.ndarray]:
-    """Return model and gravity of what the YAML holds."""
+    """Return model and gravity (3, m/s^2) of the parsed YAML."""
     known = ('robot', 'gravity', 'base', 'joints', 'frames')
     content = checked.table('the file', content, known, needed=('robot', 'base', 'joints'))
     name = checked.name('robot', content['robot'])
@@ -93,32 +87,21 @@ def _model(content) -> tuple[Model, np.ndarray]:
     frames = {}
     for frame, row in checked.table('frames', content.get('frames', {})).items():
         where = f'frame {checked.name("frames", frame)!r}'
-        link = checked.name(f'{where}: link', checked.table(where, row, ('link', *_PLACE), ('link',))['link'])
+        link = checked.name(f'{where}: link', checked.table(where, row, ('link', *_POSE), ('link',))['link'])
         if link not in number:
             raise ModelError(f'{where}: no link {link!r}')
-        frames[frame] = Frame(number[link], *_place(where, row))
+        frames[frame] = Frame(number[link], *_pose(where, row))
     model = Model.of(name, base_link, joints, frames, base_inertia=base_inertia)
     return replace(model, findings=(*findings, *audit_model(model))), gravity
 
 
 def _joint(where: str, row, findings: list[Finding]) -> Joint:
-    """Return the joint of one row; what is wrong with its inertial goes to ``findings``."""
+    """Return the joint of one row; append findings on its inertial to ``findings``."""
     checked.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
     name = checked.name(f'{where}: name', row['name'])
     where = f'joint {name!r}'
     link = checked.name(f'{where}: link', row['link'])
-    rotation, origin = _place(where, row)
-    friction = checked.table(f'{where}: friction', row.get('friction', {}), Friction._fields)
-    friction = {field: checked.number(f'{where}: friction: {field}', value) for field, value in friction.items()}
-    actuators = checked.table(f'{where}: actuators', row.get('actuators', {}), Actuators._fields)
-    actuators = {field: checked.number(f'{where}: actuators: {field}', value) for field, value in actuators.items()}
-    for what, given, positive in (
-        ('friction', friction, ('transition', 'stribeck_velocity')),
-        ('actuators', actuators, Actuators._fields),
-    ):
-        for field in positive:
-            if given.get(field, 1.0) <= 0.0:
-                raise ModelError(f'{where}: {what}: {field}: expected a number > 0, got {given[field]:g}')
+    rotation, origin = _pose(where, row)
     limits = checked.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
     return Joint(
         name=name,
@@ -132,14 +115,21 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         inertia=_inertia(where, row, link, findings),
         rotor=checked.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
         spin=checked.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
-        **actuators,
+        **_numbers(f'{where}: actuators', row.get('actuators', {}), Actuators._fields),
         **checked.limits(f'{where}: limits', limits),
-        **friction,
+        **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
     )
 
 
+def _numbers(where: str, given, fields: tuple[str, ...]) -> dict[str, float]:
+    """Return the numbers of a table whose keys are among ``fields``; those in POSITIVE have to be greater than 0."""
+    table = checked.table(where, given, fields)
+    least = {field: 0.0 if field in POSITIVE else -math.inf for field in table}
+    return {field: checked.number(f'{where}: {field}', value, above=least[field]) for field, value in table.items()}
+
+
 def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np.ndarray:
-    """Return the ten parameters (10,) of a row's inertial, zeros where it has none; flaws go to ``findings``."""
+    """Return the ten parameters (10,) of a row's inertial, zeros where it has none; append to ``findings``."""
     where = f'{where}: inertial'
     keys = ('mass', 'com', 'inertia')
     if 'inertial' not in row:
@@ -152,7 +142,7 @@ def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np
     return ten_parameters(mass, com, about_com)
 
 
-def _place(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
+def _pose(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (3, 3) and origin (3, m) of a row; the identity where it has none."""
     rotation = checked.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
     return rotation, checked.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
@@ -169,7 +159,7 @@ def _joint_written(joint: Joint) -> dict:
         'kind': joint.kind,
         'axis': _plain(joint.axis),
         **({'pitch': joint.pitch} if joint.kind == 'helical' else {}),
-        **_place_written(joint.rotation, joint.origin),
+        **_pose_written(joint.rotation, joint.origin),
         **_inertial_written(joint.inertia),
         'rotor_inertia': joint.rotor,
         'rotor_spin': joint.spin,
@@ -180,7 +170,7 @@ def _joint_written(joint: Joint) -> dict:
 
 
 def _inertial_written(inertia: np.ndarray) -> dict:
-    """Return the entry 'inertial' of ten parameters (10,); none where all are zero."""
+    """Return the entry 'inertial' of ten parameters (10,), nothing if all are zero."""
     if not inertia.any():
         return {}
     mass, com, about_com = central_parameters(inertia)
@@ -188,11 +178,11 @@ def _inertial_written(inertia: np.ndarray) -> dict:
     return {'inertial': {'mass': mass, 'com': _plain(com), 'inertia': _plain(upper)}}
 
 
-def _place_written(rotation: np.ndarray, origin: np.ndarray) -> dict:
-    """Return the entries of a place."""
+def _pose_written(rotation: np.ndarray, origin: np.ndarray) -> dict:
+    """Return the entries 'rotation' and 'origin'."""
     return {'rotation': _plain(rotation), 'origin': _plain(origin)}
 
 
 def _plain(numbers):
-    """Return numbers as lists of floats, which YAML knows."""
+    """Return numbers as floats or lists of floats, as YAML needs them."""
     return np.asarray(numbers, float).tolist()

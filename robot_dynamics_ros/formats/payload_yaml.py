@@ -1,12 +1,12 @@
-"""A payload as YAML, in both directions.
+"""Import and export of a payload as YAML.
 
-frame: ee_link                # link or frame that carries it
+frame: ee_link                # link or frame that it is fixed to
 mass: 2.0                     # kg
 com: [0.0, 0.0, 0.05]         # m, centre of mass in the frame
 inertia: {ixx: 0.01, iyy: 0.01, izz: 0.004, ixy: 0.0, ixz: 0.0, iyz: 0.0}   # kg m^2, about the centre of mass
-start: 1700000000000000000    # ns, ROS time at which it was set; this and what follows may be left out
-ramp_time: 0.5                # s of the change from before to it
-before: []                    # what was carried at start: bodies, each with the four keys above
+start: 1700000000000000000    # ns, ROS time at which it was set; optional, as all below
+ramp_time: 0.5                # s, duration of the change from ``before`` to this payload
+before: []                    # payloads before start, each with the four keys above
 """
 
 from pathlib import Path
@@ -25,13 +25,13 @@ _KEYS = ('frame', 'mass', 'com', 'inertia')
 _RAMP = ('start', 'ramp_time', 'before')
 _INERTIA = {'ixx': (0, 0), 'iyy': (1, 1), 'izz': (2, 2), 'ixy': (0, 1), 'ixz': (0, 2), 'iyz': (1, 2)}
 MOST_BODIES = 100
-"""In ``before``."""
+"""Maximum length of ``before``."""
 LATEST = 1 << 63
-"""ns: later times fit no message."""
+"""ns: limit of the time in a ROS message."""
 
 
 class Body(NamedTuple):
-    """A frame, mass (kg), centre (3, m) and inertia about it (3, 3; kg m^2); whether a body has them is not checked."""
+    """A frame, mass (kg), centre (3, m) and inertia about it (3, 3; kg m^2); physical consistency is not checked."""
 
     frame: str
     mass: float
@@ -40,7 +40,7 @@ class Body(NamedTuple):
 
 
 class KeptPayload(NamedTuple):
-    """A body that is carried, since when (ns), and the bodies that it replaces over ``ramp_time`` s."""
+    """A payload, its start (ns), and the bodies that it replaces over ``ramp_time`` s."""
 
     body: Body
     start: int = 0
@@ -49,7 +49,7 @@ class KeptPayload(NamedTuple):
 
 
 def read_payload(path: str | Path) -> KeptPayload | None:
-    """Return what a file holds; None where there is no file. Raises ModelError naming the key."""
+    """Return the payload of a file, None if there is no file. Raises ModelError naming the key."""
     try:
         text = read_text(path)
     except ModelError as error:
@@ -74,9 +74,9 @@ def read_payload(path: str | Path) -> KeptPayload | None:
 
 
 def write_payload(path: str | Path, kept: KeptPayload) -> None:
-    """Write what ``read_payload`` returns; whoever reads meanwhile, or after a crash, finds the old or the new file.
+    """Write the file of ``read_payload`` atomically, also with respect to a crash.
 
-    Raises ModelError where it can't be written.
+    Raises ModelError if it cannot be written.
     """
     content = {
         **_table(kept.body),

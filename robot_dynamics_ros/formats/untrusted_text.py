@@ -1,4 +1,4 @@
-"""Text of unknown origin in, XML elements, numbers and YAML out: sizes are capped, errors name the attribute."""
+"""Parsing of untrusted XML and YAML with limited sizes; errors name the attribute or the line."""
 
 import math
 import os
@@ -15,23 +15,23 @@ from defusedxml.ElementTree import ParseError, XMLParser
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.checked import LARGEST_NUMBER, MAX_NAME, is_name
 
-MAX_BYTES = 4 * 1024 * 1024  # meshes are files of their own; a humanoid's URDF has 0.2 MiB
+MAX_BYTES = 4 * 1024 * 1024  # a humanoid's URDF has 0.2 MiB; meshes are separate files
 MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB
-MAX_DEPTH = 64  # URDF itself needs six levels, simulators' extensions some more
+MAX_DEPTH = 64  # URDF needs six levels, extensions of simulators some more
 MAX_ELEMENTS = 50_000  # of XML; a humanoid with shapes and hands has some thousands
 MAX_VALUES = 50_000  # of YAML, keys counted; a joint has a hundred
-MAX_SCALAR = 10_000  # characters: some numbers of more take PyYAML hours
-# Python's float would also take 'nan', '1_000' and digits of every script.
+MAX_SCALAR = 10_000  # characters; PyYAML needs hours for some longer numbers
+# Python's float() also accepts 'nan', '1_000' and digits of every script.
 _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
 
 def read_text(path: str | Path) -> str:
     """Return the text of a file; ModelError if it can't be read, is too long or is not UTF-8."""
     try:
-        with open(Path(path), 'rb', opener=_opened_at_once) as file:
+        with open(Path(path), 'rb', opener=_open_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ModelError('cannot be read: no regular file')
-            data = file.read(MAX_BYTES + 1)  # no more than needed to see that it is too long
+                raise ModelError('cannot be read: not a regular file')
+            data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ModelError(f'longer than {MAX_BYTES} bytes')
         return data.decode('utf-8')
@@ -43,13 +43,13 @@ def read_text(path: str | Path) -> str:
         raise ModelError(f'cannot be read: {error}') from error
 
 
-def _opened_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe that nobody writes to would keep the caller waiting."""
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file without blocking on a pipe that has no writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 class _GuardedTree(TreeBuilder):
-    """Builds the element tree, and stops at what no robot description has before it is built."""
+    """Builds the element tree; raises ModelError at the first element beyond the limits, and at xacro."""
 
     depth = elements = 0
 
@@ -93,12 +93,12 @@ def parsed(text: str) -> Element:
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """Builds plain values, and stops at what no robot description has before it is built."""
+    """Builds plain values; raises ModelError at the first value beyond the limits, and at aliases."""
 
     depth = values = 0
 
     def compose_node(self, parent, index):
-        """Read one value with all that it holds."""
+        """Compose one value and its children."""
         line = self.peek_event().start_mark.line + 1
         if self.check_event(yaml.AliasEvent):
             raise ModelError(f'line {line}: aliases are refused')
@@ -115,20 +115,20 @@ class _PlainLoader(yaml.SafeLoader):
         return node
 
     def construct_mapping(self, node, deep=False):
-        """Make a table of whose keys none occurs twice."""
-        seen = set()
+        """Construct a table; ModelError for a key that occurs twice."""
+        known = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if (key.tag, key.value) in seen:
+            if (key.tag, key.value) in known:
                 where = f'line {key.start_mark.line + 1}'
                 raise ModelError(f'{where}: the key {reprlib.repr(key.value)} occurs twice')
-            seen.add((key.tag, key.value))
+            known.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
 
 
 def parsed_yaml(text: str):
-    """Return what YAML text holds, plain values only; ModelError if it is none, too long, or not a tree.
+    """Return the plain values of a YAML text; ModelError for invalid or too long text and for aliases.
 
-    The error tells the line and none of its text: the file may not be meant for those who see the error.
+    The error names the line but does not quote it, since the file may be confidential.
     """
     if len(text) > MAX_YAML_BYTES:
         raise ModelError(f'longer than {MAX_YAML_BYTES} bytes')
@@ -139,7 +139,7 @@ def parsed_yaml(text: str):
     except yaml.MarkedYAMLError as error:
         line = f'line {error.problem_mark.line + 1}: ' if error.problem_mark else ''
         raise ModelError(f'not YAML: {line}{error.problem}') from error
-    # ValueError: a date that is none; OverflowError: a number to the base of 60 beyond every float
+    # ValueError: an invalid date; OverflowError: a base-60 number larger than every float
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise ModelError(f'not YAML: {error}') from error
 
@@ -153,7 +153,7 @@ def only_child(owner: str, element: Element, tag: str) -> Element | None:
 
 
 def word(owner: str, element: Element, attribute: str) -> str:
-    """Return an attribute that must be there and be a name, or anything else of as few printable characters."""
+    """Return a required attribute that is a valid name, or other text of as few printable characters."""
     text = element.get(attribute)
     if not text or text.isspace():
         raise ModelError(f'{owner}: <{element.tag}>: attribute {attribute!r} is missing or empty')
@@ -168,7 +168,7 @@ def numbers(
 ) -> list[float]:
     """Return an attribute of as many numbers as ``default`` has; ``default`` where there is no attribute.
 
-    Raises ModelError for anything but finite decimal numbers, and for any beyond ``largest``.
+    Raises ModelError for anything but finite decimal numbers of at most ``largest``.
     """
     text = None if element is None else element.get(attribute)
     if element is None or text is None:
@@ -183,6 +183,6 @@ def numbers(
 
 
 def number(owner: str, element: Element, attribute: str) -> float:
-    """Return an attribute that must be there, as ``numbers`` does."""
+    """Return a required attribute as one number, as ``numbers`` does."""
     word(owner, element, attribute)
     return numbers(owner, element, attribute, [math.nan])[0]

@@ -1,7 +1,7 @@
-"""URDF in, model out: what can't be represented is refused by name, never ignored.
+"""Import of URDF; elements that a model cannot represent are rejected by name, never ignored.
 
-The text is read into one record per link and joint, the records are ordered into a tree, and links that a
-fixed joint holds are merged into the link that carries them. Whatever goes in, only ModelError is raised.
+Links and joints are read one by one, joints are ordered depth first, and links on fixed joints are merged into their
+parents. ModelError is the only exception, whatever the input.
 """
 
 import math
@@ -16,10 +16,11 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_text, word
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Finding, Frame, Model
-from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, exact, from_rpy
+from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy
 
 KINDS = {
     'revolute': 'revolute',
@@ -30,59 +31,37 @@ KINDS = {
     'fixed': 'fixed',
 }
 
-MOST_LISTED = 10  # names in an error's text
+MOST_LISTED = 10  # names in an error message
 
 
 class Inertial(NamedTuple):
-    """Mass and inertia of one link as written, in the link's axes."""
+    """Inertial of one link as written, in the link's frame."""
 
     mass: float  # kg
     com: np.ndarray  # (3,) m
     inertia: np.ndarray  # (3, 3) kg m^2, about the centre
 
 
-class _Joint(NamedTuple):
-    """One joint as written."""
-
-    name: str
-    kind: str  # a value of KINDS
-    parent: str
-    child: str
-    rotation: np.ndarray  # (3, 3)   child -> parent at q = 0
-    origin: np.ndarray  # (3,) m     child's origin in the parent's frame
-    element: Element
-
-
-class _Place(NamedTuple):
-    """Where a link sits at q = 0: in the frame of the body (moving link, 0 = base) with this number."""
-
-    link: str
-    joint: _Joint | None  # the joint to the link's parent; None for the base
-    body: int
-    rotation: np.ndarray  # (3, 3)   link -> body
-    origin: np.ndarray  # (3,) m     body's frame
-
-
 def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model:
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
-    Joints are ordered depth first, children in document order. ``source_name`` says in errors what was read;
-    left out, it is the path. What the audit has to say is in ``Model.findings``, of joints that mimic others too:
-    each moves on its own. Raises ModelError for anything that is not one tree of the joints that a URDF may have.
+    Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
+    path. ``Model.findings`` has the findings of the model check, also on joints with <mimic>, which are independent
+    joints here. Raises ModelError for anything but one tree of supported joints.
     """
     return _interpreted(_model, source, source_name)
 
 
 def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
-    """Return the inertials of all links of a URDF (``model_from_urdf``), zero where a link has none, by link name.
+    """Return the inertials of all links of a URDF by link name, zero where a link has none.
 
-    The joints are not looked at. Raises ModelError.
+    The source is that of ``model_from_urdf``; joints are not read. Raises ModelError.
     """
     return _interpreted(_inertials, source)
 
 
 def _interpreted(interpret, source: str | Path, source_name: str | None = None):
-    """Return what ``interpret`` makes of the root element; its ModelError says what was read."""
+    """Return the result of ``interpret`` for the root element; its ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
     try:
         robot = parsed(str(source) if is_text else read_text(source))
@@ -103,74 +82,48 @@ def _model(robot: Element) -> Model:
     """Return the model of a <robot> element."""
     name = word('robot', robot, 'name')
     links = _inertials(robot)
-    joints_as_written = [_joint(joint, element) for joint, element in _named(robot, 'joint')]
-    bodies, members = _bodies(list(links), joints_as_written)
-
-    rows = np.zeros((len(bodies), 10))
-    for link, _, body, rotation, origin in members:
-        mass, com, inertia = links[link]
-        rows[body] += ten_parameters(mass, rotation @ com + origin, rotation @ inertia @ rotation.T)
-    base = bodies[0].link
-    joints = [_moving(place, bodies[place.body].link, row) for place, row in zip(bodies[1:], rows[1:], strict=True)]
-    frames = {
-        place.link: Frame(place.body, place.rotation, place.origin)
-        for place in members
-        if place.link != bodies[place.body].link
-    }
-
+    elements = dict(_named(robot, 'joint'))
+    base, joints = _depth_first(list(links), [_joint(*joint, links) for joint in elements.items()])
     findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
-    for joint in joints_as_written:
-        findings += _mimicry(joint)
-    model = Model.of(name, base, joints, frames, base_inertia=rows[0])
+    for joint, element in elements.items():
+        findings += _mimicry(joint, element)
+    model = merged(name, base, joints, ten_parameters(*links[base]))
     return replace(model, findings=(*findings, *audit_model(model)))
 
 
-def _bodies(links: list[str], joints: list[_Joint]) -> tuple[list[_Place], list[_Place]]:
-    """Return base and moving links, each placed on its parent body, and every link placed on its own body.
-
-    Both are in depth-first order. Raises ModelError for anything but one tree that holds every link.
-    """
-    below: dict[str, list[_Joint]] = {link: [] for link in links}
-    above: dict[str, _Joint] = {}
+def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:
+    """Return the base and the joints in depth-first order; ModelError unless one tree holds every link."""
+    below: dict[str, list[Joint]] = {link: [] for link in links}
+    above: dict[str, Joint] = {}
     for joint in joints:
-        for role, link in (('parent', joint.parent), ('child', joint.child)):
-            if link not in below:
-                raise ModelError(f'joint {joint.name!r}: its {role} link {link!r} does not exist')
-        if joint.child in above:
-            both = f'{above[joint.child].name!r} and {joint.name!r}'
-            raise ModelError(f'link {joint.child!r}: it has two parents, by joints {both}')
-        above[joint.child] = joint
+        if joint.link in above:
+            both = f'{above[joint.link].name!r} and {joint.name!r}'
+            raise ModelError(f'link {joint.link!r}: it has two parents, by joints {both}')
+        above[joint.link] = joint
         below[joint.parent].append(joint)
+    if not links:
+        raise ModelError('it has no <link>')
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
         raise ModelError(f'links {_listed(roots)} have no parent joint: all but one of them are unreachable')
 
-    bodies: list[_Place] = []
-    members: list[_Place] = []
-    waiting = [_Place(root, None, 0, np.eye(3), np.zeros(3)) for root in roots]
+    ordered: list[Joint] = []
+    waiting = [joint for root in roots for joint in reversed(below[root])]
     while waiting:
-        place = waiting.pop()
-        if place.joint is None or place.joint.kind != 'fixed':
-            bodies.append(place)
-            place = _Place(place.link, place.joint, len(bodies) - 1, np.eye(3), np.zeros(3))
-        members.append(place)
-        for joint in reversed(below[place.link]):
-            rotation = exact(place.rotation @ joint.rotation)
-            origin = place.rotation @ joint.origin + place.origin
-            waiting.append(_Place(joint.child, joint, place.body, rotation, origin))
-    reached = {place.link for place in members}
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting += reversed(below[joint.link])
+    reached = {*roots, *(joint.link for joint in ordered)}
     lost = [link for link in links if link not in reached]
     if lost:
         raise ModelError(f'links {_listed(lost)} are unreachable: their joints form a cycle')
-    if not links:
-        raise ModelError('it has no <link>')
-    return bodies, members
+    return roots[0], ordered
 
 
 def _listed(names: list[str]) -> str:
-    """Return names for an error's text, of many the first."""
+    """Return names for an error message, at most MOST_LISTED."""
     shown = ', '.join(map(repr, names[:MOST_LISTED]))
     return shown if len(names) <= MOST_LISTED else f'{shown} and {len(names) - MOST_LISTED} others'
 
@@ -187,7 +140,7 @@ def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
 
 
 def _inertial(owner: str, link: Element) -> Inertial:
-    """Return the inertial of a <link>, all zero where it has none."""
+    """Return the inertial of a <link>, zeros where it has none."""
     element = only_child(owner, link, 'inertial')
     if element is None:
         return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -200,8 +153,8 @@ def _inertial(owner: str, link: Element) -> Inertial:
     return Inertial(number(owner, mass, 'value'), com, about_com)
 
 
-def _joint(name: str, element: Element) -> _Joint:
-    """Return the record of a <joint>; ModelError for a type that can't be represented."""
+def _joint(name: str, element: Element, links: dict[str, Inertial]) -> Joint:
+    """Return the joint of a <joint> element, fixed or not; ModelError for a type that a model cannot represent."""
     owner = f'joint {name!r}'
     kind = word(owner, element, 'type')
     if kind not in KINDS:
@@ -211,51 +164,48 @@ def _joint(name: str, element: Element) -> _Joint:
         end = only_child(owner, element, role)
         if end is None:
             raise ModelError(f'{owner}: <{role}> is missing')
-        ends.append(word(owner, end, 'link'))
-    return _Joint(name, KINDS[kind], ends[0], ends[1], *_pose(owner, element), element)
+        link = word(owner, end, 'link')
+        if link not in links:
+            raise ModelError(f'{owner}: its {role} link {link!r} does not exist')
+        ends.append(link)
+    parent, child = ends
+    joint = replace(fixed(child, parent, *_pose(owner, element), ten_parameters(*links[child])), name=name)
+    return joint if kind == 'fixed' else _moving(owner, joint, kind, element)
 
 
-def _mimicry(joint: _Joint) -> Iterable[Finding]:
-    """Yield that a moving joint has a <mimic>, which has no place in a model."""
-    where = f'joint {joint.name!r}'
-    mimic = only_child(where, joint.element, 'mimic')
-    if mimic is not None and joint.kind != 'fixed':
+def _mimicry(name: str, element: Element) -> Iterable[Finding]:
+    """Yield a warning for a moving joint with a <mimic>, which a model cannot represent."""
+    where = f'joint {name!r}'
+    mimic = only_child(where, element, 'mimic')
+    if mimic is not None and element.get('type') != 'fixed':
         leader = word(where, mimic, 'joint')
         yield Finding('warning', where, f'it mimics {leader!r}; here it is a joint of its own, with its own torque')
 
 
-def _moving(place: _Place, parent: str, inertia: np.ndarray) -> Joint:
-    """Return the joint that moves a body on the link ``parent``; ``inertia`` (10,) is the whole body's."""
-    joint = place.joint
-    assert joint is not None  # only the base has no joint
-    owner, element = f'joint {joint.name!r}', joint.element
+def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
+    """Return a fixed joint with the URDF type, axis, limits and friction of a joint that moves."""
     written = only_child(owner, element, 'axis')
-    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # URDF's own default
+    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # default of URDF
     length = math.hypot(*axis)
     if length < SHORTEST_AXIS:
         shown = ' '.join(f'{part:g}' for part in axis)
         raise ModelError(f'{owner}: <axis xyz="{shown}">: the axis has no direction')
 
-    # Programs write the largest float there is for "no limit"; limits are only ever compared, so it may pass.
+    # exporters write the largest float for "no limit"
     limit = only_child(owner, element, 'limit')
     lower, upper, velocity, effort = (
         numbers(owner, limit, attribute, [0.0], largest=math.inf)[0]
         for attribute in ('lower', 'upper', 'velocity', 'effort')
     )
-    if element.get('type') in ('continuous', 'planar', 'floating'):
+    if kind in ('continuous', 'planar', 'floating'):
         lower, upper = -math.inf, math.inf
     elif lower == upper == 0.0:
-        lower, upper = math.nan, math.nan  # a placeholder of exporters, and URDF's default: nothing is known
+        lower, upper = math.nan, math.nan  # placeholder of exporters and default of URDF: unknown
     dynamics = only_child(owner, element, 'dynamics')
-    return Joint(
-        name=joint.name,
-        link=joint.child,
-        parent=parent,
-        kind=joint.kind,
+    return replace(
+        joint,
+        kind=KINDS[kind],
         axis=np.array(axis) / length,
-        rotation=place.rotation,
-        origin=place.origin,
-        inertia=inertia,
         lower=lower,
         upper=upper,
         velocity=velocity if velocity > 0.0 else math.nan,
@@ -266,7 +216,7 @@ def _moving(place: _Place, parent: str, inertia: np.ndarray) -> Joint:
 
 
 def _pose(owner: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; where it has none, none."""
+    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; identity where it has none."""
     origin = only_child(owner, element, 'origin')
     roll, pitch, yaw = numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])
     return from_rpy(roll, pitch, yaw), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))

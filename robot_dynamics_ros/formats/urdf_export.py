@@ -1,4 +1,4 @@
-"""Model in, URDF out: what ``urdf.model_from_urdf`` reads back as the same model, as far as a URDF can hold it."""
+"""Export of a model as URDF, which ``urdf.model_from_urdf`` reads back as the same model, as far as URDF allows."""
 
 import math
 import re
@@ -14,18 +14,18 @@ from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.rotations import to_rpy
 
 TYPES = {'revolute': 'revolute', 'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}
-# XML 1.0, section 2.2: all other characters have no place in a document, not even escaped.
+# XML 1.0, section 2.2: no other character is allowed, not even escaped.
 _CHARACTERS = re.compile('[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+')
 
 
 def urdf_of(model: Model) -> str:
     """Return the URDF of a model as text.
 
-    It holds names, tree, inertials, limits, viscous and Coulomb friction; each further frame is a link on a fixed
-    joint <frame>_mount. It can't hold rotors, gears, torque constants and further friction, nor an order of
-    joints other than depth first. An infinite position limit of a joint that is limited on the other side, or slides,
-    is written as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name
-    that XML or a reader of xacro does not take.
+    It contains names, tree, inertials, limits, viscous and Coulomb friction. Each further frame is a link on a fixed
+    joint <frame>_mount. Rotors, gears, torque constants, further friction terms and an order of joints other than depth
+    first are lost. An infinite position limit of a prismatic joint, or of a joint limited on the other side, is written
+    as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name that XML or
+    xacro does not allow.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names
@@ -60,7 +60,7 @@ def _add_link(robot: Element, name: str, inertia: np.ndarray) -> None:
 
 
 def _add_moving(robot: Element, joint: Joint) -> None:
-    """Add a joint that moves, with what is known of its limits."""
+    """Add a moving joint with its known limits and its friction."""
     endless = joint.kind == 'revolute' and (joint.lower, joint.upper) == (-math.inf, math.inf)
     if joint.kind not in TYPES:
         raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a {joint.kind} joint')
@@ -79,7 +79,7 @@ def _add_moving(robot: Element, joint: Joint) -> None:
 
 
 def _add_joint(robot: Element, name: str, kind: str, parent: str, child: str, rotation, origin) -> Element:
-    """Add and return a joint of ``kind`` with its child's place: rotation (3, 3) and origin (3, m) in the parent."""
+    """Add and return a joint of ``kind``, with rotation (3, 3) and origin (3, m) of the child in the parent."""
     joint = SubElement(robot, 'joint', name=_name(name), type=kind)
     SubElement(joint, 'parent', link=_name(parent))
     SubElement(joint, 'child', link=_name(child))
@@ -88,13 +88,13 @@ def _add_joint(robot: Element, name: str, kind: str, parent: str, child: str, ro
 
 
 def _name(name: str) -> str:
-    """Return a name; ModelError where it would not come back."""
+    """Return a name; ModelError if reading it back would fail or change it."""
     if not _CHARACTERS.fullmatch(name) or name.isspace() or '${' in name or '$(' in name:
         raise ModelError(f'{name!r}: a URDF cannot hold this name')
     return name
 
 
 def _numbers(*values: float) -> str:
-    """Return numbers in as many digits as make them come back the same."""
+    """Return numbers with enough digits to read back the same floats."""
     largest = sys.float_info.max
     return ' '.join(repr(min(max(float(value), -largest), largest)) for value in values)

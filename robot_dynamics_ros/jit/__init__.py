@@ -1,1 +1,1 @@
-"""Decorators of kernels, fused multiply-add, and the cache of compiled code; NumPy and Numba only."""
+"""Decorators of kernels, fused multiply-add, and the cache of compiled code; needs NumPy and Numba only."""

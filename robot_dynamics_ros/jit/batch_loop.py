@@ -1,4 +1,4 @@
-"""A kernel over many states: the loop follows from the names of the kernel's arguments."""
+"""Batch loops: a kernel over many states, generated from the names of the kernel's arguments."""
 
 from functools import cache
 from inspect import signature
@@ -24,7 +24,7 @@ def {name}_batch({arguments}):
 
 @cache
 def batch_loop(kernel):
-    """Return ``kernel`` compiled over many states: the first axis of joint vectors and of the result counts them.
+    """Return ``kernel`` compiled as a loop over the first axis of joint vectors and of the result.
 
     ``f_ext`` has one row for all states or one for each. All states share one workspace.
     """

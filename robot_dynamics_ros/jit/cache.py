@@ -1,8 +1,8 @@
-"""Where compiled code is kept: a folder of the user alone, files that appear whole and are checked before use.
+"""Cache of compiled code: a private folder with files that are written atomically and verified before use.
 
-Numba's own cache does not notice an edit in a helper of another file. The cache folder is therefore named after a
-digest of all sources: an edit anywhere means a new folder. Cached code is executed, so the folder belongs to
-the user alone; where no such folder can be had, a private temporary one serves this process.
+Numba's own cache does not detect an edit in a function of another file. The folder is therefore named after a digest of
+all sources. Cached code is executed, so only the user may have access to the folder. If that is not possible, a private
+temporary folder is used for this process.
 """
 
 import atexit
@@ -31,20 +31,20 @@ def source_digest() -> str:
 
 
 def private_folder(path: Path) -> Path:
-    """Return ``path`` as a folder that only this user can write or replace; a temporary one where that can't be had."""
+    """Return ``path`` as a folder that only this user can write or replace, or else a temporary folder."""
     try:
-        for folder in (*reversed(path.parents), path):  # with parents=True the mask alone would decide on those above
+        for folder in (*reversed(path.parents), path):  # parents=True would not apply the mode to the parents
             folder.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
         private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
         if private and os.access(path, os.W_OK) and not _replaceable(path):
             return path
     except OSError:
-        pass  # a read-only or missing home is no reason to fail
+        pass  # a read-only or missing home: use a temporary folder
     folder = Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
     warnings.warn(
-        f'{path} is not a folder of mode 0700 of yours, or others may write above it: compiled code is kept for this '
-        'process only',
+        f'{path}: expected a folder of this user with mode 0700 below folders that others cannot write; '
+        'compiled code is kept for this process only',
         stacklevel=2,
     )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -52,13 +52,13 @@ def private_folder(path: Path) -> Path:
 
 
 def _replaceable(path: Path) -> bool:
-    """Return whether everybody could put another folder in the place of ``path`` or of one above it."""
-    above = {*path.absolute().parents, *path.resolve().parents}  # where a link stands, and where it leads
+    """Return whether other users can replace ``path`` or one of its parents."""
+    above = {*path.absolute().parents, *path.resolve().parents}  # of a symbolic link and of its target
     return any(folder.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH for folder in above)
 
 
 def own_content(path: Path) -> bytes | None:
-    """Return what a file holds; None where there is none, or where somebody else owns it, wrote it or linked it."""
+    """Return the content of a regular file that only this user can write; None otherwise."""
     try:
         with open(path, 'rb', opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
             found = os.fstat(file.fileno())
@@ -69,9 +69,9 @@ def own_content(path: Path) -> bytes | None:
 
 
 def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
-    """Write a file so that whoever reads it meanwhile finds the old or the new one; OSError, and nothing left, if not.
+    """Write a file atomically: readers find the old or the new content. On OSError no temporary file remains.
 
-    A ``lasting`` one is on the disk before it takes the place of the old: a crash of the machine loses neither.
+    ``lasting`` flushes the file to the disk before it replaces the old one, so that a crash loses neither.
     """
     written = None
     try:
@@ -90,18 +90,18 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
 
 
 def sealed_content(path: Path) -> bytes | None:
-    """Return what ``write_sealed`` wrote; None where the file is missing, incomplete, changed or not this user's."""
+    """Return the content that ``write_sealed`` wrote; None for a missing, incomplete, changed or foreign file."""
     seal, _, content = (own_content(path) or b'').partition(b'\n')
     return content if seal == _seal(content) else None
 
 
 def write_sealed(path: Path, content: bytes) -> None:
-    """Write ``content`` after a line with its digest; OSError where that fails."""
+    """Write ``content`` after a line with its digest. Raises OSError."""
     write_at_once(path, _seal(content) + b'\n' + content)
 
 
 def _seal(content: bytes) -> bytes:
-    """Return the first line of a file in the cache, a comment in Python."""
+    """Return the first line of a cached file, a Python comment with the digest of the content."""
     return b'# sha256 ' + hashlib.sha256(content).hexdigest().encode()
 
 
@@ -112,24 +112,24 @@ def cache_root() -> Path:
 
 
 FOLDER = private_folder(private_folder(cache_root()) / source_digest())
-"""Where this process keeps compiled code."""
+"""Folder of this process for compiled code."""
 
 
 class CompiledFiles:
-    """Compiled versions of one function, a file each, in the place of Numba's own files.
+    """Compiled versions of one function, one file each; replaces Numba's ``IndexDataCacheFile``.
 
-    Numba runs whatever it finds. Here files are sealed: where one is incomplete or not this user's, the function is
-    compiled anew. Files appear whole or not at all, however many processes write them.
+    Numba executes any file that it finds. Here a file with a wrong digest or of another user is ignored and the
+    function is compiled. Files are written atomically, so that several processes may write them.
     """
 
     lock = CompileLock(FOLDER / 'compiling')
 
     def __init__(self, path: Path, source_stamp):
-        """Keep files beside ``path``; they hold for sources with this stamp."""
+        """Use files named after ``path``, valid for sources with this stamp."""
         self._path, self._stamp = path, source_stamp
 
     def load(self, key):
-        """Return what was saved under ``key``; on None this process must compile it, and others wait for that."""
+        """Return the version saved for ``key``. If None, this process has to compile it while others wait."""
         path = self._file(key)
         found = self._read(path)
         if found is None:
@@ -140,18 +140,18 @@ class CompiledFiles:
         return found
 
     def _read(self, path: Path):
-        """Return the compiled version that a file holds, or None."""
+        """Return the compiled version of a file, or None."""
         data = sealed_content(path)
         return None if data is None else pickle.loads(data)
 
     def save(self, key, data) -> None:
-        """Keep ``data`` under ``key``; a full or read-only disk costs only the keeping."""
+        """Save ``data`` for ``key``; errors of the disk are ignored."""
         path = self._file(key)
         with suppress(OSError):
             write_sealed(path, dumps(data))
         self.lock.release(path.name)
 
     def _file(self, key) -> Path:
-        """Return the file of a compiled version: types, processor and source are in its name."""
+        """Return the file of a compiled version; its name has a digest of types, processor and source."""
         name = hashlib.sha256(repr((numba.__version__, self._stamp, key)).encode()).hexdigest()[:16]
         return self._path.with_name(f'{self._path.name}.{name}')

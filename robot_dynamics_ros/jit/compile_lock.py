@@ -1,4 +1,4 @@
-"""One process at a time compiles what several processes need."""
+"""Locks that prevent several processes from compiling the same function."""
 
 import fcntl
 import hashlib
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 class CompileLock:
-    """A lock for each compiled version, shared by all processes; who waits for it finds the version in the cache.
+    """One lock for each compiled version, shared by all processes; a waiting process then loads it from the cache.
 
-    Ten nodes that start at once would compile the same kernels ten times. Each lock is on one byte of a file; the
-    operating system releases the locks of a process that ends.
+    Otherwise ten nodes that start together would compile the same kernels ten times. Each lock is on one byte of a
+    file; the operating system releases the locks of a process that ends.
     """
 
     TIMEOUT = 60.0
@@ -21,12 +21,12 @@ class CompileLock:
     """s between two attempts to acquire a lock."""
 
     def __init__(self, path: Path):
-        """Keep the locks in the file ``path``."""
+        """Use the file ``path`` for the locks."""
         self._path = path
         self._file: int | None = None
 
     def acquire(self, name: str) -> None:
-        """Wait until this process may compile the version of ``name``; do not wait where files can't be locked."""
+        """Wait until this process may compile the version of ``name``; return at once where files cannot be locked."""
         deadline = time.monotonic() + self.TIMEOUT
         with suppress(OSError):
             if self._file is None:

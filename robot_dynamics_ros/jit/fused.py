@@ -1,8 +1,8 @@
-"""Fused multiply-adds: in a kernel, x * y + z is rounded once, as processors do it in the time of a product.
+"""Fused multiply-add: in kernels, x * y + z is rounded once and costs no more than a product.
 
-A compiler that is free to fuse chooses differently for every caller, and results differ with it. Here a rule chooses,
-before anything is compiled or traced, so that all bindings of a kernel give the same bits: of a sum or difference with
-a product on the left, that product is fused; else one on the right. Kernels are written as their papers are.
+A compiler that may fuse chooses differently in every caller, so that results differ. Here the source of a kernel is
+rewritten by a fixed rule before it is compiled or traced, so that all bindings give the same bits: in a sum or
+difference the product on the left is fused, or else the product on the right. Kernels are written without ``fma``.
 """
 
 import ast
@@ -22,7 +22,7 @@ def fma(x, y, z):
 
 
 def _emission(typing, x, y, z):
-    """Emit the instruction; on a processor without one, the C library gives the same bits."""
+    """Emit the instruction; on a processor without it, the C library computes the same bits."""
 
     def emitted(context, builder, signature, arguments):
         return builder.fma(*arguments)
@@ -35,17 +35,17 @@ _instruction: Any = intrinsic(_emission)
 
 @overload(fma, jit_options={'forceinline': True})
 def _compiled_fma(x, y, z):
-    """Choose by the types of a kernel's numbers."""
+    """Select the implementation by the types of the numbers."""
     if any(isinstance(kind, types.Complex) for kind in (x, y, z)):
         return fma
-    return lambda x, y, z: _instruction(x, y, z)  # noqa: PLW0108 - Numba wants a function here
+    return lambda x, y, z: _instruction(x, y, z)  # noqa: PLW0108 - Numba requires a function here
 
 
 def fused(function: FunctionType) -> FunctionType:
-    """Return ``function`` with every sum of a product in its source, indices aside, as an ``fma``."""
+    """Return ``function`` with every sum of a product replaced by ``fma``, except in indices."""
     path, line = function.__code__.co_filename, function.__code__.co_firstlineno
     definition = _Fusion().visit(_definitions(path)[line])
-    # def maker(fma): def function...; return function - so that fma is a name of this function alone
+    # def maker(fma): def function...; return function - fma is then a closure variable of this function only
     maker: Any = ast.parse('def maker(fma): pass')
     maker.body[0].body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
     made: dict[str, Any] = {}
@@ -55,7 +55,7 @@ def fused(function: FunctionType) -> FunctionType:
 
 @functools.cache
 def _definitions(path: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a source file, undecorated, by the line that each begins at with its decorators."""
+    """Return the functions of a source file without decorators, by their first line, decorators included."""
     found = {}
     for node in ast.parse(Path(path).read_text()).body:
         if isinstance(node, ast.FunctionDef):
@@ -66,10 +66,10 @@ def _definitions(path: str) -> dict[int, ast.FunctionDef]:
 
 
 class _Fusion(ast.NodeTransformer):
-    """Rewrites the sums of products in a function."""
+    """Replaces sums of products by calls of ``fma``."""
 
     def visit_Subscript(self, node):
-        """Leave indices alone."""
+        """Return indices unchanged."""
         return node
 
     def visit_BinOp(self, node):

@@ -1,4 +1,4 @@
-"""Generated modules: Python files that are kept beside compiled code and checked before they run."""
+"""Generated modules: Python files in the cache of compiled code, verified before they are executed."""
 
 import sys
 import warnings
@@ -10,9 +10,9 @@ from robot_dynamics_ros.jit.cache import private_folder, sealed_content, write_s
 
 
 def generated_module(folder: Path, name: str, write: Callable[[], str]) -> ModuleType:
-    """Return the module ``name`` of a folder in the cache; ``write`` returns its source where no valid file is there.
+    """Return the module ``name`` of a folder in the cache; ``write`` returns its source if there is no valid file.
 
-    Where the file cannot be written, the compiled code of the module serves this process only.
+    If the file cannot be written, the module's compiled code is not cached.
     """
     path = private_folder(folder) / f'{name}.py'
     where, source = str(path), sealed_content(path)
@@ -24,6 +24,6 @@ def generated_module(folder: Path, name: str, write: Callable[[], str]) -> Modul
             warnings.warn(f'{path}: {error}; compiled code is kept for this process only', stacklevel=2)
             where = f'<{name}>'
     module = ModuleType(f'{folder.name}_{name}')
-    sys.modules[module.__name__] = module  # where Numba looks for the globals of code that it loads from disk
+    sys.modules[module.__name__] = module  # Numba finds the globals of cached code there
     exec(compile(b'\n' + source, where, 'exec'), vars(module))  # its first line is the seal
     return module

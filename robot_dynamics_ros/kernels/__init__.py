@@ -1,1 +1,1 @@
-"""Compiled code only: one algorithm a file, beside its paper."""
+"""Compiled kernels: one algorithm per file, with the equations that it implements."""

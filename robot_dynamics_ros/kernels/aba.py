@@ -79,7 +79,7 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
             work.d[k] = dot(model.S, k, U, k) + model.rotor[k]
             d_inv = 1.0 / work.d[k]
             work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
-            # the parent feels the rotor too: U_k += [ spin_k z ; 0 ],  p_A_i += [ spin_k w_p x z qd_k ; 0 ]
+            # reaction of the rotor on the parent: U_k += [ spin_k z ; 0 ],  p_A_i += [ spin_k w_p x z qd_k ; 0 ]
             rotor_momentum(model, i, U, k)
             rotor_gyration(model, work.w, i, qd[k - 1], p_A)
             # I_a = I_A_i - U_k U_k' / d_k,  p_A_i += U_k u_k / d_k

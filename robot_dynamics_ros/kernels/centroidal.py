@@ -9,7 +9,7 @@ from robot_dynamics_ros.kernels.spatial import cross, force_to_parent
 
 @kernel
 def single_inertias(model, work, q):
-    """Write the rows E r I_c of ``work`` at q (nq, rad or m): each link's own inertia, none for the base.
+    """Write the rows E r I_c of ``work`` at q (nq, rad or m): the inertia of each single link, zero for the base.
 
     Reads ``model``. RBDA section 6.2, where composite inertias begin.
     """
@@ -23,7 +23,7 @@ def single_inertias(model, work, q):
 
 @kernel
 def composite_inertias(model, work, q):
-    """Write the rows E r I_c of ``work`` at q (nq, rad or m): each link's inertia with all that it carries.
+    """Write the rows E r I_c of ``work`` at q (nq, rad or m): the composite inertia of each link's subtree.
 
     Row 0 is the inertia of everything that moves, in the base frame. Reads ``model``. RBDA eq. 6.3.
     """
@@ -49,8 +49,8 @@ def center_of_mass(model, work, q, c):
 def centroidal_momentum_matrix(model, work, q, A):
     """Write A (6, nv), with A qd the momentum about the centre of mass (N m s, N s) in the axes of the base frame.
 
-    Writes all of ``A`` and the rows E r I_c f of ``work``. Reads ``model``. Rotors count by their
-    spin. A robot without mass gives NaN. Orin & Goswami 2008, eq. 21, 27.
+    Writes all of ``A`` and the rows E r I_c f of ``work``. Reads ``model``. The angular momentum of
+    rotors is included. A robot without mass gives NaN. Orin & Goswami 2008, eq. 21, 27.
     """
     n = model.parent.shape[0] - 1
     composite_inertias(model, work, q)
@@ -58,7 +58,7 @@ def centroidal_momentum_matrix(model, work, q, A):
     x, y, z = work.I_c[0, 1] / m, work.I_c[0, 2] / m, work.I_c[0, 3] / m
     for i in range(1, n + 1):
         for k in range(model.first[i], model.first[i + 1]):
-            # F = I_c_i S_k + [ spin_k z ; 0 ], carried to the base
+            # F = I_c_i S_k + [ spin_k z ; 0 ], transformed to the base
             inertia_times(work.I_c, i, model.S, k, work.f, i)
             rotor_momentum(model, i, work.f, i)
             j = i
@@ -67,7 +67,7 @@ def centroidal_momentum_matrix(model, work, q, A):
                     work.f[model.parent[j], row] = 0.0
                 force_to_parent(work.E, work.r, work.f, j, model.parent[j])
                 j = model.parent[j]
-            # the moment about the centre c is that about the base's origin less c x F
+            # moment about the centre of mass c: n - c x F
             fx, fy, fz = work.f[0, 3], work.f[0, 4], work.f[0, 5]
             cf_x, cf_y, cf_z = cross(x, y, z, fx, fy, fz)
             A[0, k - 1] = work.f[0, 0] - cf_x

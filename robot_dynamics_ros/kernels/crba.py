@@ -32,7 +32,7 @@ def crba(model, work, q, M):
             for m in range(model.first[i], k):
                 M[k - 1, m - 1] = dot(model.S, m, work.f, i)
                 M[m - 1, k - 1] = M[k - 1, m - 1]
-            # on the links before: F += [ spin_k z ; 0 ]
+            # force on the links before: F += [ spin_k z ; 0 ]
             rotor_momentum(model, i, work.f, i)
             # for each ancestor j: F = X' F,  M_km = M_mk = S_m' F
             j = i

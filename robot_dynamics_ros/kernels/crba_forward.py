@@ -1,4 +1,4 @@
-"""Forward dynamics by mass matrix: the faster way for an arm of few joints."""
+"""Forward dynamics by mass matrix: faster than the articulated-body algorithm for robots of few joints."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba import crba

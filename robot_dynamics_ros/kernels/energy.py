@@ -1,4 +1,4 @@
-"""Kinetic and potential energy of the whole arm."""
+"""Kinetic and potential energy of the robot."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.centroidal import composite_inertias

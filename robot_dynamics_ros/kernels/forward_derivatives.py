@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics, the inverse of the mass matrix among them."""
+"""Derivatives of forward dynamics, including the inverse of the mass matrix."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba_forward import crba_forward

@@ -1,4 +1,4 @@
-"""Joint friction: viscous, Coulomb with Stribeck's rise at low speed, growing with the load, and an offset."""
+"""Joint friction: viscous, Coulomb, Stribeck and load-dependent friction, and an offset."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocit
     """Return the torque that overcomes a joint's friction at qd (rad/s or m/s) while it transmits tau, N m or N.
 
     Armstrong-Helouvry, Dupont & Canudas de Wit 1994, section 2, with the Stribeck curve of Hess & Soom 1990, which
-    takes no exponential; the part that grows with the load is that of Hamon, Gautier & Garrec 2010.
+    needs no exponential, and the load-dependent friction of Hamon, Gautier & Garrec 2010.
 
-    The sign of the velocity is smooth, qd / sqrt(qd^2 + v_s^2): 0.71 at the transition velocity v_s, and no jump of the
-    torque when the joint turns round.
+    The sign of the velocity is the smooth function qd / sqrt(qd^2 + v_s^2), 0.71 at the transition velocity v_s: the
+    torque does not jump when the joint reverses.
     """
     # |tau|
     magnitude = np.sqrt(tau * tau)

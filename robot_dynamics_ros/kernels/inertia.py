@@ -12,7 +12,7 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate_back, rotate_matrix
 
 @kernel
 def body_force(I, B, a, i, f):
-    """Write f[i], the force that gives body ``i`` the acceleration field a + B c: the sum over its mass points.
+    """Write f[i], the net force on body ``i``, whose mass point at c has the acceleration a + B c.
 
     moment: h x a + vee(B P - P B'), force: m a + B h, with P the second moments of mass, P = tr(J)/2 1 - J.
     """

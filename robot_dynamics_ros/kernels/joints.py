@@ -1,4 +1,4 @@
-"""Joints: where they put their links, and the velocities that they allow."""
+"""Joint transforms, and joint velocities as spatial velocities of the links."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.sincos import sincos
@@ -8,9 +8,9 @@ from robot_dynamics_ros.kernels.sincos import sincos
 def joint_transform(model, q, i, E, r):
     """Write the transform X_i of joint ``i`` (1..n) at its coordinates in ``q`` (rad, m) into ``E[i]`` and ``r[i]``.
 
-    A joint has one angle about its axis, a unit quaternion (x, y, z, w), or neither, and up to three slides; which of
-    ``q`` they are is the model's to say. Its fixed rotation in the tree is folded into the constant matrices (RBDA
-    section 4.4: X_i = X_J X_T; table 4.1; quaternions: eq. 4.12 with w last).
+    A joint has one angle about its axis, a unit quaternion (x, y, z, w), or neither, and up to three slides; ``model``
+    has their indices in ``q``. The constant matrices include the fixed rotation from the parent (RBDA section 4.4:
+    X_i = X_J X_T; table 4.1; quaternions: eq. 4.12 with w last).
     """
     # r = r0 + r1 q
     for row in range(3):
@@ -44,7 +44,7 @@ def joint_transform(model, q, i, E, r):
 
 @kernel
 def across_joint(model, rates, i):
-    """Return S_i times joint ``i``'s part of ``rates`` (nv), six components in link coordinates."""
+    """Return S_i rates_i, six components in link coordinates; ``rates`` (nv) are velocities or accelerations."""
     wx, wy, wz, vx, vy, vz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(model.first[i], model.first[i + 1]):
         wx += model.S[k, 0] * rates[k - 1]

@@ -1,14 +1,13 @@
-"""Kinematics: where links are, how they move, and how that follows from the joints.
+"""Forward and differential kinematics: pose, velocity, acceleration and Jacobian of a frame.
 
 A frame is fixed to link ``i`` at ``rotation`` (3, 3; frame to link) and ``origin`` (3, m, link frame). Its velocity,
-its acceleration or a column of its Jacobian is (angular, linear), seen in one of three ways (``view``):
+its acceleration or a column of its Jacobian is (angular, linear), expressed in the reference frame ``view``:
 
-    0   axes of the base, of the point that is at the base's origin now
-    1   axes of the base, of the frame's origin
-    2   axes of the frame, of its origin
+    0   'world': axes of the base, velocity of the point that coincides with the base's origin
+    1   'local_world_aligned': axes of the base, velocity of the frame's origin
+    2   'local': axes of the frame, velocity of its origin
 
-Accelerations are the time derivatives of these velocities: 1 has the classical one, 0 and 2 are spatial ones (RBDA
-section 2.11).
+Accelerations are the time derivatives of these velocities: classical for 1, spatial for 0 and 2 (RBDA section 2.11).
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -73,12 +72,12 @@ def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
     """
     link_poses(model, work, q, work.T)
     wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
-    v[0], v[1], v[2], v[3], v[4], v[5] = seen(work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz)
+    v[0], v[1], v[2], v[3], v[4], v[5] = to_reference_frame(work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz)
 
 
 @kernel
 def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
-    """Write a (6; rad/s^2, m/s^2), the acceleration of a frame under the motion q, qd, qdd; gravity is no part of it.
+    """Write a (6; rad/s^2, m/s^2), the acceleration of a frame for the motion q, qd, qdd; gravity is not included.
 
     Writes ``a`` and the rows E r w v a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s,
     s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
@@ -105,7 +104,9 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
         # (v + p x w)' = a + v x w + p x alpha,  (R' v)' = R' (a + v x w)
         vw_x, vw_y, vw_z = cross(vx, vy, vz, wx, wy, wz)
         ax, ay, az = ax + vw_x, ay + vw_y, az + vw_z
-    a[0], a[1], a[2], a[3], a[4], a[5] = seen(work.T, i, rotation, origin, view, alpha_x, alpha_y, alpha_z, ax, ay, az)
+    a[0], a[1], a[2], a[3], a[4], a[5] = to_reference_frame(
+        work.T, i, rotation, origin, view, alpha_x, alpha_y, alpha_z, ax, ay, az
+    )
 
 
 @kernel
@@ -127,7 +128,7 @@ def jacobian(model, work, q, i, rotation, origin, view, J):
             vx, vy, vz = rotate(work.T, j, model.S[k, 3], model.S[k, 4], model.S[k, 5])
             wd_x, wd_y, wd_z = cross(wx, wy, wz, x - work.T[j, 0, 3], y - work.T[j, 1, 3], z - work.T[j, 2, 3])
             vx, vy, vz = vx + wd_x, vy + wd_y, vz + wd_z
-            J[0, k - 1], J[1, k - 1], J[2, k - 1], J[3, k - 1], J[4, k - 1], J[5, k - 1] = seen(
+            J[0, k - 1], J[1, k - 1], J[2, k - 1], J[3, k - 1], J[4, k - 1], J[5, k - 1] = to_reference_frame(
                 work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz
             )
         j = model.parent[j]
@@ -135,7 +136,7 @@ def jacobian(model, work, q, i, rotation, origin, view, J):
 
 @kernel
 def point_position(T, i, origin):
-    """Return where a point of link ``i`` is (3, m, base frame) by the poses ``T``."""
+    """Return T_i origin, a point of link ``i`` (3, m) in the base frame; ``T`` has the poses of the links."""
     x, y, z = rotate(T, i, origin[0], origin[1], origin[2])
     return x + T[i, 0, 3], y + T[i, 1, 3], z + T[i, 2, 3]
 
@@ -159,8 +160,8 @@ def point_velocity(model, work, qd, i, origin):
 
 
 @kernel
-def seen(T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz):
-    """Return (w, v) of a frame's origin, in the axes of the base, as ``view`` has it: six components."""
+def to_reference_frame(T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz):
+    """Return (w, v), six components in the axes of the base at the frame's origin, in the reference frame ``view``."""
     if view == 0:
         # (w, v + p x w)
         x, y, z = point_position(T, i, origin)
@@ -175,7 +176,7 @@ def seen(T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz):
 
 @kernel
 def into_frame(T, i, rotation, x, y, z):
-    """Return (x, y, z) of the base's axes in those of a frame: rotation' R_i' (x, y, z)."""
+    """Return rotation' R_i' (x, y, z): base coordinates to coordinates of a frame."""
     x, y, z = rotate_back(T, i, x, y, z)
     return (
         rotation[0, 0] * x + rotation[1, 0] * y + rotation[2, 0] * z,

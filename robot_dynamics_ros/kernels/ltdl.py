@@ -1,4 +1,4 @@
-"""Factorisation of the mass matrix that keeps the zeros of a branched tree."""
+"""L' D L factorisation of the mass matrix, which preserves the zeros of a branched tree."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 
@@ -7,7 +7,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 def ltdl(model, M, d):
     """Write M = L' D L over the lower triangle of M (nv, nv): L below its diagonal (all 1), 1 / D into d (nv + 1).
 
-    Reads ``model``. Only entries between a joint and its ancestors are touched (RBDA table 6.3, the expanded tree).
+    Reads ``model``. Only entries between a velocity and its ancestors are accessed (RBDA table 6.3).
     """
     for k in range(M.shape[0], 0, -1):
         d[k] = 1.0 / M[k - 1, k - 1]

@@ -1,4 +1,4 @@
-"""Inverse of the joint-space mass matrix, by articulated bodies."""
+"""Inverse of the joint-space mass matrix, by articulated-body inertias."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
@@ -14,9 +14,9 @@ def mass_matrix_inverse(model, work, q, M_inv):
     Writes all of ``M_inv`` and the rows E r p_A I_A U d M of ``work``: M is L, d the diagonal of 1 / D in M_inv =
     L 1 / D L'. Reads ``model``. The mass matrix itself is not formed. A joint without inertia gives inf or NaN.
 
-    The articulated-body algorithm (RBDA table 7.1) of a robot at rest without gravity, its second pass made for unit
-    torques: of one at velocity k, L_km is what arrives at m, which is k or before it. There is no third pass, for what
-    comes back outwards is the same matrix transposed (Rodriguez, Jain & Kreutz-Delgado 1991).
+    The articulated-body algorithm (RBDA table 7.1) at zero velocity without gravity. Its second pass is run once for a
+    unit torque at each velocity k; L_km is the resulting u_m, where m is k or a velocity before it. The third pass is
+    not needed: it applies the transpose of the second (Rodriguez, Jain & Kreutz-Delgado 1991).
     """
     L, d = work.M, work.d
     articulated_inertias(model, work, q)
@@ -37,7 +37,7 @@ def mass_matrix_inverse(model, work, q, M_inv):
 
 @kernel
 def row_of_unit_torque(model, work, i, k, L):
-    """Write L (nv, nv) from column 1 to k of row ``k``: what a unit torque at ``k`` makes of u = tau - S' p_A.
+    """Write L (nv, nv) from column 1 to k of row ``k``: u = tau - S' p_A for a unit torque at ``k``.
 
     ``k`` is a velocity of joint ``i``. Writes the rows p_A of ``work`` from link ``i`` to the base. Reads ``model`` and
     the rows that ``articulated_inertias`` writes. RBDA table 7.1, second pass.
@@ -87,7 +87,7 @@ def articulated_inertias(model, work, q):
             # U_k = I_A_i S_k,  1 / d_k = 1 / (S_k' U_k + rotor_k),  I_a = I_A_i - U_k U_k' / d_k
             articulated_times(I_A, i, model.S, k, U, k)
             work.d[k] = 1.0 / (dot(model.S, k, U, k) + model.rotor[k])
-            # the parent feels the rotor too: U_k += [ spin_k z ; 0 ]
+            # reaction of the rotor on the parent: U_k += [ spin_k z ; 0 ]
             rotor_momentum(model, i, U, k)
             for row in range(6):
                 U_d = U[k, row] * work.d[k]

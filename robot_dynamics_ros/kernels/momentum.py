@@ -1,17 +1,17 @@
-"""How the force of a moving body changes with its velocity: the matrix B, twelve numbers of it.
+"""Derivative of a body's force with respect to its velocity: the matrix B, stored as twelve numbers.
 
-A body with the velocity v and the inertia I takes the force I a + v x* I v. Add a motion m to its velocity, in a frame
-that moves along, and the force grows by
+The force on a body with the velocity v and the inertia I is I a + v x* I v. In a frame that moves with the body, a
+motion m added to the velocity changes this force by
 
     B m = v x* I m + m x* I v - I (v x m)
 
-For a mass point at x, which moves with u, that is the force m_w x 2 m u, whatever m's linear part (m_w: the angular
-one). Summed over a body, B m = (G m_w, m_w x b) with
+For a particle of mass mu at x with the velocity u, that is the force m_w x 2 mu u, where m_w is the angular part of m;
+the linear part has no effect. Summed over a body, B m = (G m_w, m_w x b) with
 
-    b = 2 sum of m u                       (3, kg m/s), twice the linear momentum
-    G = 2 sum of m ((x.u) 1 - u x')        (3, 3; kg m^2/s), about the origin of the link's frame
+    b = 2 sum of mu u                      (3, kg m/s), twice the linear momentum
+    G = 2 sum of mu ((x.u) 1 - u x')       (3, 3; kg m^2/s), about the origin of the link's frame
 
-Bodies that are joined add theirs up, and v x* I v = B v / 2.
+The B of several bodies is the sum of theirs, and v x* I v = B v / 2.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -20,7 +20,7 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate_back, rotate_matrix
 
 @kernel
 def momentum_matrix(I, v, i, b, G):
-    """Write b[i] and G[i] of a body with the ten parameters I[i] and the velocity v[i]."""
+    """Write b[i] and G[i] for a body with the ten parameters I[i] and the velocity v[i]."""
     m, hx, hy, hz = I[i, 0] + I[i, 0], I[i, 1] + I[i, 1], I[i, 2] + I[i, 2], I[i, 3] + I[i, 3]
     wx, wy, wz, vx, vy, vz = v[i, 0], v[i, 1], v[i, 2], v[i, 3], v[i, 4], v[i, 5]
     # b = 2 (m v + w x h)
@@ -40,7 +40,7 @@ def momentum_matrix(I, v, i, b, G):
 
 @kernel
 def momentum_matrix_to_parent(E, r, b, G, i, p):
-    """Write b[p] += E_i' b_i and G[p] += E_i' G_i E_i + (r.b) 1 - b r', the latter b in the parent's axes."""
+    """Write b[p] += E_i' b_i and G[p] += E_i' G_i E_i + (r.b) 1 - b r', with b = E_i' b_i in the latter."""
     bx, by, bz = rotate_back(E, i, b[i, 0], b[i, 1], b[i, 2])
     xx, xy, xz, yx, yy, yz, zx, zy, zz = rotate_matrix_back(
         E, i, G[i, 0, 0], G[i, 0, 1], G[i, 0, 2], G[i, 1, 0], G[i, 1, 1], G[i, 1, 2], G[i, 2, 0], G[i, 2, 1], G[i, 2, 2]

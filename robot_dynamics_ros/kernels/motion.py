@@ -1,4 +1,4 @@
-"""Velocities and accelerations from link to link, from the base outwards."""
+"""Velocities and accelerations of the links, from the base outwards."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.joints import across_joint, joint_transform
@@ -8,7 +8,7 @@ from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent, point_
 @kernel
 def base_motion(work, gravity):
     """Write w[0], a[0] and B[0] of ``work`` for a base at rest under ``gravity`` (3, m/s^2, base frame)."""
-    # w_0 = 0, a_0 = -gravity: a base that accelerates upwards feels like gravity
+    # w_0 = 0, a_0 = -gravity: gravity as a fictitious acceleration of the base
     for k in range(3):
         work.w[0, k] = 0.0
         work.a[0, k] = 0.0
@@ -21,7 +21,7 @@ def moving_base_motion(work, v_0, a_0, gravity):
     """Write w[0], a[0] and B[0] of ``work`` for a base of velocity v_0 and acceleration a_0 under ``gravity`` (3).
 
     ``v_0`` (6; rad/s, m/s) and ``a_0`` (6; rad/s^2, m/s^2) are in the base frame, a_0's linear part is the classical
-    acceleration of its origin. v_0's linear part isn't read: whatever moves uniformly feels nothing of it (Galileo).
+    acceleration of its origin. v_0's linear part is not read: no force depends on it.
     """
     # w_0 = v_0's angular part, a_0 = a_0 - gravity
     for k in range(3):
@@ -33,7 +33,7 @@ def moving_base_motion(work, v_0, a_0, gravity):
 
 @kernel
 def link_angular_velocity(model, work, qd, i):
-    """Write w[i] = E_i w_p + S_i qd_i of ``work``; return its parts E_i w_p (3) and S_i qd_i (6, linear part too).
+    """Write w[i] = E_i w_p + S_i qd_i of ``work``; return E_i w_p (3) and S_i qd_i (6).
 
     Featherstone & Orin 2000, eq. 3, the angular part.
     """
@@ -46,7 +46,7 @@ def link_angular_velocity(model, work, qd, i):
 
 @kernel
 def link_velocity(model, work, qd, i):
-    """Write v[i] = X_i v_p + S_i qd_i of ``work``, the transform of link ``i`` being there.
+    """Write v[i] = X_i v_p + S_i qd_i of ``work``; reads E and r of link ``i``.
 
     Featherstone & Orin 2000, eq. 3.
     """

@@ -1,4 +1,4 @@
-"""Torque regressor: joint torques as a product with the links' inertial parameters."""
+"""Torque regressor: joint torques are linear in the inertial parameters of the links."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.motion import base_motion, link_motion
@@ -9,12 +9,11 @@ from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent
 def torque_regressor(model, work, q, qd, qdd, gravity, Y):
     """Write Y (nv, 10 n), tau = Y pi for the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2) without rotors.
 
-    ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other; inertia and spin of
-    rotors are none of them. Writes all of ``Y`` and the rows E r w a B v of ``work``. Reads of ``model`` the geometry
-    only, and ``gravity`` (3, m/s^2, base frame).
+    ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other. Writes all of ``Y``
+    and the rows E r w a B v of ``work``. Reads of ``model`` the geometry only, and ``gravity`` (3, m/s^2, base frame).
 
-    Siciliano et al. 2009, section 7.2.2. Deviation: a row is the power of the links' forces at its velocity alone, so
-    that one velocity a link is carried outwards and not ten forces inwards.
+    Siciliano et al. 2009, section 7.2.2. Deviation: row k is the power of the links' forces at unit velocity k, which
+    needs one velocity per link from the base outwards instead of ten forces inwards.
     """
     n = model.parent.shape[0] - 1
     base_motion(work, gravity)
@@ -23,7 +22,7 @@ def torque_regressor(model, work, q, qd, qdd, gravity, Y):
 
     for j in range(1, n + 1):
         for k in range(model.first[j], model.first[j + 1]):
-            # v_j = S_k; v_i = 0 and no power where joint j does not carry link i
+            # v_j = S_k; v_i = 0 and no power where joint j does not move link i
             for i in range(j):
                 for row in range(6):
                     work.v[i, row] = 0.0
@@ -40,9 +39,9 @@ def torque_regressor(model, work, q, qd, qdd, gravity, Y):
 
 @kernel
 def power_of_parameters(w, a, B, v, i, Y, row):
-    """Write ten entries of Y[row] from column 10 (i - 1) on: v_i' f_i for each of link i's parameters being 1.
+    """Write ten entries of Y[row] from column 10 (i - 1) on: v_i' f_i for a unit of each parameter of link i.
 
-    f_i is the force that gives the link the acceleration field a + B c, see ``body_force``.
+    f_i is the net force on the link, see ``body_force``.
     """
     first = 10 * (i - 1)
     wx, wy, wz = v[i, 0], v[i, 1], v[i, 2]

@@ -24,7 +24,7 @@ def rnea(model, work, q, qd, qdd, gravity, f_ext, tau):
 
 @kernel
 def rnea_on_moving_base(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
-    """Write tau (nv, N m or N) as ``rnea`` does, of a robot whose base itself moves.
+    """Write tau (nv, N m or N) as ``rnea`` does, for a robot on a moving base.
 
     Writes ``tau`` and the rows E r w a B f of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the
     motion of the base as in ``moving_base_motion``, and what ``rnea`` reads. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
@@ -35,9 +35,9 @@ def rnea_on_moving_base(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
 
 @kernel
 def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
-    """Write tau (nv, N m or N) and the rows E r f of ``work``, and w a B of all links, those of the base being there.
+    """Write tau (nv, N m or N) and the rows E r w a B f of ``work`` from w, a and B of the base.
 
-    Both passes of ``rnea``, arguments as there. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
+    Both passes of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
     """
     n = model.parent.shape[0] - 1
     for k in range(6):

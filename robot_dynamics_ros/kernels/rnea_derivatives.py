@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics, the mass matrix among them."""
+"""Derivatives of inverse dynamics, including the mass matrix."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
@@ -24,14 +24,14 @@ from robot_dynamics_ros.kernels.spatial import (
 def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
     """Write D (3, nv, nv), the derivatives of tau = ID(q, qd, qdd) with respect to q, qd and qdd; the last is M.
 
-    A column belongs to a velocity. The derivative with respect to q is that along the motion of a unit of it: a step of
-    ``configuration.integrate``, and for joints of one degree of freedom the coordinate itself.
+    Column k belongs to velocity k. The derivative with respect to q is along a unit step of ``configuration.integrate``
+    in velocity k; for joints of one degree of freedom, it is with respect to the coordinate.
 
-    Arguments as ``rnea``; wrenches ``f_ext`` keep their components in their link's frame. Writes all of ``D`` and the
+    Arguments as ``rnea``; ``f_ext`` is constant in the frame of its link. Writes all of ``D`` and the
     rows E r v a f I_c b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
 
-    Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, kept as twelve numbers,
-    see ``momentum``.
+    Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, stored as twelve
+    numbers, see ``momentum``.
     """
     n = model.parent.shape[0] - 1
     for k in range(D.shape[1]):
@@ -96,7 +96,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
                     D[2, m - 1, k - 1] = D[2, k - 1, m - 1]
         p = model.parent[i]
         if p > 0:
-            # f_p += X_i' f_i, and likewise inertia and B of all that the parent carries
+            # f_p += X_i' f_i, and likewise composite inertia and B
             rotor_on_parent(model, work, qd, qdd, i)
             force_to_parent(work.E, work.r, work.f, i, p)
             inertia_to_parent(work.E, work.r, work.I_c, i, p)
@@ -107,11 +107,10 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
 def motion_and_changes(model, work, qd, qdd, i):
     """Write the rows ``i`` of v and a, both spatial, and Psi_d Psi_dd S_d of each velocity k of its joint.
 
-    As seen from a link that the joint carries, which moves with v: a displacement along a unit of velocity k adds
-    Psi_d_k to its velocity and Psi_dd_k - v x Psi_d_k to its acceleration, a unit more of velocity k adds S_k and
-    S_d_k - v x S_k.
+    For a link of velocity v in the joint's subtree: a unit displacement along velocity k changes its velocity by
+    Psi_d_k and its acceleration by Psi_dd_k - v x Psi_d_k. A unit of velocity k adds S_k and S_d_k - v x S_k.
 
-    Singh, Russell & Wensing 2022, algorithm 1, the pass outwards; S_d is the sum of two vectors there.
+    Singh, Russell & Wensing 2022, algorithm 1, outward pass; S_d is the sum of two vectors there.
     """
     v, a, S, Psi_d, Psi_dd, S_d = work.v, work.a, model.S, work.Psi_d, work.Psi_dd, work.S_d
     # X_i v_p, X_i a_p
@@ -140,9 +139,9 @@ def motion_and_changes(model, work, qd, qdd, i):
 
 @kernel
 def of_carriers(model, work, k, j, D):
-    """Write D of the torque of k and the motions m of joint ``j``, its own or one that carries it.
+    """Write the entries of D for torque ``k`` and each velocity m of joint ``j``, which is its own or an ancestor.
 
-    Reads F_M = I_c S_k and C = B' S_k at link j. Singh, Russell & Wensing 2022, algorithm 1, the pass inwards.
+    Reads F_M = I_c S_k and C = B' S_k at link j. Singh, Russell & Wensing 2022, algorithm 1, inward pass.
     """
     for m in range(model.first[j], model.first[j + 1]):
         # D_q = F_M' Psi_dd_m + C' Psi_d_m,  D_qd = F_M' S_d_m + C' S_m,  D_qdd = F_M' S_m
@@ -153,5 +152,5 @@ def of_carriers(model, work, k, j, D):
 
 @kernel
 def couple(m, k, C, j):
-    """Return m[k]' C[j] for a force that is a moment C alone."""
+    """Return m[k]' C[j] for a pure moment C."""
     return m[k, 0] * C[j, 0] + m[k, 1] * C[j, 1] + m[k, 2] * C[j, 2]

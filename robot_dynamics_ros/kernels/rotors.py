@@ -1,10 +1,10 @@
-"""Rotors of motors that turn on the link before their joint: what they add to a link's spatial forces.
+"""Angular momentum of motor rotors that are mounted on the parent link of their joint.
 
-The rotor of joint i stands on the parent link p, its axis along the joint's axis z, and turns there at N qd_i (N the
-gear ratio, below 0 where it turns the other way). The inertia of p holds it as if it were locked. What its turning adds
-are the reflected inertia rotor_i = N^2 I_m, which the algorithms have themselves, and the angular momentum
-spin_i qd_i z on link p, spin_i = N I_m (I_m: kg m^2 about the rotor's own axis). The latter is here; a joint without it
-has geared_i = 0.
+The rotor of joint i is mounted on the parent link p with its axis along the joint's axis z, and turns at N qd_i
+relative to p (N: gear ratio, negative for the opposite direction). The inertia of p includes the rotor as if it were
+locked. The rotation adds the reflected inertia rotor_i = N^2 I_m, which the algorithms add themselves, and the angular
+momentum spin_i qd_i z on link p, spin_i = N I_m (I_m: kg m^2 about the rotor's own axis), which is computed here.
+geared_i = 0 marks a joint without spin.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -13,14 +13,14 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate_back
 
 @kernel
 def rotor_axis(model, i):
-    """Return z (3), the axis of joint ``i`` with a rotor in the parent's coordinates; the joint's turn leaves it."""
+    """Return z (3), the axis of joint ``i`` in the parent's coordinates, which does not depend on q."""
     k = model.geared[i]
     return rotate_back(model.E0, i, model.S[k, 0], model.S[k, 1], model.S[k, 2])
 
 
 @kernel
 def rotor_torque(model, work, qd, qdd, i, tau):
-    """Write tau_k (N m; tau: nv) and f[p] of ``work`` (N m, parent's frame) += what the rotor of joint ``i`` takes.
+    """Write tau_k (N m; tau: nv) and f[p] of ``work`` (N m, parent's frame) += the torques of joint ``i``'s rotor.
 
     Reads the rows w and a of the parent, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2.
     """
@@ -40,9 +40,9 @@ def rotor_torque(model, work, qd, qdd, i, tau):
 
 @kernel
 def rotor_momentum(model, i, f, row):
-    """Write f[row] += the momentum on the parent link of joint ``i``'s rotor for a unit velocity, in link coordinates.
+    """Write f[row] += spin z, the angular momentum of joint ``i``'s rotor per unit velocity, in link coordinates.
 
-    The same three numbers in link and parent frame but for the rotation, so that it is carried inwards with the link's.
+    It acts on the parent link. As a pure couple it may be added to the link's force before that is transformed there.
     """
     k = model.geared[i]
     if k > 0:
@@ -53,10 +53,10 @@ def rotor_momentum(model, i, f, row):
 
 @kernel
 def rotor_gyration(model, w, i, rate, f):
-    """Write f[i] += the moment that turns the momentum of joint ``i``'s rotor at a velocity, in link coordinates.
+    """Write f[i] += spin w_p x z rate, the gyroscopic moment (N m) of joint ``i``'s rotor, in link coordinates.
 
-    ``rate`` is the velocity (rad/s), ``w`` has angular velocities of links in its first three columns: w_i x z is
-    w_p x z. N m. Siciliano et al. 2009, section 7.5.2.
+    ``rate`` is the velocity (rad/s), the first three columns of ``w`` are angular velocities of links: w_i x z is
+    w_p x z. Siciliano et al. 2009, section 7.5.2.
     """
     k = model.geared[i]
     if k > 0:
@@ -70,7 +70,7 @@ def rotor_gyration(model, w, i, rate, f):
 
 @kernel
 def rotor_energy(model, v, qd, i, T):
-    """Write T[0] (J) += the energy of the rotor of joint ``i`` beyond the reflected one, at v[p] (6) and qd (nv).
+    """Write T[0] (J) += spin qd z . w_p of joint ``i``'s rotor, without its reflected inertia, at v[p] (6) and qd (nv).
 
     Siciliano et al. 2009, section 7.1.1.
     """
@@ -84,7 +84,7 @@ def rotor_energy(model, v, qd, i, T):
 
 @kernel
 def rotor_on_parent(model, work, qd, qdd, i):
-    """Write f[i] and G[i] += what the parent of joint ``i`` has of its rotor, for them to be carried there.
+    """Write f[i] and G[i] += the parts of joint ``i``'s rotor that act on its parent, in link coordinates.
 
     Reads row v of the link, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2; G: see ``momentum``.
     """
@@ -95,7 +95,7 @@ def rotor_on_parent(model, work, qd, qdd, i):
         for axis in range(3):
             f[i, axis] += model.spin[k] * S[k, axis] * qdd[k - 1]
         rotor_gyration(model, work.v, i, qd[k - 1], f)
-        # G -= L x, L = spin_k z qd_k: added to w_p, a motion m asks for the moment m_w x L
+        # G -= L x, L = spin_k z qd_k: a motion m added to v_p changes the moment by m_w x L
         momentum = model.spin[k] * qd[k - 1]
         Lx, Ly, Lz = momentum * S[k, 0], momentum * S[k, 1], momentum * S[k, 2]
         G[i, 0, 1] += Lz
@@ -108,7 +108,7 @@ def rotor_on_parent(model, work, qd, qdd, i):
 
 @kernel
 def rotor_changes(model, work, i):
-    """Write F_M[i], F_qd[i] and C[i] += the rotor's part of joint ``i``, which only the links before it feel.
+    """Write F_M[i], F_qd[i] and C[i] += the parts of joint ``i``'s rotor, which act on the links before it only.
 
     Reads row v of the link. The derivatives of ``rotor_torque`` by qdd_k and qd_k, and of tau_k by the parent's motion.
     Siciliano et al. 2009, section 7.5.2.

@@ -3,7 +3,7 @@
 A motion vector is (angular, linear), a force vector (moment, force), both at the origin of the link's frame
 (Featherstone & Orin 2000, section 3; RBDA chapter 2). Row ``i`` of an array belongs to link ``i``, row 0 to the base.
 
-The transform ``X_i`` from the parent ``p`` to link ``i`` is kept as ``E_i`` (3 x 3, rotates parent coordinates into
+The transform ``X_i`` from the parent ``p`` to link ``i`` is stored as ``E_i`` (3 x 3, rotates parent coordinates into
 link coordinates) and ``r_i`` (3, m, origin of link ``i`` in the parent's frame):
 
     X_i = [  E_i        0  ]        X_i' maps forces of link i to the parent.
@@ -11,7 +11,7 @@ link coordinates) and ``r_i`` (3, m, origin of link ``i`` in the parent's frame)
 
 Accelerations: the linear part is the classical acceleration of the link's origin, not the spatial one (they differ by
 w x v, RBDA eq. 2.51). X_i, I_i and S_i act on both alike; with the classical one no linear velocity is needed, and
-RNEA of the AUBO-i5 takes 325 multiplications instead of 463 (counted 2026-11-20 with constants folded).
+RNEA of the AUBO-i5 needs 325 multiplications instead of 463 (counted 2026-11-20 with constants folded).
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -96,7 +96,7 @@ def dot(a, i, b, j):
 
 @kernel
 def point_acceleration(w, alpha, i, B):
-    """Write B[i] = alpha x + w x w x, the matrix that takes a point of the link to its acceleration less the origin's.
+    """Write B[i] = alpha x + w x w x, which maps a point of the link to its acceleration relative to the origin.
 
     ``w`` holds angular velocities, ``alpha`` angular accelerations in its first three columns.
     """

@@ -1,1 +1,1 @@
-"""Bytes and ROS messages to arrays, and back."""
+"""Conversion of serialised bytes and ROS messages to arrays, and back."""

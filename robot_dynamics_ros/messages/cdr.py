@@ -1,8 +1,9 @@
-"""Messages as they are on the wire: numbers go in and out of the bytes, no message object is made between.
+"""CDR: reads and writes numbers in serialised messages without deserialising them.
 
-CDR, the serialisation of DDS (OMG DDS-XTypes 1.3, section 7.4.3; version 1), aligns every number to its size, counted
-from the end of the four bytes that tell the encoding. As long as names, frame and lengths stay the same, so do the
-places of all numbers; what a new layout means is rclpy's to say, and its reading is compared with ours.
+CDR, the serialisation of DDS (OMG DDS-XTypes 1.3, section 7.4.3; version 1), aligns every number to its size, relative
+to the end of the four-byte encapsulation header. While names, frame_id and lengths do not change, neither do the
+offsets of the numbers. rclpy deserialises the first message of each layout, and its numbers are compared with those at
+the offsets.
 """
 
 import struct
@@ -17,24 +18,24 @@ from robot_dynamics_ros.jit.decorators import bound, entry
 
 SECOND = 1_000_000_000
 ENCODING = 4
-"""Bytes before the first field: they tell byte order, version and how many bytes at the end are padding."""
+"""Bytes of the encapsulation header: byte order, version and number of padding bytes at the end."""
 LITTLE_ENDIAN = b'\0\1'
 STAMP, FRAME = 4, 12
-"""Where a header's stamp and its frame_id begin."""
+"""Offsets of a header's stamp and frame_id."""
 TIME = struct.Struct('<iI')
 FIELDS = ('position', 'velocity', 'effort')
 SHORTEST = 32
-"""Bytes of a JointState without names and numbers; of a few bytes rclpy reads what lies behind them in memory."""
+"""Bytes of a JointState without names and numbers; given fewer bytes, rclpy reads memory beyond them."""
 OTHER_LAYOUT = -1
 
 
 @entry
-def _take(memory, fixed, numbers, first, places, out, data):
+def _read(memory, fixed, numbers, first, places, out, data):
     """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
 
-    Return a number whose bit f says that the field is there and finite; a field with first[f] < 0 is not there, and NaN
-    is written for it. Return OTHER_LAYOUT, and write nothing, where ``data`` differs from ``memory`` in length or at a
-    fixed place.
+    A field with first[f] < 0 is absent, and NaN is written for it. Returns a number with bit f set if field f is
+    present and finite. Returns OTHER_LAYOUT, and writes nothing, if ``data`` and ``memory`` differ in length or at an
+    offset of ``fixed``.
     """
     if len(data) != memory.shape[0]:
         return OTHER_LAYOUT
@@ -45,27 +46,27 @@ def _take(memory, fixed, numbers, first, places, out, data):
         memory[place] = data[place]
     found = 0
     for f in range(first.shape[0]):
-        rest = 0.0
+        difference = 0.0  # x - x is NaN unless x is finite
         for k in range(places.shape[0]):
             out[f, k] = numbers[first[f] + places[k]] if first[f] >= 0 else np.nan
-            rest += out[f, k] - out[f, k]
-        found += (rest == 0.0) << f
+            difference += out[f, k] - out[f, k]
+        found += (difference == 0.0) << f
     return found
 
 
 class JointStateBuffer:
-    """A serialised JointState, its numbers seen as arrays: ``position``, ``velocity`` and ``effort``, (0 or n,) each.
+    """A serialised JointState with views of its numbers: ``position``, ``velocity`` and ``effort``, (0 or n,) each.
 
-    The arrays stay while messages of the same layout come and go. ``message`` is the first one, as rclpy reads it.
+    Later messages of the same layout are read into the same arrays. ``message`` is the first one, deserialised.
     """
 
     def __init__(self, data: bytes):
-        """Lay out a serialised message; ValueError where it is not the CDR that is known here."""
+        """Find the layout of a serialised message; ValueError unless it is little-endian CDR, version 1."""
         if len(data) < SHORTEST:
-            raise ValueError(f'{len(data)} bytes are too few')
+            raise ValueError(f'expected at least {SHORTEST} bytes, got {len(data)}')
         if data[:2] != LITTLE_ENDIAN:
-            # lengths read from the wrong end are as large as memory
-            raise ValueError(f'encoding {data[:2].hex()} is not known here')
+            # with the other byte order a small length would be a huge one
+            raise ValueError(f'expected encoding {LITTLE_ENDIAN.hex()} (little-endian CDR), got {data[:2].hex()}')
         self.message = deserialize_message(data, JointState)
         self._memory = _memory(data)
         self._bytes = self._memory.data
@@ -80,66 +81,66 @@ class JointStateBuffer:
             place = first + 8 * len(values)
             array = self._memory[first:place].view(np.float64)
             if array.tobytes() != np.asarray(values).tobytes():
-                raise ValueError('not the serialisation that is known here')
+                raise ValueError(f'field {field}: its numbers are not at the offsets of CDR version 1')
             setattr(self, field, array)
             self._first[field] = (first - ENCODING) // 8 if len(values) == len(self.message.name) else -1
-        # what is neither stamp nor number nor padding is the same in all messages of this layout
+        # all bytes except stamp, numbers and padding are the same in all messages of this layout
         self._fixed = np.array(fixed)
 
     def reader(self, fields, places, out):
-        """Return a function that takes the bytes of a message into this buffer and ``fields`` of it into ``out``.
+        """Return a function of a message's bytes that copies them here and writes ``fields`` to ``out`` (fields, n).
 
-        ``out`` (fields, n) gets the numbers at ``places`` (n) of each field. The function returns OTHER_LAYOUT where a
-        message has another layout, else a number whose bit f says that field f is there and finite.
+        For each field the numbers at ``places`` (n) are written. The function returns OTHER_LAYOUT for a message of
+        another layout, else a number with bit f set if field f is present and finite.
         """
         first = np.array([self._first[field] for field in fields])
-        return bound(_take, self._memory, self._fixed, self._numbers, first, places, out, then=(b'',))
+        return bound(_read, self._memory, self._fixed, self._numbers, first, places, out, then=(b'',))
 
     def stamped(self, value: int) -> bytes:
-        """Return the message as it is sent, with ``value`` (ns) as the header's stamp."""
+        """Return the serialised message with ``value`` (ns) as the header's stamp."""
         TIME.pack_into(self._bytes, STAMP, *divmod(value, SECOND))
         return bytes(self._bytes)
 
     @classmethod
     def of(cls, message: JointState) -> 'JointStateBuffer':
-        """Return the buffer of a message that is yet to be sent."""
+        """Return the buffer of a message to publish."""
         return cls(serialize_message(message))
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the header's stamp of a message, ns; ArgumentError where it is no time."""
+    """Return the stamp of a serialised message's header, ns; ArgumentError if its nanoseconds exceed a second."""
     seconds, nanoseconds = TIME.unpack_from(data, STAMP)
     if nanoseconds >= SECOND:
-        raise ArgumentError(f'the stamp has {nanoseconds} ns beside its seconds, which is a second or more')
+        raise ArgumentError(f'header.stamp: expected nanosec < 1000000000, got {nanoseconds} ns')
     return seconds * SECOND + nanoseconds
 
 
 class ArrayBuffer:
-    """A serialised Float64MultiArray without dimensions, its numbers seen as the array ``data`` (n,)."""
+    """A serialised Float64MultiArray without dimensions, with a view ``data`` (n,) of its numbers."""
 
     def __init__(self, size: int):
-        """Make room for ``size`` numbers; ValueError where serialisation is not what is known here."""
+        """Allocate ``size`` numbers; ValueError if rclpy does not serialise them as CDR version 1."""
         memory = _memory(serialize_message(Float64MultiArray(data=[0.0] * size)))
         self._bytes = memory.data
         self.data = memory[len(memory) - 8 * size :].view(np.float64)
         self.data[:] = np.arange(1.0, size + 1.0)
         if list(deserialize_message(bytes(self), Float64MultiArray).data) != self.data.tolist():
-            raise ValueError('Float64MultiArray: not the serialisation that is known here')
+            raise ValueError('Float64MultiArray: its numbers are not at the offsets of CDR version 1')
 
     def __bytes__(self):
-        """Return the message as it is sent."""
+        """Return the serialised message."""
         return bytes(self._bytes)
 
 
 def _memory(data: bytes) -> np.ndarray:
-    """Return a copy of a message (bytes), placed so that its numbers are aligned in memory too."""
+    """Return a copy of a message (bytes) in which the numbers are aligned in memory."""
     memory = np.zeros(len(data) + ENCODING, np.uint8)[ENCODING:]
     memory[:] = np.frombuffer(data, np.uint8)
     return memory
 
 
 def _texts(data: bytes) -> tuple[list[int], int]:
-    """Return the places of frame_id, names and their lengths in a JointState, and that of the positions' length."""
+    """Return the offsets of frame_id, names and their lengths in a JointState, and that of the number of positions."""
     places: list[int] = []
 
     def number(place: int) -> int:
@@ -160,5 +161,5 @@ def _texts(data: bytes) -> tuple[list[int], int]:
 
 
 def _aligned(place: int, size: int) -> int:
-    """Return the first place at or after ``place`` where a number of ``size`` bytes may stand."""
+    """Return the first offset, at or after ``place``, that is aligned for a number of ``size`` bytes."""
     return place + (ENCODING - place) % size

@@ -1,4 +1,4 @@
-"""From JointState messages to joint vectors in the robot's order."""
+"""Conversion of JointState messages to joint vectors in the robot's order."""
 
 import struct
 
@@ -15,10 +15,10 @@ PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'
 
 
 class JointStateInput:
-    """Numbers of a robot's joints out of serialised JointState messages with any order and any extra joints.
+    """Reads the numbers of a robot's joints from serialised JointState messages with any joint order and extra joints.
 
-    Names are looked at only for a layout that is not among the last ``LAYOUTS``: publishers of several layouts may
-    alternate. Nothing is compiled for a new layout.
+    Names are compared only for a layout that is not among the last ``LAYOUTS``, so publishers with different layouts
+    may alternate. A new layout compiles nothing.
     """
 
     LAYOUTS = 8
@@ -30,13 +30,13 @@ class JointStateInput:
         self._layouts: list[Layout] = []
         self._last: Layout | None = None
         example = JointState(name=list(joint_names), position=[0.0] * len(joint_names))
-        self.receive(serialize_message(example))  # compiled before the first message
+        self.receive(serialize_message(example))  # compile before the first message
         self._layouts.clear()
 
     def receive(self, data: bytes) -> int:
-        """Write ``numbers`` of a message (bytes); return a number whose bit f says that field f is there and finite.
+        """Write ``numbers`` of a message (bytes); return a number with bit f set if field f is present and finite.
 
-        Raises DynamicsError naming a joint that is missing or doubled, or saying that this is no JointState.
+        Raises DynamicsError naming a joint that is missing or repeated, or if the bytes are not a JointState.
         """
         for layout in self._layouts:
             found = layout.read(data)
@@ -50,7 +50,7 @@ class JointStateInput:
         return layout.read(data)
 
     def missing(self, field: str) -> str:
-        """Return what is wrong with a field of the last message that is not there or not finite."""
+        """Return the fault of a field of the last message that is absent or not finite."""
         layout = self._last
         names, values = layout.buffer.message.name, getattr(layout.buffer, field)
         if len(values) != len(names):
@@ -60,23 +60,23 @@ class JointStateInput:
 
 
 class Layout:
-    """Where the numbers of a robot's joints are in JointState messages of one length, one set of names and one order.
+    """Offsets of the numbers of a robot's joints in JointState messages of one length, with one order of names.
 
     ``read(data)`` writes the numbers of a message, or returns OTHER_LAYOUT.
     """
 
     def __init__(self, data: bytes, joint_names, fields, numbers: np.ndarray):
-        """Learn the layout of ``data``; DynamicsError as in ``JointStateInput.receive``."""
+        """Find the layout of ``data``; DynamicsError as in ``JointStateInput.receive``."""
         try:
             self.buffer = JointStateBuffer(data)
         except (RuntimeError, ValueError, struct.error) as error:
-            raise ArgumentError(f'no JointState: {error}') from None
+            raise ArgumentError(f'not a JointState: {error}') from None
         self.places = places_of(joint_names, self.buffer.message.name)
         self.read = self.buffer.reader(fields, self.places, numbers)
 
 
 class StateInput(MeasuredState):
-    """The measured state of a robot's joints out of serialised JointState messages."""
+    """Measured state of a robot's joints, read from serialised JointState messages."""
 
     POSITION, BOTH = 0b01, 0b11
 
@@ -86,10 +86,10 @@ class StateInput(MeasuredState):
         super().__init__(*self._input.numbers)
 
     def read(self, data: bytes) -> int:
-        """Write ``q``, ``qd`` (all NaN unless all velocities are known), ``has_velocity``, ``stamp``; return the stamp.
+        """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
 
-        Velocities may be missing or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
-        doubled or without a finite position.
+        Velocities may be absent or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
+        repeated or without a finite position.
         """
         found = self._input.receive(data)
         if found != self.BOTH:

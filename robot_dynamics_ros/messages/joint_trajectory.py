@@ -1,4 +1,4 @@
-"""From JointTrajectory messages to trajectories."""
+"""Conversion of JointTrajectory messages to trajectories."""
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -9,9 +9,9 @@ from robot_dynamics_ros.errors import ArgumentError
 
 
 def trajectory_of(joint_names, message: JointTrajectory, ignored=()) -> Trajectory:
-    """Return the motion of a JointTrajectory, joints in the order of ``joint_names``.
+    """Return the trajectory of a JointTrajectory, with the joint order of ``joint_names``.
 
-    Joints among ``ignored`` may be there too. Raises DynamicsError naming the joint or point that is wrong.
+    The message may have ``ignored`` joints. Raises DynamicsError naming the wrong joint or point.
     """
     places = permutation(joint_names, message.joint_names, ignored)
     times = [point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in message.points]
@@ -21,7 +21,7 @@ def trajectory_of(joint_names, message: JointTrajectory, ignored=()) -> Trajecto
 
 
 def _column(message, field: str, places) -> np.ndarray:
-    """Return one field of all points (m, n) in the robot's order, NaN rows where a point leaves it out."""
+    """Return one field of all points (m, n) in the robot's joint order, with a row of NaN if a point has none."""
     rows = np.full((len(message.points), len(places)), np.nan)
     count = len(message.joint_names)
     for k, point in enumerate(message.points):

@@ -1,4 +1,4 @@
-"""Payload and gravity in messages and requests."""
+"""Conversion of payload and gravity in messages and requests."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ from robot_dynamics_ros.robot import Robot
 def body_of(robot: Robot, message) -> tuple[str, Payload]:
     """Return the frame and the payload of a ``Payload`` message, or of any message with its fields.
 
-    DynamicsError names the field that is wrong for ``robot``, which carries nothing yet.
+    DynamicsError names the field that is wrong for ``robot``, which has no payload.
     """
     ixx, iyy, izz, ixy, ixz, iyz = message.inertia
     payload = Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
@@ -27,7 +27,7 @@ def body_of(robot: Robot, message) -> tuple[str, Payload]:
 
 
 def ramp_time_of(message) -> float:
-    """Return the ramp time in s of a message or request; ArgumentError where it is negative or too long."""
+    """Return the ramp time (s) of a message or request; ArgumentError unless it is between 0 and ``LONGEST``."""
     ramp_time = float(validation.not_negative('ramp_time', message.ramp_time, (), 's'))
     if ramp_time > LONGEST:
         raise ArgumentError(f'ramp_time: expected at most {LONGEST:g} s, got {ramp_time:g}')
@@ -35,20 +35,20 @@ def ramp_time_of(message) -> float:
 
 
 def gravity_of(robot: Robot, message: Vector3Stamped) -> tuple[float, float, float]:
-    """Return gravity (m/s^2) in the base of ``robot``; ArgumentError for another frame or what is not finite."""
-    check_base(robot, message.header.frame_id)
+    """Return gravity (m/s^2) in the base link of ``robot``; ArgumentError for another frame or a NaN or inf."""
+    _check_base(robot, message.header.frame_id)
     return _vector('gravity', message.vector)
 
 
-def check_base(robot: Robot, frame: str) -> None:
-    """Refuse gravity in another frame than the base link."""
+def _check_base(robot: Robot, frame: str) -> None:
+    """Raise ArgumentError for a frame of gravity that is neither empty nor the base link."""
     base = robot.link_names[0]
     if frame not in ('', base):
         raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
 
 
 def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
-    """Return the payload of a ``PayloadState`` over time; DynamicsError names the field that is wrong for ``robot``."""
+    """Return the ramp of a ``PayloadState``; DynamicsError names the field that is wrong for ``robot``."""
     frame, payload = body_of(robot, message)
     duration = round(ramp_time_of(message) * 1e9)
     before: dict[str, Payload] = {}
@@ -64,14 +64,14 @@ def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
 
 
 def gravity_ramp_of(robot: Robot, message: GravityState) -> GravityRamp:
-    """Return the gravity of a ``GravityState`` over time; ArgumentError names the field that is wrong for ``robot``."""
-    check_base(robot, message.header.frame_id)
+    """Return the ramp of a ``GravityState``; ArgumentError names the field that is wrong for ``robot``."""
+    _check_base(robot, message.header.frame_id)
     after, before = _vector('gravity', message.gravity), _vector('before', message.before)
     return GravityRamp(after, before, nanoseconds(message.header.stamp), round(ramp_time_of(message) * 1e9))
 
 
 def payload_state(robot: Robot, ramp: PayloadRamp) -> PayloadState:
-    """Return the message of ``ramp``; no payload is a mass of 0 on the last link of ``robot``."""
+    """Return the message of ``ramp``, without a payload a mass of 0 on the last link of ``robot``."""
     (body,) = payload_messages(ramp.after) or [PayloadMessage(frame=robot.link_names[-1])]
     state = PayloadState(
         mass=body.mass,
@@ -95,7 +95,7 @@ def gravity_state(robot: Robot, ramp: GravityRamp) -> GravityState:
 
 
 def payload_messages(payloads: Mapping[str, Payload]) -> list[PayloadMessage]:
-    """Return a ``Payload`` message for each of ``payloads``, which go by the name of the frame that carries them."""
+    """Return a ``Payload`` message for each of ``payloads``, whose keys are names of frames."""
     return [
         PayloadMessage(
             mass=payload.mass,
@@ -108,11 +108,11 @@ def payload_messages(payloads: Mapping[str, Payload]) -> list[PayloadMessage]:
 
 
 def load_report(mass: float, gravity) -> dict[str, str]:
-    """Return what a node's diagnostics say of a payload of ``mass`` (kg) and of ``gravity`` (3, m/s^2)."""
+    """Return the diagnostics of a payload of ``mass`` (kg) and of ``gravity`` (3, m/s^2)."""
     return {'payload, kg': f'{mass:g}', 'gravity, m/s^2': ' '.join(f'{part:g}' for part in gravity)}
 
 
 def _vector(name: str, vector: Vector3) -> tuple[float, float, float]:
-    """Return a finite vector's parts."""
+    """Return the components of ``vector``; ArgumentError unless they are finite."""
     x, y, z = validation.finite(name, (vector.x, vector.y, vector.z), (3,)).tolist()
     return x, y, z

@@ -1,7 +1,7 @@
-"""Base parameters: the fewest combinations of a robot's inertial parameters that its torques depend on.
+"""Base parameters: the minimal set of identifiable combinations of a robot's inertial parameters.
 
-Two ways that share nothing but the answer: ``base_parameters`` follows from the geometry what each joint can't tell
-apart, ``base_parameters_of_regressors`` looks at which columns of torque regressors depend on the others.
+Two independent methods: ``base_parameters`` applies grouping rules to the geometry, ``base_parameters_of_regressors``
+finds the linearly dependent columns of sampled torque regressors.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,16 @@ from robot_dynamics_ros.model.inertial_parameters import moved
 from robot_dynamics_ros.model.model import ModelArrays
 
 TOLERANCE = 1e-9
-"""What is left of a vector less its part along others, relative to the largest: below, it depends on them.
+"""Relative size of a vector's component orthogonal to others below which it counts as linearly dependent on them.
 
-With 1e-4, axes that a description turns by 1.5708 are at right angles; torques then stay to about that.
+With 1e-4, axes that a description rotates by 1.5708 count as perpendicular; torques then agree to about 1e-4.
 """
 
 
 class BaseParameters(NamedTuple):
-    """b columns of the torque regressor that carry all of it, and what they are multiplied with.
+    """Base parameters beta = regrouping pi: Y pi = Y[:, independent] beta.
 
-    Y pi = Y[:, independent] (regrouping pi) for any ten parameters pi of the links.
+    Y (nv, 10 n) is the torque regressor, pi (10 n,) the inertial parameters of the links.
     """
 
     independent: np.ndarray  # (b,) int64        columns of Y, ascending
@@ -32,30 +32,33 @@ class BaseParameters(NamedTuple):
 def base_parameters(arrays: ModelArrays, gravity, tolerance: float = TOLERANCE) -> BaseParameters:
     """Return the base parameters of a robot under ``gravity`` (3, m/s^2, base frame) by grouping rules.
 
-    What a joint can't feel of its link is carried over to the parent, as in ``regrouping``: 3 of the ten parameters for
-    a revolute joint, 6 for a prismatic one; more where the joints towards the base leave the parent few ways to move
-    (Gautier & Khalil 1990). Which these are follows from energies without special cases, much as in Wensing, Niemeyer &
-    Slotine 2017: parameters are carried over if the joint's own rate has no part in their kinetic energy and, wherever
-    the joint stands, the parent's kinetic and potential energy stay.
+    Parameters of a link that have no effect on its joint's torque are grouped with those of the parent, as in
+    ``regrouping``: 3 of the ten for a revolute joint, 6 for a prismatic one, more where the joints towards the base
+    restrict the parent's motion (Gautier & Khalil 1990). They are found from energies without special cases, similar to
+    Wensing, Niemeyer & Slotine 2017: parameters are grouped if their kinetic energy does not depend on the joint's own
+    velocity, and if for every joint position the energy equals that of the grouped parameters on the parent.
     """
     joints = arrays.n
     for i in range(1, joints + 1):
         if not arrays.is_revolute_or_prismatic(i):
-            raise ModelError(f'base parameters: joint {i} is neither revolute nor prismatic; take those of regressors')
-    unfelt: list[np.ndarray] = []
+            raise ModelError(
+                f'base parameters: joint {i} is neither revolute nor prismatic; use base_parameters_of_regressors'
+            )
+    unidentifiable: list[np.ndarray] = []
     dependent: list[int] = []
     reach = [_Reach(np.zeros((0, 6)), np.zeros((0, 10)), np.atleast_2d(np.asarray(gravity, float)))]
     for i in range(1, joints + 1):
         p = arrays.parent[i]
-        places = _places(arrays, i)
-        own = _null_space(_felt(places, arrays.S[arrays.first[i]], reach[p]), tolerance)
-        dependent += (10 * (i - 1) + _pivoted(own, tolerance)[0][: len(own)]).tolist()
-        for row in own:
+        transforms = _transforms(arrays, i)
+        grouped = _null_space(_energy_changes(transforms, arrays.S[arrays.first[i]], reach[p]), tolerance)
+        dependent += (10 * (i - 1) + _pivoted(grouped, tolerance)[0][: len(grouped)]).tolist()
+        for row in grouped:
             parameters = np.zeros((joints + 1, 10))
-            parameters[i], parameters[p] = row, -_to_parent(places[0]) @ row
-            unfelt.append(parameters[1:].ravel())
-        reach.append(_carried(places, arrays.S[arrays.first[i]], reach[p], tolerance))
-    return _with_dependent(np.array(dependent, int), np.reshape(unfelt, (len(unfelt), 10 * joints)))
+            parameters[i], parameters[p] = row, -_to_parent(transforms[0]) @ row
+            unidentifiable.append(parameters[1:].ravel())
+        reach.append(_reach_of_link(transforms, arrays.S[arrays.first[i]], reach[p], tolerance))
+    rows = np.reshape(unidentifiable, (len(unidentifiable), 10 * joints))
+    return _without_dependent(np.array(dependent, int), rows)
 
 
 def base_parameters_of_regressors(Y, tolerance: float = TOLERANCE) -> BaseParameters:
@@ -75,18 +78,18 @@ def base_parameters_of_regressors(Y, tolerance: float = TOLERANCE) -> BaseParame
 
 
 class _Reach(NamedTuple):
-    """What a link can meet over all positions and rates of the joints between it and the base, as rows; link frame."""
+    """Bases, as rows, of what occurs at a link over all positions and velocities of the joints before; link frame."""
 
     motions: np.ndarray  # (., 6)    velocities
-    energies: np.ndarray  # (., 10)  kinetic energy's factors of the ten parameters
-    gravities: np.ndarray  # (., 3)  gravity
+    energies: np.ndarray  # (., 10)  kinetic energy regressors of one link
+    gravities: np.ndarray  # (., 3)  gravity vectors
 
 
-def _places(arrays: ModelArrays, i: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _transforms(arrays: ModelArrays, i: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return E (3, 3) and r (3, m) of joint ``i`` at 0 and at four more positions.
 
-    These see all there is: E and r are of first order in sin q and cos q, or in q, and nothing here is of higher than
-    their second order.
+    Five positions are enough: E and r are linear in sin q and cos q, or in q, and all expressions are at most quadratic
+    in them.
     """
     turns = arrays.angle[i] >= 0
     positions = np.arange(5) * (2.0 * np.pi / 5.0 if turns else 0.25)
@@ -96,38 +99,38 @@ def _places(arrays: ModelArrays, i: int) -> list[tuple[np.ndarray, np.ndarray]]:
     ]
 
 
-def _felt(places, S, reach: _Reach) -> np.ndarray:
-    """Return rows (., 10) whose products with a link's parameters are all zero where its joint feels nothing of them.
+def _energy_changes(transforms, S, reach: _Reach) -> np.ndarray:
+    """Return rows (., 10) whose null space are the parameters without effect on the joint's torque.
 
     ``reach`` is the parent's.
     """
-    motions = _moved(places, reach.motions)
+    motions = _to_link(transforms, reach.motions)
     rows = [_energy(S, S)[None], *(_energy(S, v)[None] for v in motions)]
-    at_rest = _to_parent(places[0])
-    for place in places[1:]:
-        difference = _to_parent(place) - at_rest
+    at_zero = _to_parent(transforms[0])
+    for transform in transforms[1:]:
+        difference = _to_parent(transform) - at_zero
         rows += [reach.energies @ difference, reach.gravities @ difference[1:4]]
     return np.concatenate(rows)
 
 
-def _carried(places, S, reach: _Reach, tolerance: float) -> _Reach:
+def _reach_of_link(transforms, S, reach: _Reach, tolerance: float) -> _Reach:
     """Return the reach of a link from that of its parent."""
-    motions = _moved(places, reach.motions)
+    motions = _to_link(transforms, reach.motions)
     energies = [_energy(S, S)[None], *(_energy(S, v)[None] for v in motions)]
-    energies += [reach.energies @ _to_parent(place) for place in places]
-    gravities = [reach.gravities @ E.T for E, _ in places]
+    energies += [reach.energies @ _to_parent(transform) for transform in transforms]
+    gravities = [reach.gravities @ E.T for E, _ in transforms]
     spanning = np.vstack([motions, S]), np.concatenate(energies), np.concatenate(gravities)
     return _Reach(*(_span(rows, tolerance) for rows in spanning))
 
 
-def _moved(places, motions: np.ndarray) -> np.ndarray:
-    """Return what velocities (., 6) of a parent are to its link: X v at each place."""
-    moved = [np.hstack([motions[:, :3] @ E.T, (motions[:, 3:] - np.cross(r, motions[:, :3])) @ E.T]) for E, r in places]
-    return np.concatenate(moved)
+def _to_link(transforms, motions: np.ndarray) -> np.ndarray:
+    """Return X v (., 6) for each velocity v of the parent and each transform X."""
+    w, v = motions[:, :3], motions[:, 3:]
+    return np.concatenate([np.hstack([w @ E.T, (v - np.cross(r, w)) @ E.T]) for E, r in transforms])
 
 
 def _energy(v, u) -> np.ndarray:
-    """Return the factors (10,) of the ten parameters in v' I u for velocities v and u (6)."""
+    """Return the regressor (10,) of v' I u for velocities v and u (6): its coefficients of the ten parameters of I."""
     w, z = v[:3], u[:3]
     across = np.outer(w, z) + np.outer(z, w)
     h = np.cross(v[3:], z) + np.cross(u[3:], w)
@@ -135,56 +138,56 @@ def _energy(v, u) -> np.ndarray:
     return np.array([v[3:] @ u[3:], *h, *halves])
 
 
-def _to_parent(place) -> np.ndarray:
-    """Return the matrix (10, 10) that takes ten parameters of a link to the parent's frame."""
-    E, r = place
+def _to_parent(transform) -> np.ndarray:
+    """Return the matrix (10, 10) that transforms ten parameters of a link to the parent's frame."""
+    E, r = transform
     return np.array([moved(unit, E.T, r) for unit in np.eye(10)]).T
 
 
-def _with_dependent(dependent: np.ndarray, unfelt: np.ndarray) -> BaseParameters:
-    """Return base parameters without ``dependent`` columns (d,), from parameters that no torque shows (d, 10 n)."""
-    independent = np.setdiff1d(np.arange(unfelt.shape[1]), dependent)
+def _without_dependent(dependent: np.ndarray, unidentifiable: np.ndarray) -> BaseParameters:
+    """Return base parameters without ``dependent`` columns (d,); ``unidentifiable`` (d, 10 n) spans Y's null space."""
+    independent = np.setdiff1d(np.arange(unidentifiable.shape[1]), dependent)
     # Y_1 N_1 + Y_2 N_2 = 0: Y_2 = Y_1 K with K = -N_1 N_2^-1
-    regrouping = np.zeros((len(independent), unfelt.shape[1]))
+    regrouping = np.zeros((len(independent), unidentifiable.shape[1]))
     regrouping[:, independent] = np.eye(len(independent))
-    regrouping[:, dependent] = -np.linalg.solve(unfelt[:, dependent], unfelt[:, independent]).T
+    regrouping[:, dependent] = -np.linalg.solve(unidentifiable[:, dependent], unidentifiable[:, independent]).T
     return BaseParameters(independent, regrouping)
 
 
 def _pivoted(rows: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns' order by QR decomposition with pivoting, independent ones first, and R (rank, columns).
+    """Return the column order of a QR decomposition with pivoting, independent columns first, and R (rank, columns).
 
     R's columns are in that order. Modified Gram-Schmidt, twice (Golub & Van Loan 2013, section 5.4.2).
     """
-    rest = np.array(rows, float)
-    order = np.arange(rest.shape[1])
-    smallest = tolerance * np.linalg.norm(rest, axis=0).max(initial=0.0)
+    remainder = np.array(rows, float)
+    order = np.arange(remainder.shape[1])
+    smallest = tolerance * np.linalg.norm(remainder, axis=0).max(initial=0.0)
     directions: list[np.ndarray] = []
-    for k in range(min(rest.shape)):
-        sizes = np.linalg.norm(rest, axis=0)
+    for k in range(min(remainder.shape)):
+        sizes = np.linalg.norm(remainder, axis=0)
         if sizes[k:].max() <= smallest:
             break
-        # of equals the last, so that rounding does not choose: J_yy goes and J_xx stays, as in the book
+        # the last of nearly equal columns, so that rounding does not decide: J_yy is dropped and J_xx kept
         chosen = k + int(np.flatnonzero(sizes[k:] > 0.99 * sizes[k:].max())[-1])
         order[k : chosen + 1] = np.roll(order[k : chosen + 1], 1)
-        rest[:, k : chosen + 1] = np.roll(rest[:, k : chosen + 1], 1, axis=1)
-        direction = rest[:, k].copy()
+        remainder[:, k : chosen + 1] = np.roll(remainder[:, k : chosen + 1], 1, axis=1)
+        direction = remainder[:, k].copy()
         for other in directions:
             direction -= (other @ direction) * other
         direction /= np.linalg.norm(direction)
         directions.append(direction)
-        rest[:, k:] -= np.outer(direction, direction @ rest[:, k:])
-    basis = np.reshape(directions, (len(directions), len(rest)))
+        remainder[:, k:] -= np.outer(direction, direction @ remainder[:, k:])
+    basis = np.reshape(directions, (len(directions), len(remainder)))
     return order, basis @ np.asarray(rows, float)[:, order]
 
 
 def _span(rows: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return an orthonormal basis, as rows, of what ``rows`` span."""
+    """Return an orthonormal basis, as rows, of the row space."""
     _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
     return basis[sizes > tolerance * sizes.max(initial=0.0)]
 
 
 def _null_space(rows: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return an orthonormal basis, as rows, of what all ``rows`` are orthogonal to."""
+    """Return an orthonormal basis, as rows, of the null space."""
     _, sizes, basis = np.linalg.svd(rows)
     return basis[np.sum(sizes > tolerance * sizes.max(initial=0.0)) :]

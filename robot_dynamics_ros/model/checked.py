@@ -1,4 +1,4 @@
-"""Validation of untrusted values, such as the cells of a table or of a YAML file; errors name the place."""
+"""Validation of untrusted values, such as entries of a DH table or of a YAML file; errors name the entry."""
 
 import math
 import reprlib
@@ -12,19 +12,19 @@ from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, exact
 
 MAX_NAME = 256  # characters
 LARGEST_NUMBER = 1e30  # m, kg, rad, ...: products and sums of such numbers are still finite
-ROTATION_TOLERANCE = 1e-6  # six printed decimals; what is further off is no rotation
+ROTATION_TOLERANCE = 1e-6  # of R' R: numbers that were printed with six decimals
 
 
 def shown(value) -> str:
-    """Return a value for an error's text: short, however much it holds."""
+    """Return a value as text for an error message, at most 80 characters."""
     try:
         return reprlib.repr(value)[:80]
-    except ValueError:  # an integer of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return f'{type(value).__name__} beyond printing'
 
 
 def table(where: str, value, known: Collection[str] | None = None, needed: Collection[str] = ()) -> Mapping:
-    """Return a mapping with keys out of ``known`` (None: any), all of ``needed`` among them; ModelError otherwise."""
+    """Return a mapping that has all keys of ``needed`` and only ``known`` ones (None: any); ModelError otherwise."""
     if not isinstance(value, Mapping):
         raise ModelError(f'{where}: expected a table, got {shown(value)}')
     for key in value:
@@ -37,12 +37,12 @@ def table(where: str, value, known: Collection[str] | None = None, needed: Colle
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text may name something: log lines, paths and tables of other programs will show it."""
+    """Return whether a text is a valid name: not blank, printable and of limited length, since logs show it."""
     return 0 < len(text) <= MAX_NAME and text.isprintable() and not text.isspace()
 
 
 def name(where: str, value) -> str:
-    """Return a name; ModelError unless it is text, not blank, printable and not too long."""
+    """Return a name; ModelError unless ``is_name``."""
     if not isinstance(value, str) or not is_name(value):
         raise ModelError(f'{where}: expected a name, got {shown(value)} (up to {MAX_NAME} printable characters)')
     return value
@@ -55,18 +55,20 @@ def choice(where: str, value, known: Collection[str]) -> str:
     return value
 
 
-def number(where: str, value, least: float = -math.inf) -> float:
-    """Return a finite number that is at least ``least``; ModelError otherwise."""
+def number(where: str, value, least: float = -math.inf, above: float = -math.inf) -> float:
+    """Return a finite number that is at least ``least`` and greater than ``above``; ModelError otherwise."""
     found = float(array(where, value, ()))
     if found < least:
         raise ModelError(f'{where}: expected at least {least:g}, got {shown(value)}')
+    if found <= above:
+        raise ModelError(f'{where}: expected more than {above:g}, got {shown(value)}')
     return found
 
 
 def limits(where: str, given: Mapping) -> dict[str, float]:
-    """Return lower, upper, velocity and effort limit of a table that may lack them: NaN, as for a limit of 0.
+    """Return lower, upper, velocity and effort limit of a table, NaN where missing; a limit of 0 is unknown, too.
 
-    A position limit may be infinite. Raises ModelError for what is no number, and for one of lower and upper alone.
+    Position limits may be infinite. Raises ModelError for anything but numbers, and for only one of lower and upper.
     """
     found = {}
     for field in JointLimits._fields:
@@ -82,20 +84,20 @@ def limits(where: str, given: Mapping) -> dict[str, float]:
 
 
 def array(where: str, value, shape: tuple[int, ...]) -> np.ndarray:
-    """Return numbers as an array of this shape; ModelError unless all are finite and none is beyond 1e30."""
+    """Return numbers as an array of this shape; ModelError unless all are finite and at most 1e30 in magnitude."""
     if _fits(value, shape):
         try:
             found = np.array(value, float)
-            if (abs(found) <= LARGEST_NUMBER).all():  # NaN is not
+            if (abs(found) <= LARGEST_NUMBER).all():  # False for NaN
                 return found
-        except OverflowError:  # an integer beyond every float
+        except OverflowError:  # an integer larger than every float
             pass
     expected = 'a finite number' if not shape else f'finite numbers of shape {shape}'
     raise ModelError(f'{where}: expected {expected} up to {LARGEST_NUMBER:g}, got {shown(value)}')
 
 
 def rotation(where: str, value) -> np.ndarray:
-    """Return the rotation (3, 3) nearest to a matrix of a few decimals; ModelError for one that is no rotation."""
+    """Return the rotation (3, 3) nearest to a matrix R; ModelError unless R R' = 1 to 1e-6 and det R > 0."""
     found = array(where, value, (3, 3))
     if abs(found @ found.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(found) < 0.0:
         raise ModelError(f'{where}: expected a rotation matrix, got {shown(value)}')
@@ -104,7 +106,7 @@ def rotation(where: str, value) -> np.ndarray:
 
 
 def pose(where: str, value) -> np.ndarray:
-    """Return a pose (4, 4; m): a rotation and a translation over the row 0 0 0 1; ModelError otherwise."""
+    """Return a homogeneous pose (4, 4; m); ModelError unless it has a rotation and the last row 0 0 0 1."""
     found = array(where, value, (4, 4))
     found[:3, :3] = rotation(where, found[:3, :3])
     if found[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
@@ -113,7 +115,7 @@ def pose(where: str, value) -> np.ndarray:
 
 
 def direction(where: str, value) -> np.ndarray:
-    """Return a unit vector (3,) along the one given; ModelError for one without direction."""
+    """Return the unit vector (3,) along a vector; ModelError for a zero vector."""
     found = array(where, value, (3,))
     length = math.hypot(*found)
     if length < SHORTEST_AXIS:
@@ -122,7 +124,7 @@ def direction(where: str, value) -> np.ndarray:
 
 
 def _fits(value, shape: tuple[int, ...]) -> bool:
-    """Say whether lists hold numbers in this shape; nothing is looked at beyond it, however much there is."""
+    """Return whether nested lists hold numbers in this shape; stop at the first mismatch in huge lists."""
     if not shape:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if isinstance(value, np.ndarray):

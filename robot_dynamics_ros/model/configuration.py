@@ -1,7 +1,7 @@
-"""Positions as points of a manifold: from one to another along velocities (NumPy, not compiled).
+"""Operations on the configuration manifold: neutral and random positions, integration and difference.
 
-A step is a velocity times a time, as long as qd: moving for one second with it, constant in the link's frame where the
-joint is planar, spherical or free. For all other joints the step is the difference of the coordinates.
+A step (nv) is a velocity times a time. For planar, spherical and free joints it is the motion at a velocity that is
+constant in the link's frame. For all other joints it is the difference of the coordinates. NumPy, not compiled.
 """
 
 import numpy as np
@@ -9,29 +9,27 @@ import numpy as np
 from robot_dynamics_ros.model.model import JointLimits, ModelArrays
 
 SMALL = 1e-3
-"""rad, below which quotients of an angle's sine and cosine are taken from their series: its next term is 1e-19."""
-
-
+"""rad, below which (1 - cos t) / t^2 and the like are computed by their series; the first omitted term is 1e-19."""
 QUATERNION_ROUNDING = 1e-6
-"""Of a quaternion's length."""
+"""Allowed deviation of a quaternion's norm from 1."""
 
 
 def is_no_quaternion(numbers: np.ndarray) -> np.ndarray:
-    """Return whether x, y, z, w (..., 4) are of another length than 1, (...)."""
+    """Return whether the norm of x, y, z, w (..., 4) differs from 1, (...) bool."""
     return np.abs(np.linalg.norm(numbers, axis=-1) - 1.0) > QUATERNION_ROUNDING
 
 
 def neutral(arrays: ModelArrays) -> np.ndarray:
-    """Return the position (nq,) in which no joint turns or moves anything: zeros, and quaternions with w = 1."""
+    """Return the position (nq,) where every joint's transform is the identity: zeros, and quaternions with w = 1."""
     q = np.zeros(arrays.nq)
     q[arrays.quaternion[arrays.quaternion >= 0] + 3] = 1.0
     return q
 
 
 def random(arrays: ModelArrays, limits: JointLimits, generator: np.random.Generator) -> np.ndarray:
-    """Return a random position (nq,): uniform within the limits, all rotations of a quaternion alike.
+    """Return a random position (nq,): uniform within the limits, quaternions uniform over all rotations.
 
-    A coordinate without limits gets one of -pi to pi (rad, m).
+    A coordinate without limits is uniform from -pi to pi (rad, m).
     """
     lower, upper = (
         np.where(np.isfinite(limit), limit, without)
@@ -51,17 +49,17 @@ def integrate(arrays: ModelArrays, q, step) -> np.ndarray:
     for i in range(1, len(arrays.parent)):
         v, slides = _velocities(arrays, i), _slides(arrays, i)
         if arrays.quaternion[i] >= 0:
-            turn = _quaternion(arrays, i)
+            quaternion = _quaternion(arrays, i)
             w = step[..., v][..., :3]
-            result[..., turn] = _unit(_product(q[..., turn], _exponential(w)))
+            result[..., quaternion] = _unit(_product(q[..., quaternion], _exponential(w)))
             if arrays.slides[i]:
-                moved = _twisted(w, step[..., v][..., 3:])
-                result[..., slides] += _rotated(q[..., turn], moved)
+                displacement = _displacement(w, step[..., v][..., 3:])
+                result[..., slides] += _rotated(q[..., quaternion], displacement)
         elif arrays.slides[i] == 2:
             x, y, w = np.moveaxis(step[..., v], -1, 0)
             angle = q[..., arrays.angle[i]]
-            moved = _twisted(_about_z(w), np.stack([x, y, np.zeros_like(x)], -1))
-            result[..., slides] += _turned(angle, moved[..., :2])
+            displacement = _displacement(_about_z(w), np.stack([x, y, np.zeros_like(x)], -1))
+            result[..., slides] += _rotated_in_plane(angle, displacement[..., :2])
             result[..., arrays.angle[i]] += w
         else:
             result[..., _first(arrays, i) + np.arange(v.stop - v.start)] += step[..., v]
@@ -69,55 +67,57 @@ def integrate(arrays: ModelArrays, q, step) -> np.ndarray:
 
 
 def difference(arrays: ModelArrays, start, end) -> np.ndarray:
-    """Return the step (..., nv) that leads from ``start`` to ``end`` (..., nq each).
+    """Return the step (..., nv) from ``start`` to ``end`` (..., nq each), for which integrate(start, step) = end.
 
-    Planar, spherical and free joints turn the shorter way round.
+    Planar, spherical and free joints rotate by at most half a turn.
     """
     start, end = _broadcast(start, end)
     step = np.zeros((*start.shape[:-1], arrays.nv))
     for i in range(1, len(arrays.parent)):
         v, slides = _velocities(arrays, i), _slides(arrays, i)
         if arrays.quaternion[i] >= 0:
-            turn = _quaternion(arrays, i)
-            w = _logarithm(_product(_conjugate(start[..., turn]), end[..., turn]))
+            quaternion = _quaternion(arrays, i)
+            inverse = _conjugate(start[..., quaternion])
+            w = _logarithm(_product(inverse, end[..., quaternion]))
             parts = [w]
             if arrays.slides[i]:
-                moved = _rotated(_conjugate(start[..., turn]), end[..., slides] - start[..., slides])
-                parts.append(_untwisted(w, moved))
+                displacement = _rotated(inverse, end[..., slides] - start[..., slides])
+                parts.append(_velocity_of_displacement(w, displacement))
             step[..., v] = np.concatenate(parts, -1)
         elif arrays.slides[i] == 2:
             angle = start[..., arrays.angle[i]]
             w = end[..., arrays.angle[i]] - angle
             w = w - 2.0 * np.pi * np.round(w / (2.0 * np.pi))
-            across = _turned(-angle, end[..., slides] - start[..., slides])
-            moved = np.concatenate([across, np.zeros_like(w)[..., None]], -1)
-            step[..., v] = np.concatenate([_untwisted(_about_z(w), moved)[..., :2], w[..., None]], -1)
+            in_plane = _rotated_in_plane(-angle, end[..., slides] - start[..., slides])
+            displacement = np.concatenate([in_plane, np.zeros_like(w)[..., None]], -1)
+            linear = _velocity_of_displacement(_about_z(w), displacement)[..., :2]
+            step[..., v] = np.concatenate([linear, w[..., None]], -1)
         else:
-            own = _first(arrays, i) + np.arange(v.stop - v.start)
-            step[..., v] = end[..., own] - start[..., own]
+            coordinates = _first(arrays, i) + np.arange(v.stop - v.start)
+            step[..., v] = end[..., coordinates] - start[..., coordinates]
     return step
 
 
-# places
+# indices of a joint in q and qd
 
 
 def _first(arrays: ModelArrays, i: int) -> int:
-    """Return the place of the first coordinate of a joint whose steps are differences of coordinates."""
-    return min(place for place in (arrays.angle[i], arrays.slide[i] if arrays.slides[i] else -1) if place >= 0)
+    """Return the index in q of the first coordinate of a joint whose steps are differences of coordinates."""
+    return min(index for index in (arrays.angle[i], arrays.slide[i] if arrays.slides[i] else -1) if index >= 0)
 
 
 def _velocities(arrays: ModelArrays, i: int) -> slice:
-    """Return where joint i's velocities stand in qd."""
+    """Return the slice of joint i's velocities in qd."""
     return slice(arrays.first[i] - 1, arrays.first[i + 1] - 1)
 
 
 def _slides(arrays: ModelArrays, i: int) -> slice:
-    """Return where joint i's slides stand in q."""
+    """Return the slice of joint i's slides in q."""
     return slice(arrays.slide[i], arrays.slide[i] + arrays.slides[i])
 
 
 def _quaternion(arrays: ModelArrays, i: int) -> slice:
-    """Return where joint i's quaternion stands in q."""
+    """Return the slice of joint i's quaternion in q."""
     return slice(arrays.quaternion[i], arrays.quaternion[i] + 4)
 
 
@@ -136,14 +136,14 @@ def _about_z(w) -> np.ndarray:
     return np.stack([np.zeros_like(w), np.zeros_like(w), w], -1)
 
 
-def _turned(angle, v) -> np.ndarray:
-    """Return vectors (..., 2) turned by an angle."""
+def _rotated_in_plane(angle, v) -> np.ndarray:
+    """Return vectors (..., 2) rotated by an angle."""
     c, s = np.cos(angle), np.sin(angle)
     return np.stack([c * v[..., 0] - s * v[..., 1], s * v[..., 0] + c * v[..., 1]], -1)
 
 
 def _product(a, b) -> np.ndarray:
-    """Return the product of quaternions: first b, then a."""
+    """Return the product a b of quaternions: rotation b, then a."""
     u, s, v, t = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     vector = s * v + t * u + np.cross(u, v)
     return np.concatenate([vector, s * t - (u * v).sum(-1, keepdims=True)], -1)
@@ -155,12 +155,12 @@ def _conjugate(a) -> np.ndarray:
 
 
 def _unit(a) -> np.ndarray:
-    """Return quaternions of length 1."""
+    """Return normalised quaternions."""
     return a / np.linalg.norm(a, axis=-1, keepdims=True)
 
 
 def _rotated(a, v) -> np.ndarray:
-    """Return vectors (..., 3) turned by unit quaternions."""
+    """Return vectors (..., 3) rotated by unit quaternions."""
     u, s = a[..., :3], a[..., 3:]
     t = 2.0 * np.cross(u, v)
     return v + s * t + np.cross(u, t)
@@ -174,7 +174,7 @@ def _exponential(w) -> np.ndarray:
 
 
 def _logarithm(a) -> np.ndarray:
-    """Return the rotation vector (..., 3) of a unit quaternion, of at most half a turn."""
+    """Return the rotation vector (..., 3) of a unit quaternion, at most pi long."""
     a = np.where(a[..., 3:] < 0.0, -a, a)
     sine = np.linalg.norm(a[..., :3], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, a[..., 3:])
@@ -182,8 +182,8 @@ def _logarithm(a) -> np.ndarray:
         return np.where(sine > 0.0, angle / sine, 2.0) * a[..., :3]
 
 
-def _twisted(w, v) -> np.ndarray:
-    """Return V(w) v, the way (..., 3) of a body that moves with w and v, both constant in its own frame, for a second.
+def _displacement(w, v) -> np.ndarray:
+    """Return V(w) v, the displacement (..., 3) of a body after one second at w and v, constant in its own frame.
 
     V = 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2 with t = |w| (Lynch & Park 2017, eq. 3.88).
     """
@@ -196,11 +196,11 @@ def _twisted(w, v) -> np.ndarray:
     return v + first * wv + second * np.cross(w, wv)
 
 
-def _untwisted(w, moved) -> np.ndarray:
-    """Return v of ``_twisted`` from the way that it leads, |w| below a whole turn (Lynch & Park 2017, eq. 3.92)."""
+def _velocity_of_displacement(w, displacement) -> np.ndarray:
+    """Return v = V(w)^-1 displacement (..., 3) of ``_displacement``, |w| < 2 pi (Lynch & Park 2017, eq. 3.92)."""
     t = np.linalg.norm(w, axis=-1, keepdims=True)
     small = t < SMALL
     safe = np.where(small, 1.0, t)
     second = np.where(small, 1.0 / 12.0 + t**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
-    wv = np.cross(w, moved)
-    return moved - 0.5 * wv + second * np.cross(w, wv)
+    wv = np.cross(w, displacement)
+    return displacement - 0.5 * wv + second * np.cross(w, wv)

@@ -1,7 +1,7 @@
-"""One model in, another out: a part of it cut out, joints locked, another robot attached.
+"""Editing of models: cut out a chain, lock joints, attach another robot.
 
-Bodies stay whole: what a fixed joint merged is one body, and it stays or goes as one. Findings on a link's inertial
-are kept where the link is; the rest of the audit is of the new model.
+Links that a fixed joint merged are one body, which is kept or dropped as a whole. Findings on a link's inertial are
+kept with the link; the other findings are those of the new model.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,40 +21,39 @@ from robot_dynamics_ros.model.model import Finding, Model, Workspace
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
-    """Return what moves on ``base_link``: the chain to ``tip_link``, or all of it where no tip is given.
+    """Return the chain from ``base_link`` to ``tip_link``, or the subtree of ``base_link`` if no tip is given.
 
-    As in KDL only the chain is left: branches beside it and what is beyond the tip are dropped with their mass. The
-    frame of ``base_link`` becomes the base frame. Raises UnknownNameError, and ArgumentError for a tip that does not
-    move on the base.
+    As in KDL, branches beside the chain and links beyond the tip are dropped with their mass. The frame of
+    ``base_link`` becomes the base frame. Raises UnknownNameError, and ArgumentError for a tip that is not in the
+    subtree.
     """
     if base_link is None and tip_link is None:
         return model
     base_link = model.link_names[0] if base_link is None else base_link
     base = model.frame(base_link)
-    kept = {i for i in range(len(model.link_names)) if base.link in _carriers(model, i)}
+    kept = {i for i in range(len(model.link_names)) if base.link in _path_to_base(model, i)}
     if tip_link is not None:
-        kept &= _carriers(model, model.frame(tip_link).link)
+        kept &= _path_to_base(model, model.frame(tip_link).link)
         if not kept:
             raise ArgumentError(f'tip_link: {tip_link!r} does not move on {base_link!r}')
-    carrier = model.link_names[base.link]
+    body = model.link_names[base.link]
     links = {model.link_names[i] for i in kept}
     parts = [part for part in _parts(model) if part.parent in links and (part.kind == 'fixed' or part.link in links)]
     base_inertia = model.arrays.I[base.link]
-    if carrier == base_link:
+    if body == base_link:
         reduced = merged(model.name, base_link, parts, base_inertia)
     else:
-        back = fixed(carrier, base_link, base.rotation.T, -base.rotation.T @ base.origin, base_inertia)
+        back = fixed(body, base_link, base.rotation.T, -base.rotation.T @ base.origin, base_inertia)
         reduced = merged(model.name, base_link, [back, *(part for part in parts if part.link != base_link)])
     return _audited(reduced, _inherited(model))
 
 
 def with_locked_joints(model: Model, positions: Mapping) -> Model:
-    """Return the model with joints held at positions (rad, m), each link merged into the one that carries it.
+    """Return the model with joints locked at positions (rad, m) and their links merged into the parent links.
 
-    A position is a number, or the coordinates of a joint that has several.
-
-    The links' names go on as frames. The rotor inertia and spin of a held joint go: they belong to that joint's own
-    motion, and the motor's mass is in the links. Raises UnknownNameError, and ArgumentError for what is no position.
+    A position is a number, or the coordinates of a joint that has several. The links' names stay as frames. The rotor
+    inertia and spin of a locked joint are dropped: they have an effect only when that joint moves. Raises
+    UnknownNameError, and ArgumentError for an invalid position.
     """
     if not isinstance(positions, Mapping):
         raise ArgumentError(f'positions: expected a mapping joint: position, got {checked.shown(positions)}')
@@ -62,24 +61,24 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
         if joint not in model.joint_names:
             raise UnknownNameError(f'no joint {joint!r}; there are {", ".join(model.joint_names)}')
     parts = [
-        _held(part, positions[part.name]) if part.kind != 'fixed' and part.name in positions else part
+        _locked(part, positions[part.name]) if part.kind != 'fixed' and part.name in positions else part
         for part in _parts(model)
     ]
     return _audited(merged(model.name, model.link_names[0], parts, model.arrays.I[0]), _inherited(model))
 
 
 def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str = '') -> Model:
-    """Return the model with another robot's base fixed to ``link``, at ``pose`` (4, 4) in its frame.
+    """Return the model with another robot's base fixed to ``link``, at ``pose`` (4, 4; m) in its frame.
 
-    ``prefix`` comes before every name of the other robot, whose joints follow those of this one; its base counts to
-    the link. Raises UnknownNameError, ArgumentError for what is no pose or prefix, and ModelError for a name that
-    both have.
+    ``prefix`` is put before every name of the other robot, whose joints follow those of this one. The inertia of its
+    base is added to the link. Raises UnknownNameError, ArgumentError for an invalid pose or prefix, and ModelError for
+    a name that both robots have.
     """
     model.frame(link)
     if not isinstance(prefix, str):
         raise ArgumentError(f'prefix: expected text, got {checked.shown(prefix)}')
     try:
-        place = np.eye(4) if pose is None else checked.pose('pose', pose)
+        base_pose = np.eye(4) if pose is None else checked.pose('pose', pose)
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     for what, names, others in (
@@ -88,14 +87,14 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     ):
         for name in others:
             if prefix + name in names:
-                raise ModelError(f'{what} {prefix + name!r}: both robots have this name; a prefix keeps them apart')
+                raise ModelError(f'{what} {prefix + name!r}: both robots have this name; use a prefix')
     renamed = [
         replace(part, name=prefix + part.name, link=prefix + part.link, parent=prefix + part.parent)
         for part in _parts(other)
     ]
     other_base = prefix + other.link_names[0]
-    foot = fixed(other_base, link, place[:3, :3], place[:3, 3], other.arrays.I[0])
-    joined = merged(model.name, model.link_names[0], [*_parts(model), foot, *renamed], model.arrays.I[0])
+    mount = fixed(other_base, link, base_pose[:3, :3], base_pose[:3, 3], other.arrays.I[0])
+    joined = merged(model.name, model.link_names[0], [*_parts(model), mount, *renamed], model.arrays.I[0])
     return _audited(joined, (*_inherited(model), *_inherited(other, prefix)))
 
 
@@ -110,42 +109,42 @@ def _parts(model: Model) -> list[Joint]:
     return [*model.joints, *frames]
 
 
-def _held(joint: Joint, position) -> Joint:
-    """Return the fixed joint that a joint is at a position; ArgumentError unless that is finite numbers that fit."""
+def _locked(joint: Joint, position) -> Joint:
+    """Return the fixed joint at a position of ``joint``; ArgumentError unless it has the right finite numbers."""
     where, count = f'positions: {joint.name}', KINDS[joint.kind].coordinates
     try:
         q = np.array([[checked.number(where, position)]] if count == 1 else [checked.array(where, position, (count,))])
     except ModelError as error:
         raise ArgumentError(str(error)) from None
-    turn = KINDS[joint.kind].quaternion
-    if turn >= 0 and is_no_quaternion(q[0, turn : turn + 4]):
+    k = KINDS[joint.kind].quaternion
+    if k >= 0 and is_no_quaternion(q[0, k : k + 4]):
         raise ArgumentError(f'{where}: its quaternion is not of length 1')
-    alone = Model.of(joint.name, joint.parent, [joint]).arrays
+    arrays = Model.of(joint.name, joint.parent, [joint]).arrays
     pose = np.empty((1, 2, 4, 4))
-    batch_loop(link_poses)(alone, Workspace.of(alone), q, pose)
+    batch_loop(link_poses)(arrays, Workspace.of(arrays), q, pose)
     return fixed(joint.link, joint.parent, pose[0, 1, :3, :3], pose[0, 1, :3, 3], joint.inertia)
 
 
-def _carriers(model: Model, link: int) -> set[int]:
-    """Return the numbers of a link and of all that carry it, the base included."""
-    carriers = {link}
+def _path_to_base(model: Model, link: int) -> set[int]:
+    """Return the numbers of a link and of all its ancestors, the base included."""
+    path = {link}
     while link > 0:
         link = int(model.arrays.parent[link])
-        carriers.add(link)
-    return carriers
+        path.add(link)
+    return path
 
 
 def _inherited(model: Model, prefix: str = '') -> Iterator[Finding]:
-    """Yield the findings on links as they were written, under the links' new names."""
-    places = {f'link {link!r}': f'link {prefix + link!r}' for link in model.frames}
-    of_the_whole = set(audit_model(model))
+    """Yield the findings on inertials of links, with ``prefix`` before the links' names."""
+    renamed = {f'link {link!r}': f'link {prefix + link!r}' for link in model.frames}
+    on_moving_bodies = set(audit_model(model))
     for finding in model.findings:
-        if finding.where in places and finding not in of_the_whole:
-            yield finding._replace(where=places[finding.where])
+        if finding.where in renamed and finding not in on_moving_bodies:
+            yield finding._replace(where=renamed[finding.where])
 
 
 def _audited(model: Model, inherited) -> Model:
-    """Return the model with those inherited findings whose link it has, and with its own."""
-    places = {f'link {link!r}' for link in model.frames}
-    kept = (finding for finding in inherited if finding.where in places)
+    """Return the model with its own findings and the inherited ones on links that it has."""
+    links = {f'link {link!r}' for link in model.frames}
+    kept = (finding for finding in inherited if finding.where in links)
     return replace(model, findings=(*kept, *audit_model(model)))

@@ -1,6 +1,6 @@
-"""Links on fixed joints become part of the link that carries them, and live on as frames.
+"""Links on fixed joints are lumped into the parent link; their names stay as frames.
 
-Here a fixed joint is a ``Joint`` of kind 'fixed', which ``Model.of`` does not know; a frame is one without mass.
+A fixed joint is a ``Joint`` of kind 'fixed', which ``Model.of`` does not accept. A frame is a link without mass.
 """
 
 from collections.abc import Iterable
@@ -16,39 +16,39 @@ from robot_dynamics_ros.model.rotations import exact
 
 
 def fixed(link: str, parent: str, rotation, origin, inertia=None) -> Joint:
-    """Return what fixes ``link`` to ``parent``: rotation (3, 3) and origin (3, m) in the parent's frame.
+    """Return the fixed joint of ``link`` on ``parent``, at rotation (3, 3) and origin (3, m) in the parent's frame.
 
-    ``inertia`` (10,) is in the link's own frame; left out, the link is a mere frame.
+    ``inertia`` (10,) is expressed in the link's frame. Default: zeros, a frame.
     """
     row = np.zeros(10) if inertia is None else inertia
     return Joint(link, link, parent, 'fixed', np.zeros(3), np.asarray(rotation), np.asarray(origin), row)
 
 
 def merged(name: str, base: str, joints: Iterable[Joint], base_inertia=None) -> Model:
-    """Return the model of joints, fixed ones among them (parents before children), on the link ``base``.
+    """Return the model of moving and fixed joints (parents before children) on the link ``base``.
 
     Raises ModelError for a name that occurs twice.
     """
-    rows = {base: np.zeros(10) if base_inertia is None else np.array(base_inertia)}
-    places = {base: (base, np.eye(3), np.zeros(3))}  # of each link in the link that carries it
+    inertias = {base: np.zeros(10) if base_inertia is None else np.array(base_inertia)}  # of each body
+    poses = {base: (base, np.eye(3), np.zeros(3))}  # of each link: its body, rotation and origin in the body's frame
     moving: list[Joint] = []
     for joint in joints:
-        if joint.link in places:
+        if joint.link in poses:
             raise ModelError(f'link {joint.link!r}: the name occurs twice')
-        carrier, turn, offset = places[joint.parent]
-        rotation, origin = exact(turn @ joint.rotation), turn @ joint.origin + offset
+        body, R, p = poses[joint.parent]
+        rotation, origin = exact(R @ joint.rotation), R @ joint.origin + p
         if joint.kind == 'fixed':
-            places[joint.link] = carrier, rotation, origin
-            rows[carrier] += moved(joint.inertia, rotation, origin)
+            poses[joint.link] = body, rotation, origin
+            inertias[body] += moved(joint.inertia, rotation, origin)
         else:
-            places[joint.link] = joint.link, np.eye(3), np.zeros(3)
-            rows[joint.link] = np.array(joint.inertia)
-            moving.append(replace(joint, parent=carrier, rotation=rotation, origin=origin))
-    number = {link: i for i, link in enumerate(rows)}
+            poses[joint.link] = joint.link, np.eye(3), np.zeros(3)
+            inertias[joint.link] = np.array(joint.inertia)
+            moving.append(replace(joint, parent=body, rotation=rotation, origin=origin))
+    number = {link: i for i, link in enumerate(inertias)}
     frames = {
-        link: Frame(number[carrier], rotation, origin)
-        for link, (carrier, rotation, origin) in places.items()
-        if link not in rows
+        link: Frame(number[body], rotation, origin)
+        for link, (body, rotation, origin) in poses.items()
+        if link not in inertias
     }
-    bodies = [replace(joint, inertia=rows[joint.link]) for joint in moving]
-    return Model.of(name, base, bodies, frames, base_inertia=rows[base])
+    bodies = [replace(joint, inertia=inertias[joint.link]) for joint in moving]
+    return Model.of(name, base, bodies, frames, base_inertia=inertias[base])

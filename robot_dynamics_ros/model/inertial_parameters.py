@@ -1,7 +1,7 @@
-"""Ten inertial parameters of a rigid body on the host side: made and taken apart (NumPy, not compiled).
+"""Conversions of the ten inertial parameters of a rigid body (NumPy, not compiled).
 
-The row is m (kg), h = m c (3, kg m), J about the frame's origin as xx, xy, xz, yy, yz, zz (kg m^2): the form that
-kernels read (see ``inertia``). Sums of such rows are sums of bodies.
+A row is m (kg), h = m c (3, kg m), J about the frame's origin as xx, xy, xz, yy, yz, zz (kg m^2), as kernels read it
+(see ``inertia``). The row of a rigid assembly of bodies is the sum of their rows.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def parameters_of_moments(mass, h, P) -> np.ndarray:
 
 
 def moved(row, rotation, origin) -> np.ndarray:
-    """Return the row (10,) in a frame in which its own sits at rotation (3, 3) and origin (3, m)."""
+    """Return the row (10,) transformed to a frame where its own has the rotation (3, 3) and the origin (3, m)."""
     m, h = row[0], rotation @ row[1:4]
     across = np.outer(h, origin)
     # x = R x' + p in P, the sum of m x x'
@@ -47,5 +47,5 @@ def symmetric(entries) -> np.ndarray:
 
 
 def _row(mass, h, J) -> np.ndarray:
-    """Return the row (10,) of its parts."""
+    """Return the row (10,) of m, h (3) and J (3, 3)."""
     return np.array([mass, *h, J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]])

@@ -1,4 +1,4 @@
-"""Joint types, and the record of a joint that every format is read into."""
+"""Joint types, and the joint record that all importers create."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,10 +7,10 @@ import numpy as np
 
 
 class Kind(NamedTuple):
-    """What a kind of joint is made of. Places are those among the joint's own coordinates, -1 for none.
+    """Coordinates and velocities of a joint type. Indices count the joint's own coordinates; -1: none.
 
-    Directions are 0 along the axis, 1 and 2 across it; the link's own x, y, z where there is a quaternion. A velocity
-    turns about a direction (0, 1, 2) or moves along it (3, 4, 5).
+    Directions are 0 along the axis, 1 and 2 perpendicular to it; the link's x, y, z for a joint with a quaternion. A
+    velocity is a rotation about a direction (0, 1, 2) or a translation along it (3, 4, 5).
     """
 
     coordinates: int
@@ -24,10 +24,10 @@ class Kind(NamedTuple):
 KINDS = {
     'revolute': Kind(1, angle=0, quaternion=-1, slide=0, slides=(), velocities=(0,)),
     'prismatic': Kind(1, angle=-1, quaternion=-1, slide=0, slides=(0,), velocities=(3,)),
-    # a screw: it moves by its pitch for each radian
+    # a screw: translates by its pitch per radian
     'helical': Kind(1, angle=0, quaternion=-1, slide=0, slides=(0,), velocities=(0,)),
     'cylindrical': Kind(2, angle=0, quaternion=-1, slide=1, slides=(0,), velocities=(0, 3)),
-    # x and y in the parent's frame, angle; the velocities along x and y are those in the link's frame
+    # x and y in the parent's frame, angle; velocities along x and y in the link's frame
     'planar': Kind(3, angle=2, quaternion=-1, slide=0, slides=(1, 2), velocities=(4, 5, 0)),
     'spherical': Kind(4, angle=-1, quaternion=0, slide=0, slides=(), velocities=(0, 1, 2)),
     # position in the parent's frame, quaternion; angular and linear velocity in the link's frame
@@ -38,7 +38,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint and the link it moves, as every importer states it; ``model.Model.of`` makes arrays of them."""
+    """A joint and the link that it moves; ``Model.of`` converts joints to arrays."""
 
     name: str
     link: str
@@ -48,9 +48,10 @@ class Joint:
     rotation: np.ndarray  # (3, 3)   link -> parent at q = 0
     origin: np.ndarray  # (3,) m     link's origin in the parent's frame at q = 0
     inertia: np.ndarray  # (10,)     ten parameters, link frame
-    rotor: float = 0.0
-    spin: float = 0.0
-    pitch: float = 0.0  # m/rad, of a helical joint
+    rotor: float = 0.0  # kg m^2, kg   rotor inertia, reflected to the joint
+    spin: float = 0.0  # kg m^2        angular momentum of the rotor on the parent link per joint velocity
+    pitch: float = 0.0  # m/rad        of a helical joint
+    # limits, friction and actuator as in JointLimits, Friction and Actuators
     lower: float = -np.inf
     upper: float = np.inf
     velocity: float = np.nan
@@ -67,15 +68,15 @@ class Joint:
 
 
 def directions_of(joint: Joint) -> np.ndarray:
-    """Return the directions of a joint as rows (3, 3): its axis and two across, or the link's own."""
+    """Return the directions of a joint as rows (3, 3): its axis and two perpendicular ones, or the link's axes."""
     if KINDS[joint.kind].quaternion >= 0:
         return np.eye(3)
     axis = np.asarray(joint.axis, float)
-    # the first across is as near to x as it can be, or to y
+    # x, or y where x is nearly parallel to the axis, without its part along the axis
     nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
-    across = nearest - (nearest @ axis) * axis
-    across /= np.linalg.norm(across)
-    return np.array([axis, across, np.cross(axis, across)])
+    perpendicular = nearest - (nearest @ axis) * axis
+    perpendicular /= np.linalg.norm(perpendicular)
+    return np.array([axis, perpendicular, np.cross(axis, perpendicular)])
 
 
 def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:
@@ -85,5 +86,5 @@ def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:
         return S[0, 3:], 0.0
     if KINDS[kind].quaternion >= 0:
         return np.array([0.0, 0.0, 1.0]), 0.0
-    turning = S[velocities.index(0)]
-    return turning[:3], float(turning[:3] @ turning[3:])
+    screw = S[velocities.index(0)]
+    return screw[:3], float(screw[:3] @ screw[3:])

@@ -1,8 +1,8 @@
-"""Model arrays, which are constant, and the workspace that the caller owns.
+"""Model: constant arrays, names and limits of a robot; and the workspace of kernels, which the caller owns.
 
-Joint ``i`` (1..n) moves link ``i`` on link ``parent[i]`` < i; row 0 of every array is the base (regular numbering,
-RBDA section 4.1.2). A joint has coordinates in q (nq) and velocities in qd (nv); qdd, tau and the like are as long as
-qd. For joints of one degree of freedom nq = nv = n.
+Joint ``i`` (1..n) connects link ``i`` to link ``parent[i]`` < i; row 0 of every array is the base (regular numbering,
+RBDA section 4.1.2). A joint has coordinates in q (nq) and velocities in qd (nv); qdd and tau have the length of qd. For
+joints of one degree of freedom nq = nv = n.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 
 MOST_MOVING_LINKS = 1000
-"""A humanoid with hands has a hundred; of a thousand the mass matrix has 8 MB."""
+"""A humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB."""
 
 
 class ModelArrays(NamedTuple):
@@ -24,20 +24,20 @@ class ModelArrays(NamedTuple):
     parent: np.ndarray  # (n + 1,) int64       number of the parent link; parent[0] = -1, never read
     first: np.ndarray  # (n + 2,) int64        joint i has the velocities first[i] .. first[i + 1] - 1
     before: np.ndarray  # (nv + 1,) int64      velocity before k: of its joint, else of the nearest ancestor; 0: none
-    angle: np.ndarray  # (n + 1,) int64        place of the joint's angle in q, -1 if it has none
-    quaternion: np.ndarray  # (n + 1,) int64   place of the first of its four numbers x, y, z, w in q, -1 if it has none
-    slide: np.ndarray  # (n + 1,) int64        place of its first slide in q
-    slides: np.ndarray  # (n + 1,) int64       number of its slides
+    angle: np.ndarray  # (n + 1,) int64        index of the joint's angle in q, -1 if it has none
+    quaternion: np.ndarray  # (n + 1,) int64   index of the first of x, y, z, w in q, -1 if it has none
+    slide: np.ndarray  # (n + 1,) int64        index of the joint's first slide in q
+    slides: np.ndarray  # (n + 1,) int64       number of slides (prismatic coordinates)
     E0: np.ndarray  # (n + 1, 3, 3)            rotation parent -> link, E = E0 + Ec cos(q) + Es sin(q)
     Ec: np.ndarray  # (n + 1, 3, 3)
     Es: np.ndarray  # (n + 1, 3, 3)
     r0: np.ndarray  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + sum of r1 q
     r1: np.ndarray  # (n + 1, 3, 3) m/m, m/rad of each slide
-    S: np.ndarray  # (nv + 1, 6)               what a unit of each velocity is, a motion vector in the link's frame
+    S: np.ndarray  # (nv + 1, 6)               motion subspace: spatial velocity of a unit of each velocity, link frame
     I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
     rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
     spin: np.ndarray  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
-    geared: np.ndarray  # (n + 1,) int64       the joint's velocity if its spin counts (``rotors``), 0 if not
+    geared: np.ndarray  # (n + 1,) int64       number of the joint's velocity if it has a spin (see ``rotors``), else 0
 
     @property
     def n(self) -> int:
@@ -56,13 +56,13 @@ class ModelArrays(NamedTuple):
         return len(self.S) - 1
 
     def is_revolute_or_prismatic(self, i: int) -> bool:
-        """Return whether joint ``i`` (1..n) has one velocity, which turns or moves its link but not both."""
-        turns, moves = self.angle[i] >= 0, self.slides[i] > 0
-        return self.first[i + 1] - self.first[i] == 1 and turns != moves
+        """Return whether joint ``i`` (1..n) has one velocity, a rotation or a translation."""
+        rotates, translates = self.angle[i] >= 0, self.slides[i] > 0
+        return self.first[i + 1] - self.first[i] == 1 and rotates != translates
 
 
 class Workspace(NamedTuple):
-    """The scratch that kernels write; each kernel's docstring says which rows it leaves behind."""
+    """Scratch arrays of kernels; each kernel's docstring lists the arrays that it writes."""
 
     E: np.ndarray  # (n + 1, 3, 3)             rotation parent -> link
     r: np.ndarray  # (n + 1, 3) m              origin of the link in the parent's frame
@@ -78,20 +78,20 @@ class Workspace(NamedTuple):
     U: np.ndarray  # (nv + 1, 6)               I_A S
     d: np.ndarray  # (nv + 1,)                 S' I_A S + rotor
     u: np.ndarray  # (nv + 1,) N m, N          tau - S' p_A
-    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or its inverse's factor
+    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or the factor of its inverse
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
     rest: np.ndarray  # (nv,)                  zeros
     qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
     T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
-    b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of all that the link carries, link frame
-    G: np.ndarray  # (n + 1, 3, 3) kg m^2/s    the rest of B, see ``momentum``
-    Psi_d: np.ndarray  # (nv + 1, 6)           what a unit of displacement adds to velocities, link frame
-    Psi_dd: np.ndarray  # (nv + 1, 6)          and to accelerations
-    S_d: np.ndarray  # (nv + 1, 6)             what a unit of velocity adds to accelerations
-    F_q: np.ndarray  # (n + 1, 6)              the force that a unit of displacement asks for, on its way to the base
-    F_qd: np.ndarray  # (n + 1, 6)             that for a unit of velocity
-    F_M: np.ndarray  # (n + 1, 6)              that for a unit of acceleration
-    C: np.ndarray  # (n + 1, 3)                B' S, a couple, likewise
+    b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of the link's subtree, link frame
+    G: np.ndarray  # (n + 1, 3, 3) kg m^2/s    angular part of B, see ``momentum``
+    Psi_d: np.ndarray  # (nv + 1, 6)           change of velocities by a unit displacement, link frame
+    Psi_dd: np.ndarray  # (nv + 1, 6)          change of accelerations by a unit displacement
+    S_d: np.ndarray  # (nv + 1, 6)             change of accelerations by a unit velocity
+    F_q: np.ndarray  # (n + 1, 6)              change of the transmitted force by a unit displacement
+    F_qd: np.ndarray  # (n + 1, 6)             change of it by a unit velocity
+    F_M: np.ndarray  # (n + 1, 6)              change of it by a unit acceleration
+    C: np.ndarray  # (n + 1, 3)                B' S, a couple
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
@@ -107,8 +107,8 @@ class Workspace(NamedTuple):
 class JointLimits(NamedTuple):
     """Limits in joint order; NaN where the description states none."""
 
-    lower: np.ndarray  # (nq,) rad, m      -inf where the joint turns without end
-    upper: np.ndarray  # (nq,) rad, m      +inf likewise
+    lower: np.ndarray  # (nq,) rad, m      -inf for a continuous joint
+    upper: np.ndarray  # (nq,) rad, m      inf for a continuous joint
     velocity: np.ndarray  # (nv,) rad/s, m/s
     effort: np.ndarray  # (nv,) N m, N
 
@@ -117,23 +117,23 @@ class Friction(NamedTuple):
     """Friction in joint order, (nv,) each; ``friction`` has the equation."""
 
     viscous: np.ndarray  # N m s/rad, N s/m
-    coulomb: np.ndarray  # N m, N          without load and Stribeck's part
+    coulomb: np.ndarray  # N m, N          without load-dependent and Stribeck friction
     offset: np.ndarray  # N m, N
-    transition: np.ndarray  # rad/s, m/s   velocity over which the sign is smooth, > 0
-    stribeck: np.ndarray  # N m, N         what friction at rest has beyond the Coulomb one
-    stribeck_velocity: np.ndarray  # rad/s, m/s   velocity at which half of that is left, > 0
-    load: np.ndarray  # N m/(N m), N/N     Coulomb friction for each unit of transmitted torque
+    transition: np.ndarray  # rad/s, m/s   transition velocity of the smooth sign, > 0
+    stribeck: np.ndarray  # N m, N         friction at zero velocity minus Coulomb friction
+    stribeck_velocity: np.ndarray  # rad/s, m/s   velocity at which half of it remains, > 0
+    load: np.ndarray  # N m/(N m), N/N     Coulomb friction per transmitted torque
 
 
 class Actuators(NamedTuple):
-    """What drives the joints, in joint order, (nv,) each; NaN where nothing states it."""
+    """Actuators in joint order, (nv,) each; NaN where unknown."""
 
-    gear_ratio: np.ndarray  # rad/rad, rad/m   motor turn per joint turn or slide, > 0
-    torque_constant: np.ndarray  # N m/A, N/A  torque at the joint per motor current, > 0
+    gear_ratio: np.ndarray  # rad/rad, rad/m   motor rotation per joint displacement, > 0
+    torque_constant: np.ndarray  # N m/A, N/A  joint torque per motor current, > 0
 
 
 class Frame(NamedTuple):
-    """A named frame that is fixed to a link; links that a fixed joint merged into another live on as frames."""
+    """A named frame that is fixed to a moving link or the base, such as a link on a fixed joint."""
 
     link: int  # number of the moving link (0 = base)
     rotation: np.ndarray  # (3, 3)   frame -> link
@@ -141,14 +141,14 @@ class Frame(NamedTuple):
 
     @property
     def pose(self) -> np.ndarray:
-        """The homogeneous pose of the frame in the link's, (4, 4) m."""
+        """Homogeneous pose of the frame in the link's frame, (4, 4) m."""
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = self.rotation, self.origin
         return pose
 
 
 class Finding(NamedTuple):
-    """One line of the audit: ``severity`` is 'error' (physically impossible) or 'warning'."""
+    """One finding of the model check: ``severity`` is 'error' (physically impossible) or 'warning'."""
 
     severity: str
     where: str
@@ -161,7 +161,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A robot: names beside the arrays. Nothing in it ever changes; ``dataclasses.replace`` makes another."""
+    """An immutable robot model: arrays with the names of joints and links, limits, friction, actuators and frames."""
 
     name: str
     joint_names: tuple[str, ...]
@@ -180,16 +180,16 @@ class Model:
             array.flags.writeable = False
 
     def __reduce__(self):
-        """Pickle and copy by way of ``__post_init__``: NumPy's copies are writable."""
+        """Pickle and copy through ``__post_init__``, since NumPy's copies are writable."""
         return Model, tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
     def of(cls, name: str, base: str, joints, frames=None, findings=(), base_inertia=0.0) -> 'Model':
         """Return the model of ``joints`` (parents before children) on the link ``base``.
 
-        ``frames`` names further frames, ``findings`` is what the importer's audit has to say. ``base_inertia`` (10,
-        base frame) moves nothing here: it counts where the base becomes part of another robot.
-        Raises ModelError for a joint before its parent, a name that occurs twice, and more than MOST_MOVING_LINKS.
+        ``frames`` are further frames by name, ``findings`` those of the importer. ``base_inertia`` (10, base frame) has
+        an effect only when the base becomes a link of another robot. Raises ModelError for a joint before its parent, a
+        name that occurs twice, and more than MOST_MOVING_LINKS joints.
         """
         if len(joints) > MOST_MOVING_LINKS:
             raise ModelError(f'{len(joints)} joints that move: expected up to {MOST_MOVING_LINKS}')
@@ -205,36 +205,36 @@ class Model:
             if joint.link in number or joint.name in [other.name for other in joints[: i - 1]]:
                 raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
             if joint.parent not in number:
-                raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} comes after it or nowhere')
+                raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} is missing or comes later')
             if joint.kind not in KINDS:
                 raise ModelError(f'joint {joint.name!r}: kind {joint.kind!r} is none of {", ".join(KINDS)}')
             kind, directions = KINDS[joint.kind], directions_of(joint)
             number[joint.link], parent[i] = i, number[joint.parent]
             r0[i], inertia[i], to_link = joint.origin, joint.inertia, np.asarray(joint.rotation, float).T
-            # places in q
+            # indices in q
             angle[i] = coordinates + kind.angle if kind.angle >= 0 else -1
             quaternion[i] = coordinates + kind.quaternion if kind.quaternion >= 0 else -1
             slide[i], slides[i] = coordinates + kind.slide, len(kind.slides)
             coordinates += kind.coordinates
-            # Rodrigues: J(q) = a a' + (1 - a a') cos(q) - (a x) sin(q), link <- joint at rest
+            # Rodrigues: J(q) = a a' + (1 - a a') cos(q) - (a x) sin(q), link <- link at q = 0
             axis = directions[0]
             along = np.outer(axis, axis) if kind.angle >= 0 else np.eye(3)
             E0[i], Ec[i] = along @ to_link, (np.eye(3) - along) @ to_link
             if kind.angle >= 0:
                 Es[i] = -np.cross(np.eye(3), axis) @ to_link
-            # a screw's slide and turn go together
-            reach = joint.pitch if joint.kind == 'helical' else 1.0
+            # a screw's slide is pitch times its angle
+            scale = joint.pitch if joint.kind == 'helical' else 1.0
             for k, direction in enumerate(kind.slides):
-                r1[i, k] = reach * to_link.T @ directions[direction]
+                r1[i, k] = scale * to_link.T @ directions[direction]
             # velocities in qd
             motions = np.kron(np.eye(2), directions)[list(kind.velocities)]
             if joint.kind == 'helical':
                 motions[0, 3:] = joint.pitch * axis
-            last = first[parent[i] + 1] - 1 if parent[i] else 0
+            previous = first[parent[i] + 1] - 1 if parent[i] else 0
             for motion in motions:
-                before.append(last)
+                before.append(previous)
                 S.append(motion)
-                last = len(before) - 1
+                previous = len(before) - 1
             first[i + 1] = len(before)
         arrays = ModelArrays(
             parent, first, np.array(before, np.int64), angle, quaternion, slide, slides,
@@ -268,27 +268,27 @@ class Model:
         )
 
     def frame(self, name: str) -> Frame:
-        """Return the frame of a link's name; UnknownNameError lists those that exist."""
+        """Return the frame of this name; UnknownNameError lists the names that exist."""
         if not isinstance(name, str) or name not in self.frames:
             raise UnknownNameError(f'no link {name!r:.80}; there are {", ".join(self.frames)}')
         return self.frames[name]
 
-    def joint_of_velocity(self, place: int) -> str:
-        """Return the name of the joint that the velocity at a place (0..nv - 1) of joint vectors belongs to."""
-        return self.joint_names[int(np.searchsorted(self.arrays.first[1:], place + 1, 'right')) - 1]
+    def joint_of_velocity(self, index: int) -> str:
+        """Return the name of the joint of entry ``index`` (0..nv - 1) of qd."""
+        return self.joint_names[int(np.searchsorted(self.arrays.first[1:], index + 1, 'right')) - 1]
 
     def torque_constant(self) -> np.ndarray:
         """Return the torque constants (nv,); ModelError naming a joint whose torque constant is unknown."""
         unknown = np.flatnonzero(np.isnan(self.actuators.torque_constant))
         if len(unknown):
             joint = self.joint_of_velocity(int(unknown[0]))
-            raise ModelError(f'joint {joint!r}: no torque constant is known; with_actuators takes torque constants')
+            raise ModelError(f'joint {joint!r}: no torque constant is known; set it by with_actuators')
         return self.actuators.torque_constant
 
     @property
     def joints(self) -> list[Joint]:
-        """The joints that ``Model.of`` makes this model of, up to rounding."""
-        arrays, joints, place = self.arrays, [], 0
+        """The joints for which ``Model.of`` returns this model, up to rounding."""
+        arrays, joints, coordinate = self.arrays, [], 0
         for i, (name, kind) in enumerate(zip(self.joint_names, self.joint_kinds, strict=True), start=1):
             k = arrays.first[i]
             axis, pitch = axis_and_pitch(kind, arrays.S[k : arrays.first[i + 1]])
@@ -304,15 +304,15 @@ class Model:
                 rotor=float(arrays.rotor[k]),
                 spin=float(arrays.spin[k]),
                 pitch=pitch,
-                lower=float(self.limits.lower[place]),
-                upper=float(self.limits.upper[place]),
+                lower=float(self.limits.lower[coordinate]),
+                upper=float(self.limits.upper[coordinate]),
                 velocity=float(self.limits.velocity[k - 1]),
                 effort=float(self.limits.effort[k - 1]),
                 **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
                 **{field: float(column[k - 1]) for field, column in self.actuators._asdict().items()},
             )
             joints.append(joint)
-            place += KINDS[kind].coordinates
+            coordinate += KINDS[kind].coordinates
         return joints
 
 
@@ -325,7 +325,7 @@ def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin) -> ModelArrays
         if spins[k] != 0.0:
             if joint.kind != 'revolute':
                 raise ModelError(
-                    f'joint {joint.name!r}: a rotor spins with a revolute joint only, not a {joint.kind} one'
+                    f'joint {joint.name!r}: rotor spin is supported for revolute joints only, not {joint.kind} ones'
                 )
             geared[i] = k
     return arrays._replace(spin=spins, geared=geared)
@@ -337,7 +337,7 @@ def _of_velocities(joints, field: str) -> np.ndarray:
 
 
 def _of_coordinates(joints, field: str, none: float) -> np.ndarray:
-    """Return a limit of every joint as an array (nq,); a joint of several coordinates has none."""
+    """Return a limit of every joint as an array (nq,), ``none`` for joints of several coordinates."""
     counts = [(joint, KINDS[joint.kind].coordinates) for joint in joints]
     limits = [getattr(joint, field) if count == 1 else none for joint, count in counts for _ in range(count)]
     return np.array(limits, float)

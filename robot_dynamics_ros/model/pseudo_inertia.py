@@ -1,8 +1,8 @@
-"""Pseudo-inertia of a rigid body: whether a body can exist, and coordinates in which every body does (host side).
+"""Pseudo-inertia of a rigid body: physical consistency, and log-Cholesky coordinates (NumPy, not compiled).
 
 The pseudo-inertia is [P h; h' m] (4, 4) with the second moments P (kg m^2), the first moment h (kg m) and the mass m
-(kg) of ``bodies``: the sum of m x x' over a body's mass points x = (x, y, z, 1). It is positive definite for every
-body that extends in all directions (Wensing, Kim & Slotine 2018).
+(kg): the sum of m x x' over a body's particles at x = (x, y, z, 1). It is positive definite for every body that extends
+in all directions (Wensing, Kim & Slotine 2018).
 """
 
 import numpy as np
@@ -23,10 +23,7 @@ def parameters_of_pseudo_inertia(matrix) -> np.ndarray:
 
 
 def violation(row) -> str | None:
-    """Return what keeps ten parameters (10,) from being those of a body that extends in all directions, or None.
-
-    All of it together is that the pseudo-inertia is positive definite.
-    """
+    """Return why the pseudo-inertia of ten parameters (10,) is not positive definite, or None if it is."""
     mass, _, inertia = central_parameters(row)
     if not mass > 0.0:
         return f'the mass of {mass:g} kg is not positive'
@@ -42,12 +39,12 @@ def violation(row) -> str | None:
 def log_cholesky(row) -> np.ndarray:
     """Return the log-Cholesky coordinates (10,) of ten parameters (10,): alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3.
 
-    Rucker & Wensing 2022. Raises ArgumentError with the ``violation`` of parameters that have none.
+    Rucker & Wensing 2022. Raises ArgumentError with the ``violation`` of inconsistent parameters.
     """
     fault = violation(row)
     if fault:
         raise ArgumentError(f'inertial parameters: {fault}')
-    # U U' with U upper triangular: Cholesky's L L' read from the last row and column on
+    # U U' with U upper triangular: Cholesky factor of the matrix with rows and columns in reverse order
     U = np.linalg.cholesky(pseudo_inertia(row)[::-1, ::-1])[::-1, ::-1]
     scale = U[3, 3]
     s12, s23, s13 = U[0, 1], U[1, 2], U[0, 2]
@@ -55,7 +52,7 @@ def log_cholesky(row) -> np.ndarray:
 
 
 def parameters_of_log_cholesky(coordinates) -> np.ndarray:
-    """Return the ten parameters (10,) of log-Cholesky coordinates (10,): any ten real numbers make a body.
+    """Return the ten parameters (10,) of log-Cholesky coordinates (10,); any ten real numbers are consistent.
 
     The pseudo-inertia is U U' with U = exp(alpha) times the upper triangular matrix of exp(d) and 1 on its diagonal, s
     and t above it. Rucker & Wensing 2022.

@@ -1,15 +1,15 @@
-"""Rotation matrices of the angles that descriptions state, and the angles of a matrix."""
+"""Rotation matrices from angles, and roll, pitch and yaw of a rotation matrix."""
 
 import math
 
 import numpy as np
 
-SHORTEST_AXIS = 1e-9  # shorter is a mistake, not a direction
-ROTATION_ROUNDING = 1e-15  # pi in 16 digits leaves 1e-16 where a rotation has 0
+SHORTEST_AXIS = 1e-9  # shorter vectors have no direction
+ROTATION_ROUNDING = 1e-15  # cos(pi / 2) with pi in 16 digits is 1e-16
 
 
 def from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return Rz(yaw) Ry(pitch) Rx(roll) (3, 3): turns in rad about fixed axes x, then y, then z."""
+    """Return Rz(yaw) Ry(pitch) Rx(roll) (3, 3): rotations in rad about fixed axes x, then y, then z."""
     sr, cr, sp, cp, sy, cy = (f(angle) for angle in (roll, pitch, yaw) for f in (math.sin, math.cos))
     return exact(np.array([
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -21,8 +21,8 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 def to_rpy(rotation: np.ndarray) -> tuple[float, float, float]:
     """Return roll, pitch and yaw (rad) with ``from_rpy(roll, pitch, yaw)`` = ``rotation`` (3, 3), up to rounding.
 
-    Where the pitch is a quarter turn, roll and yaw are about one axis and one of them is arbitrary. The roll is
-    therefore taken of Rz(-yaw) R, which any yaw found before leaves exact.
+    At a pitch of a quarter turn one of roll and yaw is arbitrary. The roll is therefore computed from Rz(-yaw) R, which
+    is exact for any yaw.
     """
     R = rotation
     yaw = math.atan2(R[1, 0], R[0, 0])
@@ -33,7 +33,7 @@ def to_rpy(rotation: np.ndarray) -> tuple[float, float, float]:
 
 
 def about(axis, angle: float) -> np.ndarray:
-    """Return the turn (3, 3) by ``angle`` (rad) about the unit vector ``axis`` (3): Rodrigues' formula."""
+    """Return the rotation (3, 3) by ``angle`` (rad) about the unit vector ``axis`` (3): Rodrigues' formula."""
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return exact(np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross)
@@ -42,8 +42,7 @@ def about(axis, angle: float) -> np.ndarray:
 def exact(rotation: np.ndarray) -> np.ndarray:
     """Return a rotation (3, 3) with entries that are 0, 1 or -1 up to rounding set to these.
 
-    Quarter turns are everywhere in robots; a structural zero that stays exactly zero is what code specialised
-    for one robot leaves out.
+    Specialised code omits operations with exact zeros, and most robots have quarter turns.
     """
     nearest = np.round(rotation)
     return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest, rotation)

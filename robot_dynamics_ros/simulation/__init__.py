@@ -1,1 +1,1 @@
-"""Plants to try a controller on."""
+"""Simulated robots (plants) for controllers."""

@@ -1,15 +1,15 @@
-"""Time of a simulated arm: whole steps, and stamps that never go back."""
+"""Clock of a simulated arm: counts the steps that are due and stamps the states, monotonically."""
 
 from collections.abc import Callable
 
 
 class ArmClock:
-    """Counts the steps that are due, and stamps states in ROS time; all times in ns.
+    """Counts the steps that are due and stamps states in ROS time; all times in ns.
 
-    ``read`` reads the clocks once for everything that follows. ``follow`` sets the stamp to the ROS time, for an arm
-    that stands still; ``advance`` moves it on by steps, for an arm that moves. Steps are counted on the steady clock,
-    in simulated time on the ROS clock. A stamp is never below an earlier one and never ahead of the ROS time at which
-    it was computed; only a simulated ROS time that goes back begins anew.
+    Call ``read`` first: it reads the clocks once for the other methods. ``follow`` sets the stamp to the ROS time, for
+    an arm that stands still; ``advance`` adds steps to it, for an arm that moves. Steps are counted on the steady
+    clock, or on the ROS clock with simulated time. Stamps never decrease and are never later than the ROS time at
+    which they are computed; only simulated time that is set back resets the stamp.
     """
 
     def __init__(
@@ -19,7 +19,7 @@ class ArmClock:
         steady_time: Callable[[], int],
         is_simulated: Callable[[], bool],
     ):
-        """Begin at the ROS time; a step takes ``period`` ns."""
+        """Start at the ROS time, with steps of ``period`` ns."""
         self.period = period
         self._ros_time, self._steady_time, self._is_simulated = ros_time, steady_time, is_simulated
         self.stamp = self._ros = 0
@@ -32,23 +32,22 @@ class ArmClock:
         return self._ros_time() if self._is_simulated() else self._steady_time()
 
     def read(self) -> bool:
-        """Read the clocks; return whether time begins anew: simulated time went back, or another clock is in use."""
+        """Read the clocks; return whether they were reset: simulated time was set back or switched on or off."""
         simulated = self._is_simulated()
-        # In this order: a process that loses the processor in between stamps its states late, never ahead of time.
+        # in this order: if the process is suspended in between, stamps lag behind the ROS time, never ahead of it
         ros = self._ros_time()
-        self.time = ros if simulated else self._steady_time()
-        """Of the clock on which steps are counted."""
-        went_back = simulated and ros < self._ros
-        anew = went_back or simulated != self._simulated
+        self.time = ros if simulated else self._steady_time()  # of the clock on which steps are counted
+        set_back = simulated and ros < self._ros
+        reset = set_back or simulated != self._simulated
         self._ros, self._simulated = ros, simulated
-        if went_back:
+        if set_back:
             self.stamp = ros
-        if anew:
+        if reset:
             self.follow()
-        return anew
+        return reset
 
     def follow(self) -> None:
-        """Set the stamp to the ROS time that was read, unless it is later already; count steps from here."""
+        """Set the stamp to the ROS time that was read, unless the stamp is later, and count steps from this time."""
         self.stamp = max(self.stamp, self._ros)
         self._began = self.time
         self._steps = 0
@@ -59,7 +58,7 @@ class ArmClock:
         return (self.time - self._began) // self.period - self._steps - self.steps_lost
 
     def advance(self, steps: int, lost: int = 0) -> None:
-        """Move the stamp on by ``steps``; ``lost`` further steps are never done."""
+        """Add ``steps`` to the stamp; ``lost`` further steps are skipped."""
         self.stamp += steps * self.period
         self._steps += steps
         self.steps_lost += lost

@@ -1,28 +1,30 @@
-"""A plant in MuJoCo: the same URDF, with joint friction, and on purpose not quite the model."""
+"""Simulated arm in MuJoCo: the same URDF with joint friction and, optionally, errors of mass and friction."""
 
 from xml.etree.ElementTree import tostring
 
 import mujoco
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
 
 
 class MujocoArm:
-    """An arm with one torque input per joint, stepped at a fixed period.
+    """An arm with one torque input per joint and a fixed step.
 
-    Brakes hold it still from the start on and whenever ``brakes`` is set, as those of a real arm do.
+    While ``brakes`` is set, as it is at the start, the arm stands still.
     """
 
     def __init__(self, urdf: str, robot: Robot, period: float, start, mass_error=0.0, friction_error=0.0):
-        """Load ``urdf`` (text) as plant of ``robot``, which gives joint order, rotor inertia, friction and gravity.
+        """Load ``urdf`` (text), with the joint order, rotor inertia, friction and gravity of ``robot``.
 
-        period s; start (n, rad) position after each ``reset``; every mass and inertia is (1 + mass_error), every
-        friction figure (1 + friction_error) times the model's. Raises ModelError where MuJoCo can't load the URDF and
-        ArgumentError for a start of wrong length. The plant has viscous, Coulomb and constant friction and reflected
-        rotor inertia; Stribeck's part, load-dependent friction and rotor spin it has not.
+        ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
+        of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
+        viscous, Coulomb and constant friction and reflected rotor inertia, but no Stribeck or load-dependent friction
+        and no gyroscopic torque of rotors. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong
+        start.
         """
         try:
             model = mujoco.MjModel.from_xml_string(_bare(urdf))
@@ -31,14 +33,12 @@ class MujocoArm:
         try:
             joints = [model.joint(name) for name in robot.joint_names]
         except KeyError as error:
-            raise ModelError(f'the plant lacks a joint of {robot.name}: {error.args[0]}') from None
+            raise ModelError(f'MuJoCo finds no joint of {robot.name} in this URDF: {error.args[0]}') from None
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
-        self._start = np.array(start, float)
-        if self._start.shape != (robot.nq,) or not np.isfinite(self._start).all():
-            raise ArgumentError(f'start: expected {robot.nq} finite positions, got {start!r:.80}')
+        self._start = validation.finite('start', start, (robot.nq,)).copy()
         model.opt.timestep = period
-        # friction and rotor inertia are as stiff as the arm: the implicit integrator stays stable at 1 kHz
+        # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         model.opt.gravity[:] = robot.gravity
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -56,14 +56,14 @@ class MujocoArm:
         self.reset()
 
     def reset(self) -> None:
-        """Put the arm back to its start, at rest on its brakes, without torque."""
+        """Reset the arm to its start position, at zero velocity and torque, with brakes set."""
         self._data.qpos[self._q] = self._start
         self._data.qvel[:] = 0.0
         self.torque[:] = 0.0
         self.brakes = True
 
     def step(self, count: int = 1) -> None:
-        """Go on by ``count`` periods under ``torque`` (n, N m); on the brakes the arm stands still meanwhile."""
+        """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set."""
         if self.brakes:
             self._data.qvel[:] = 0.0
             return
@@ -82,9 +82,9 @@ class MujocoArm:
 
 
 def _bare(urdf: str) -> str:
-    """Return a URDF without visuals and collision shapes, and without sizes that MuJoCo's extension asks for.
+    """Return a URDF without visual and collision shapes and without the sizes of MuJoCo's extension.
 
-    Mesh files may not be here, and nothing is touched; memory would be allocated however much a size says.
+    Mesh files may be missing, and contacts are disabled; MuJoCo would allocate any amount of memory that a size states.
     """
     robot = parsed(urdf)
     for link in robot.findall('link'):

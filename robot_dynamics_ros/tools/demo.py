@@ -1,4 +1,4 @@
-"""The demo: an arm follows a motion better because its torques are known; then a measured log agrees with them."""
+"""Demo: compares tracking errors with and without feedforward torques, then computed torques with a measured log."""
 
 import argparse
 import os
@@ -19,11 +19,11 @@ from robot_dynamics_ros.tools.replay import Player
 from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
 LARGEST_RATIO = 1.0 / 3.0
-"""What feedforward must leave of PD + gravity's RMS error on every joint, or the demo fails."""
+"""Largest ratio of RMS errors, PD + feedforward to PD + gravity, on any joint; beyond it the demo fails."""
 
 
 def main() -> None:
-    """Run the demo and, where a log is given, its replay; exit with 1 and the reason where something is wrong."""
+    """Run the demo and, if a log is given, its replay; on an error exit with 1 and the reason."""
     parser = argparse.ArgumentParser(prog='scripts/demo', description=__doc__)
     parser.add_argument(
         '--log', type=Path, help='a measured motion: CSV with motor currents, or rosbag2 with /joint_states'
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def run(options) -> None:
-    """Check the log before anything else, then play the motions, then the log."""
+    """Read the log first, so that a wrong one ends the demo early; then play the motions and the log."""
     options.output.mkdir(parents=True, exist_ok=True)
     robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named('aubo_i5')
     log = None
@@ -51,7 +51,7 @@ def run(options) -> None:
 
 
 def play_motions(output: Path) -> None:
-    """Play both motions under the three laws, print the tables, save the plots; DynamicsError where the ratio fails."""
+    """Play both motions under the three laws, print tables, save plots; DynamicsError beyond ``LARGEST_RATIO``."""
     domain = os.environ.get('ROS_DOMAIN_ID', '0')
     say(f'three control laws with the same low gains on a simulated AUBO-i5 (ROS domain {domain})')
     with Processes(output) as processes, Client('demo', processes) as client:
@@ -73,12 +73,14 @@ def play_motions(output: Path) -> None:
         *_, gravity, feedforward = by_law.values()
         worst = np.maximum(worst, (feedforward.rms / gravity.rms).max())
     print(f'\nlargest ratio feedforward / gravity: {worst:.3f}, allowed {LARGEST_RATIO:.3f}', flush=True)
-    if not worst <= LARGEST_RATIO:  # NaN is no success either
-        raise DynamicsError(f'feedforward left {worst:.3f} of the RMS error of PD + gravity on a joint')
+    if not worst <= LARGEST_RATIO:  # or NaN
+        raise DynamicsError(
+            f'RMS error of a joint: expected PD + feedforward / PD + gravity <= {LARGEST_RATIO:.3f}, got {worst:.3f}'
+        )
 
 
 def play_log(output: Path, log: Log, name: str, joint_names, arguments) -> None:
-    """Play a log through feedforward_node, print the table, save the plot; DynamicsError where a sample was lost."""
+    """Play a log through feedforward_node, print the table, save the plot; DynamicsError if a sample has no torque."""
     say(f'{name}: {len(log.time)} samples through feedforward_node')
     with Processes(output) as processes, Client('demo', processes) as client:
         processes.start('feedforward_node', '-p', 'age_limit:=10.0', *arguments)
@@ -90,7 +92,7 @@ def play_log(output: Path, log: Log, name: str, joint_names, arguments) -> None:
     print(report.comparison_table(joint_names, comparison))
     print(f'{len(log.time)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
     if comparison.lost:
-        raise DynamicsError(f'{comparison.lost} of {len(log.time)} samples were lost')
+        raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.time)} samples')
 
 
 _BEGAN = time.monotonic()

@@ -1,4 +1,4 @@
-"""Sends the demo's motion to the simulated arm, again and again, for launch/demo.launch.py."""
+"""Node of launch/demo.launch.py that publishes the demo's motion repeatedly."""
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -10,18 +10,18 @@ from robot_dynamics_ros.tools.motions import SWEEP
 
 SECOND = 1_000_000_000
 LEAD = SECOND // 2
-"""Time between a trajectory's first message and its start, ns."""
+"""Time from the first publication of a trajectory to its start, ns."""
 PAUSE = SECOND
-"""Time at rest after a motion, ns."""
+"""Time between two motions, ns."""
 PERIOD = 0.1
-"""Between two looks at the arm's time, s."""
+"""Period of the timer, s."""
 
 
 class DemoMotion(Node):
-    """``joint_states`` in, ``joint_trajectory`` out: a motion that ends where it begins, repeated in the arm's time."""
+    """Publishes ``joint_trajectory``, a motion that ends where it begins, at stamps that follow ``joint_states``."""
 
     def __init__(self):
-        """Subscribe and publish."""
+        """Create the subscription, the publisher and the timer."""
         super().__init__('demo_motion')
         self._stamp = 0
         self._start: int | None = None
@@ -40,7 +40,7 @@ class DemoMotion(Node):
             self._start = self._stamp + LEAD
             self.get_logger().info(SWEEP.name)
         if self._stamp < self._start:
-            # again until it begins, for a node that has not yet met this publisher
+            # repeated until it starts, for a node that has not discovered this publisher yet
             message = SWEEP.message(self._joint_names)
             set_nanoseconds(message.header.stamp, self._start)
             self._trajectories.publish(message)

@@ -1,4 +1,4 @@
-"""Measured logs: a CSV with joint motion and motor current, or a rosbag2 with ``/joint_states``."""
+"""Measured logs: a CSV file with joint motion and motor current, or a rosbag2 with ``/joint_states``."""
 
 import csv
 import re
@@ -19,11 +19,11 @@ TOPIC = '/joint_states'
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 FEWEST_SAMPLES = 20
 SMOOTHING = 0.2
-"""Window over which a bag's velocities are smoothed and differentiated, s."""
+"""Window for smoothing and differentiating the velocities of a bag, s."""
 
 
 class LogError(DynamicsError, ValueError):
-    """A log that can't be used; the text names the file and the line, message or column."""
+    """An invalid log; the text names the file and the line, message or column."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,19 @@ class Log:
 
 
 def read_log(path: Path, joint_names, torque_of_current: Callable[[np.ndarray], np.ndarray]) -> Log:
-    """Return the log in ``path`` for the joints ``joint_names``; LogError says where it is wrong.
+    """Return the log in ``path`` for the joints ``joint_names``; LogError names the file and line that is wrong.
 
-    A CSV's motor currents (m, n; A) become torques (m, n; N m) by ``torque_of_current``, that of a ``Robot`` for one.
+    ``torque_of_current`` converts motor currents of a CSV file (m, n; A) to torques (m, n; N m), as does the method of
+    ``Robot``.
     """
     if not path.exists():
-        raise LogError(f'{path}: there is no such file')
+        raise LogError(f'{path}: file not found')
     if path.suffix != '.csv':
         return _read_bag(path, joint_names)
     try:
         return _read_csv(path, len(joint_names), torque_of_current)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise LogError(f'{path}: not a table of text: {error}') from None
+        raise LogError(f'{path}: expected a CSV file in UTF-8: {error}') from None
 
 
 def _read_csv(path: Path, n: int, torque_of_current) -> Log:
@@ -65,17 +66,17 @@ def _read_csv(path: Path, n: int, torque_of_current) -> Log:
         for name in header:
             joint = re.fullmatch(r'(?:q|qd|qdd|i)(\d+)_(?:rad|rad_s|rad_s2|mA)', name)
             if joint and not 1 <= int(joint[1]) <= n:
-                raise LogError(f'{path}, line 1: column {name!r} is of an unknown joint: the robot has {n}')
+                raise LogError(f'{path}, line 1: column {name!r} is of an unknown joint: the robot has {n} joints')
         places = [header.index(name) for name in columns]
         table = []
         for row in rows:
             if len(row) != len(header):
-                raise LogError(f'{path}, line {rows.line_num}: cut short, {len(row)} of {len(header)} columns')
+                raise LogError(f'{path}, line {rows.line_num}: expected {len(header)} columns, got {len(row)}')
             table.append([_number(path, rows.line_num, header[k], row[k]) for k in places])
             if len(table) > 1 and table[-1][0] <= table[-2][0]:
-                raise LogError(f'{path}, line {rows.line_num}: time does not go on, t_s = {table[-1][0]}')
+                raise LogError(f'{path}, line {rows.line_num}: time does not increase, t_s = {table[-1][0]}')
     if len(table) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: {len(table)} samples, at least {FEWEST_SAMPLES} are needed')
+        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
     values = np.array(table).reshape(-1, len(columns))
     q, qd, qdd, current = (values[:, 1 + k * n : 1 + (k + 1) * n] for k in range(4))
     try:
@@ -86,50 +87,50 @@ def _read_csv(path: Path, n: int, torque_of_current) -> Log:
 
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
-    """Return a finite number, or say where there is none."""
+    """Return ``text`` as a number; LogError unless it is finite."""
     try:
         value = float(text)
     except ValueError:
         raise LogError(f'{path}, line {line}: {column} is {text!r}, not a number') from None
     if not np.isfinite(value):
-        raise LogError(f'{path}, line {line}: {column} is {text}')
+        raise LogError(f'{path}, line {line}: {column} is {text}, not finite')
     return value
 
 
 def _read_bag(path: Path, joint_names) -> Log:
-    """Read a rosbag2 (its folder, or the .db3 or .mcap file alone)."""
+    """Read a rosbag2: its folder, or its .db3 or .mcap file."""
     samples: list = []
     try:
         for number, (stamp, message) in enumerate(_bag_messages(path), start=1):
             where = f'{path}, message {number}'
             if samples and stamp < samples[-1][0]:
-                raise LogError(f'{where}: time goes back by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
-            if not samples or stamp > samples[-1][0]:  # a repeated state counts once
+                raise LogError(f'{where}: time decreases by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
+            if not samples or stamp > samples[-1][0]:  # repeated states are dropped
                 samples.append((stamp, *_bag_sample(where, message, joint_names)))
     except (ReaderError, SerdeError, OSError) as error:
         raise LogError(f'{path}, after {len(samples)} messages: {error}') from None
     if len(samples) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: {len(samples)} messages on {TOPIC}, at least {FEWEST_SAMPLES} are needed')
+        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {TOPIC}, got {len(samples)}')
     stamps, positions, velocities, efforts = zip(*samples, strict=True)
     time = (np.array(stamps) - stamps[0]) * 1e-9
     q, qd, torque = (np.array(rows) for rows in (positions, velocities, efforts))
-    # a bag holds no accelerations: a quadratic through a short window of the velocities gives both without lag
+    # JointState has no accelerations: a quadratic fit to a short window of velocities gives both without lag
     period = float(np.median(np.diff(time)))
     window = max(5, 2 * round(SMOOTHING / period / 2) + 1)
     if len(time) < window:
-        raise LogError(f'{path}: {len(time)} messages, at least {window} are needed')
+        raise LogError(f'{path}: expected at least {window} messages, one for each sample of a window, got {len(time)}')
     smooth = savgol_filter(qd, window, 2, axis=0)
     return Log(time, q, smooth, savgol_filter(qd, window, 2, deriv=1, delta=period, axis=0), torque)
 
 
 def _bag_messages(path: Path):
-    """Yield (ns, JointState) of every message on ``TOPIC``; the bag's time where stamps are zero."""
+    """Yield the stamp (ns) and JointState of each message on ``TOPIC``; the time of reception if the stamp is zero."""
     typestore = get_typestore(Stores.ROS2_HUMBLE)
     with Reader(path) as reader:
         connections = [connection for connection in reader.connections if connection.topic == TOPIC]
         for connection in connections:
             if connection.msgtype != JOINT_STATE:
-                raise LogError(f'{path}: {TOPIC} holds {connection.msgtype}, not {JOINT_STATE}')
+                raise LogError(f'{path}: expected {JOINT_STATE} on {TOPIC}, got {connection.msgtype}')
         for _, received, data in reader.messages(connections) if connections else ():
             message = typestore.deserialize_cdr(data, JOINT_STATE)
             stamp = message.header.stamp
@@ -137,7 +138,7 @@ def _bag_messages(path: Path):
 
 
 def _bag_sample(where: str, message, joint_names) -> list[np.ndarray]:
-    """Return position, velocity and effort (n,) each of one message in the robot's order."""
+    """Return position, velocity and effort (n each) of one message in the robot's joint order."""
     try:
         places = places_of(joint_names, message.name)
     except DynamicsError as error:

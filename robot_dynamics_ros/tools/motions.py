@@ -1,4 +1,4 @@
-"""The motions that the demo plays."""
+"""Motions of the demo."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from robot_dynamics_ros.messages.stamps import set_nanoseconds
 
 @dataclass(frozen=True)
 class Motion:
-    """A motion through points at rest, each reached by a quintic."""
+    """A motion through points with zero velocity and acceleration, by quintic polynomials."""
 
     name: str
     times: tuple[float, ...]  # s
@@ -23,18 +23,18 @@ class Motion:
         return np.radians(self.degrees)
 
     def trajectory(self) -> Trajectory:
-        """Return the motion, to be sampled."""
-        rest = np.zeros(self.positions.shape)
-        return Trajectory(self.times, self.positions, rest, rest)
+        """Return the motion as a trajectory."""
+        zeros = np.zeros(self.positions.shape)
+        return Trajectory(self.times, self.positions, zeros, zeros)
 
     def message(self, joint_names) -> JointTrajectory:
         """Return the motion as a message without a stamp."""
-        rest = np.zeros(self.positions.shape)
-        return trajectory_message(joint_names, self.times, self.positions, rest, rest)
+        zeros = np.zeros(self.positions.shape)
+        return trajectory_message(joint_names, self.times, self.positions, zeros, zeros)
 
 
 def trajectory_message(joint_names, times, positions, velocities, accelerations) -> JointTrajectory:
-    """Return a trajectory without a stamp: times (m,) s, positions, velocities and accelerations (m, n)."""
+    """Return a trajectory message without a stamp: times (m,) s, positions, velocities and accelerations (m, n)."""
     message = JointTrajectory(joint_names=list(joint_names))
     for time, *rows in zip(times, positions, velocities, accelerations, strict=True):
         q, qd, qdd = (row.tolist() for row in rows)

@@ -1,4 +1,4 @@
-"""Nodes as processes of their own, started and stopped without launch_ros, and a client that steers them."""
+"""Starts and stops nodes as processes without launch_ros, and a client for their services and parameters."""
 
 import signal
 import subprocess
@@ -16,23 +16,23 @@ from rclpy.parameter import Parameter
 from robot_dynamics_ros.errors import DynamicsError
 
 START_TIMEOUT = 180.0
-"""Time in which a node is active, s: one that has never run here compiles everything, and others may run beside it."""
+"""Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
 STOP_TIMEOUT = 5.0
-"""Time that a process has to stop, s."""
+"""Time for a process to stop, s."""
 MOST_UNANSWERED = 10
-"""Requests after which a client is made anew: one that knew a killed node may not hear the next of its name."""
+"""Requests without response after which a client is replaced: it may not discover the server of a restarted node."""
 
 
 class ProcessError(DynamicsError, RuntimeError):
-    """A node process that ended, or did not answer in time; the text ends with the last lines of its log."""
+    """A node process that ended or failed; the text may end with the last lines of its log."""
 
 
 class NoAnswerError(ProcessError, TimeoutError):
-    """Nothing came within the time that it may take."""
+    """A condition that did not become true before its timeout."""
 
 
 class Processes:
-    """Node processes of this package; leaving the ``with`` block stops every one of them."""
+    """Node processes of this package; leaving the ``with`` block stops all of them."""
 
     def __init__(self, log_folder: Path):
         """Write each node's output to ``log_folder``/<node>.log."""
@@ -69,7 +69,7 @@ class Processes:
         return f'the end of {self._log(node)}:\n' + '\n'.join(lines[-count:])
 
     def stop(self) -> None:
-        """Ask all processes to stop as Ctrl-C does; kill those that don't."""
+        """Send SIGINT to all processes; kill those that do not stop within ``STOP_TIMEOUT``."""
         for process in self._running.values():
             process.send_signal(signal.SIGINT)
         deadline = time.monotonic() + STOP_TIMEOUT
@@ -82,15 +82,15 @@ class Processes:
         self._running.clear()
 
     def _log(self, node: str) -> Path:
-        """Return where a node's output goes."""
+        """Return the log file of a node."""
         return self._folder / f'{node}.log'
 
 
 class Client:
-    """A node of our own in this process, spun while something is waited for."""
+    """A node in this process, spun while it waits for a condition."""
 
     def __init__(self, name: str, processes: Processes):
-        """Join the graph as node ``name``; while waiting, look after ``processes``."""
+        """Create node ``name``; while it waits, it raises ProcessError if one of ``processes`` ends."""
         rclpy.init()
         self.node = rclpy.create_node(name)
         self._processes = processes
@@ -103,43 +103,43 @@ class Client:
         return self
 
     def __exit__(self, *exception):
-        """Leave the graph."""
+        """Destroy the node."""
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown()
 
     def spin_while_waiting(self, condition, timeout: float) -> bool:
-        """Spin until ``condition()`` holds or ``timeout`` s are over; return whether it holds."""
-        deadline = time.monotonic() + timeout
-        looked_after = time.monotonic()
+        """Spin until ``condition()`` is true, at most ``timeout`` s; return whether it is."""
+        checked = time.monotonic()
+        deadline = checked + timeout
         while not condition():
             now = time.monotonic()
             if now > deadline:
                 return False
-            if now > looked_after + 0.5:
+            if now > checked + 0.5:
                 self._processes.check()
-                looked_after = now
+                checked = now
             self._executor.spin_once(timeout_sec=0.05)
         return True
 
     def spin_until(self, condition, timeout: float, what: str) -> None:
-        """Spin until ``condition()`` holds; ProcessError after ``timeout`` s, or when a process has ended."""
+        """Spin until ``condition()`` is true; ProcessError with ``what`` after ``timeout`` s, or if a process ends."""
         if not self.spin_while_waiting(condition, timeout):
-            raise NoAnswerError(f'{what}: nothing within {timeout:.0f} s')
+            raise NoAnswerError(f'{what}: none within {timeout:.0f} s')
 
     def call(self, service_type, name: str, request, timeout: float = 30.0):
         """Return the response of a service; ProcessError after ``timeout`` s."""
-        # kept: a client that has just joined the graph may miss the answer to its first request
+        # clients are reused: a new one may miss the response to its first request
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         client = self._clients[name]
-        self.spin_until(client.service_is_ready, timeout, f'the server of {name}')
+        self.spin_until(client.service_is_ready, timeout, f'server of {name}')
         future = client.call_async(request)
-        self.spin_until(future.done, timeout, f'an answer of {name}')
+        self.spin_until(future.done, timeout, f'response of {name}')
         return future.result()
 
     def wait_until_active(self, node: str) -> None:
-        """Wait until a lifecycle node is active; ProcessError with its log's end where it could not be configured."""
+        """Wait until a lifecycle node is active; ProcessError with the end of its log if it fails to configure."""
         deadline = time.monotonic() + START_TIMEOUT
         service, unanswered = f'{node}/get_state', 0
         while True:
@@ -147,7 +147,7 @@ class Client:
                 state = self.call(GetState, service, GetState.Request(), timeout=1.0).current_state
                 if state.id == State.PRIMARY_STATE_ACTIVE:
                     return
-                # a node answers only after it has tried to start itself
+                # a node responds only after it has tried to configure and activate itself
                 raise ProcessError(f'{node} is {state.label}; {self._processes.last_lines(node)}')
             except NoAnswerError:
                 if time.monotonic() > deadline:
@@ -157,15 +157,15 @@ class Client:
                     self.node.destroy_client(self._clients.pop(service))
 
     def change_state(self, node: str, *transitions: int) -> None:
-        """Take a lifecycle node through transitions (``lifecycle_msgs/Transition`` ids)."""
+        """Request transitions of a lifecycle node (``lifecycle_msgs/Transition`` ids); ProcessError if one fails."""
         for transition in transitions:
             request = ChangeState.Request(transition=Transition(id=transition))
             if not self.call(ChangeState, f'{node}/change_state', request, START_TIMEOUT).success:
                 raise ProcessError(f'{node}: transition {transition} failed; {self._processes.last_lines(node)}')
 
     def set_parameter(self, node: str, name: str, value) -> None:
-        """Set one parameter of another node."""
+        """Set a parameter of another node; ProcessError if it rejects the value."""
         request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
         (result,) = self.call(SetParameters, f'{node}/set_parameters', request).results
         if not result.successful:
-            raise ProcessError(f'{node}: parameter {name}: {result.reason}')
+            raise ProcessError(f'{node} rejected {value!r} for parameter {name}: {result.reason}')

@@ -1,4 +1,4 @@
-"""Tables for the terminal and plots for the README."""
+"""Tables and plots of the demo."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ COLOURS = ('tab:gray', 'tab:orange', 'tab:blue')
 
 
 def tracking_table(joint_names, records: dict) -> str:
-    """Return RMS and peak tracking errors in degrees: a row a joint, two columns for each of ``records``."""
+    """Return RMS and peak tracking errors in degrees: one row per joint, two columns for each of ``records``."""
     width = max(map(len, joint_names))
     lines = [' ' * width + ''.join(f'{label:>20}' for label in records) + f'{"ratio":>9}']
     lines.append(f'{"error, degrees":<{width}}' + f'{"RMS":>12}{"peak":>8}' * len(records))
@@ -47,7 +47,7 @@ def tracking_plot(path: Path, title: str, joint_names, records: dict, effort_lim
 
 
 def comparison_table(joint_names, comparison) -> str:
-    """Return R2 and RMS difference between published and measured torques: a row a joint."""
+    """Return R2 and RMS difference between published and measured torques: one row per joint."""
     width = max(map(len, joint_names))
     lines = [f'{"":<{width}}{"R2":>9}{"RMS, N m":>11}{"measured, N m":>21}']
     for j, name in enumerate(joint_names):

@@ -1,4 +1,4 @@
-"""The demo's experiment: one arm, one set of low gains, three control laws, measured over DDS."""
+"""Tracking experiment of the demo: a simulated arm with low gains under three control laws, over DDS."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,11 @@ from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 LAWS = {'pd': 'PD', 'pd_gravity': 'PD + gravity', 'pd_feedforward': 'PD + feedforward'}
 NODES = ('simulated_arm', 'feedforward_node', 'torque_controller')
 LEAD = 0.5
-"""Time between a trajectory's message and its start, s."""
+"""Time from the first publication of a trajectory to its start, s."""
 AFTER = 0.2
 """Time recorded after a motion, s."""
 LONGEST_GAP = 0.5
-"""Time between two samples, or before the first, that a record may lack, s."""
+"""Longest time between two samples of a record, and before the first one, s."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Record:
 
 
 class Tracking:
-    """The graph of the demo, ready to play motions."""
+    """The running nodes of the demo, which play motions."""
 
     def __init__(self, client: Client, processes: Processes, parameters):
         """Start the nodes with a parameter file and wait until all are active."""
@@ -57,22 +57,22 @@ class Tracking:
         self._states = client.node.create_subscription(JointState, 'joint_states', self._on_state, 100)
         client.spin_until(lambda: self._stamp, 10.0, 'joint_states')
         client.spin_until(
-            lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscribers of the trajectory'
+            lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscriptions to joint_trajectory'
         )
 
     @property
     def joint_names(self) -> list[str]:
-        """The arm's joints, as it names them."""
+        """Joint names of the arm's joint states."""
         return self._joint_names
 
     def play(self, motion: Motion, law: str) -> Record:
-        """Put the arm to its start, play ``motion`` under ``law`` and return what happened."""
+        """Reset the arm, play ``motion`` under ``law`` and return the record."""
         self._trajectories.publish(JointTrajectory())
-        # deactivated, not cleaned up: a subscription made anew may get its first message seconds late
+        # not cleaned up: a new subscription may receive its first message seconds late
         self._client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE)
         self._client.set_parameter('torque_controller', 'control_law', law)
         if not self._client.call(Trigger, 'simulated_arm/reset', Trigger.Request()).success:
-            raise ProcessError('simulated_arm refused to reset')
+            raise ProcessError('simulated_arm/reset failed; see the log of simulated_arm')
         reset = self._client.node.get_clock().now().nanoseconds
         self._client.spin_until(lambda: self._stamp > reset, 10.0, 'joint_states after the reset')
         self._client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
@@ -80,7 +80,7 @@ class Tracking:
         start = self._stamp + int(LEAD * 1e9)
         set_nanoseconds(message.header.stamp, start)
         self._samples = []
-        # said again until it begins, for a node that has not yet met this publisher
+        # repeated until it starts, for a node that has not discovered this publisher yet
         while self._stamp < start:
             self._trajectories.publish(message)
             self._client.spin_while_waiting(lambda: self._stamp >= start, LEAD / 5)
@@ -89,12 +89,15 @@ class Tracking:
         return self._record(motion, start)
 
     def _record(self, motion: Motion, start: int) -> Record:
-        """Return the samples since ``start`` against the desired motion."""
+        """Return the samples since ``start`` (ns), with errors relative to the desired motion."""
         samples = [sample for sample in self._samples if sample[0] >= start]
         time = np.array([stamp - start for stamp, _, _ in samples]) * 1e-9
         gaps = np.diff(time, prepend=0.0)
         if not len(gaps) or gaps.max() > LONGEST_GAP:
-            raise ProcessError(f'{motion.name}: the record of the arm is empty or has a gap, so it says nothing')
+            raise ProcessError(
+                f'{motion.name}: {len(gaps)} joint states with gaps up to {gaps.max(initial=0.0):.3f} s, allowed: '
+                f'{LONGEST_GAP} s; the machine may be overloaded'
+            )
         position = np.array([position for _, position, _ in samples])
         torque = np.array([torque for _, _, torque in samples])
         trajectory = motion.trajectory()
@@ -106,7 +109,7 @@ class Tracking:
         return Record(time, error, torque)
 
     def _on_state(self, message: JointState) -> None:
-        """Keep a sample."""
+        """Record a sample."""
         self._joint_names = list(message.name)
         self._stamp = nanoseconds(message.header.stamp)
         self._samples.append((self._stamp, np.array(message.position), np.array(message.effort)))

@@ -35,7 +35,9 @@ def test_what_the_robot_adds_itself_may_not_be_in_it(needed, produced, term):
 
 @pytest.mark.parametrize('names', [('a', 'b'), ('a', 'b', 'c', 'd'), ('a', 'b', 'x'), ()], ids=' '.join)
 def test_other_joints_do_not_fit(names):
-    assert mismatch(MINE._replace(joint_names=names), MINE) == f'it is for the joints {" ".join(names)}'
+    assert mismatch(MINE._replace(joint_names=names), MINE) == (
+        f'it is for the joints {" ".join(names)}, here {" ".join(MINE.joint_names)}'
+    )
 
 
 @pytest.mark.parametrize(('theirs', 'ours'), [('node', 'robot'), ('robot', 'node'), ('', 'node')])

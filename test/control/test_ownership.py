@@ -66,9 +66,9 @@ def test_chosen_terms_are_kept():
     ('preset', 'owner', 'wanted', 'culprit'),
     [
         ('frank', '', [''], "preset: expected one of sim, .*, got 'frank'"),
-        ('', 'nobody', [''], "gravity_owner: expected node or robot, got 'nobody'"),
-        ('franka', 'node', [''], 'gravity_owner node contradicts preset franka, where it is the robot'),
-        ('sim', 'robot', [''], 'gravity_owner robot contradicts preset sim, where it is the node'),
+        ('', 'nobody', [''], "gravity_owner: expected one of node, robot, got 'nobody'"),
+        ('franka', 'node', [''], 'gravity_owner node contradicts preset franka, whose gravity_owner is robot'),
+        ('sim', 'robot', [''], 'gravity_owner robot contradicts preset sim, whose gravity_owner is node'),
         ('franka', '', ['inertia', 'gravity'], 'gravity would be added twice: with preset franka'),
         ('franka', '', ['friction'], 'friction would be added twice: with preset franka'),
         ('ur_direct_torque', '', ['friction'], 'friction would be added twice: with preset ur_direct_torque'),

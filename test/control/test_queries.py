@@ -95,7 +95,9 @@ def test_wrong_names_are_named():
 
 @pytest.mark.parametrize('length', [1, 5, 7, 11])
 def test_a_list_of_no_whole_state_is_named(length):
-    with pytest.raises(ArgumentError, match=f'^positions: {length} numbers are no multiple of 6 joints$'):
+    with pytest.raises(
+        ArgumentError, match=f'^positions: expected a multiple of 6 numbers, one for each joint, got {length}$'
+    ):
         Query(ROBOT, [], positions=[0.0] * length, velocities=[0.0] * length)
 
 
@@ -124,7 +126,7 @@ def test_no_joints_no_question():
 def test_torques_too_large_for_their_friction_are_refused():
     lists = {name: np.zeros(6) for name in ('positions', 'velocities', 'accelerations')}
     lists['accelerations'][3] = 1.7e308  # of which inertia and gravity are finite
-    with pytest.raises(ArgumentError, match=r'^inverse_dynamics: the sum is not finite'):
+    with pytest.raises(ArgumentError, match=r'^inverse_dynamics: the torque overflows'):
         Query(ROBOT, [], **lists).inverse_dynamics()
 
 
@@ -154,7 +156,9 @@ def test_locked_joints_are_ignored_and_not_in_the_result():
     assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(FIRST, SECOND, THIRD)[:, order])
     in_order = Query(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(FIRST, 0, 0.0, axis=1).ravel())
     assert np.array_equal(in_order.mass_matrix(), ROBOT.mass_matrix(FIRST))
-    with pytest.raises(ArgumentError, match=r'^positions: 24 numbers are no multiple of 7 joints$'):
+    with pytest.raises(
+        ArgumentError, match=r'^positions: expected a multiple of 7 numbers, one for each joint, got 24$'
+    ):
         Query(ROBOT, ['finger', *NAMES], ('finger',), positions=FIRST.ravel())
     with pytest.raises(UnknownNameError, match=r"^unknown joint 'finger'"):
         Query(ROBOT, ['finger', *NAMES], ('thumb',), positions=FIRST.ravel())

@@ -242,11 +242,11 @@ def without(which, *rows):
     return changed(which, np.nan, list(rows))
 
 
-TIME = 'is negative, infinite or not after the last one'
+TIME = 'is negative, not finite or not after that of the point before'
 REFUSED = {
-    'no points': (([], np.zeros((0, 3))), r'trajectory: \(0,\) times and \(0, 3\) positions do not belong together'),
-    'times': ((TIMES[:4], points()[0]), r'trajectory: \(4,\) times and \(5, 3\) positions do not belong together'),
-    'one row': ((TIMES[:3], np.zeros(3)), r'trajectory: \(3,\) times and \(3,\) positions do not belong together'),
+    'no points': (([], np.zeros((0, 3))), r'trajectory: expected times .*, got \(0,\) and \(0, 3\)'),
+    'times': ((TIMES[:4], points()[0]), r'trajectory: expected times .*, got \(4,\) and \(5, 3\)'),
+    'one row': ((TIMES[:3], np.zeros(3)), r'trajectory: expected times .*, got \(3,\) and \(3,\)'),
     'negative time': (changed(0, -0.1, 0), rf'trajectory point 0: time -0\.1 s {TIME}'),
     'same time': (changed(0, 0.4, 2), rf'trajectory point 2: time 0\.4 s {TIME}'),
     'time back': (changed(0, 0.3, 2), rf'trajectory point 2: time 0\.3 s {TIME}'),

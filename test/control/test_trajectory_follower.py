@@ -53,7 +53,11 @@ def following(*arguments, **more):
 
 
 def dropped(name, distance):
-    return Result(Outcome.IDLE, f'trajectory dropped: joint {name!r} is {distance} away from where it should be')
+    reason = (
+        f'trajectory dropped: joint {name!r} is {distance} rad or m from the desired position, more than '
+        'start_tolerance allows; begin at the measured position'
+    )
+    return Result(Outcome.IDLE, reason)
 
 
 def line(*ends):

@@ -92,7 +92,7 @@ def at_origin(mass=1.0, inertia=None) -> Payload:
 
 
 REFUSED = {
-    'unknown robot': (lambda r: Robot.named('ur5'), UnknownNameError, "robot 'ur5' does not come with the package"),
+    'unknown robot': (lambda r: Robot.named('ur5'), UnknownNameError, "robot 'ur5' is not part of the package"),
     'unknown link': (lambda r: r.link_pose(np.zeros(6), 'hand'), UnknownNameError, "no link 'hand'; there are"),
     'link of payload': (lambda r: r.with_payload(at_origin(), 'hand'), UnknownNameError, "no link 'hand'; there are"),
     'link as a list': (lambda r: r.link_pose(np.zeros(6), ['hand']), UnknownNameError, "no link ['hand']"),
@@ -151,7 +151,7 @@ REFUSED = {
     'base NaN': (lambda r: r.with_base_orientation(np.full((3, 3), np.nan)), ArgumentError, 'rotation[0, 0]: nan'),
     'base shape': (lambda r: r.with_base_orientation((0, 0, 0, 1)), ArgumentError, 'rotation: expected shape (3, 3)'),
     'URDF': (lambda r: Robot.from_urdf('<robot/>'), ModelError, 'robot description: '),
-    'actuators': (lambda r: r.with_actuators({'mass': {}}), ModelError, 'actuators: mass: unknown'),
+    'actuators': (lambda r: r.with_actuators({'mass': {}}), ModelError, "actuators: 'mass': unknown"),
 }
 
 

@@ -106,7 +106,9 @@ def test_a_direction_is_refused_for_a_joint_that_is_not_revolute(kind):
     with pytest.raises(ModelError, match=f'^actuators: rotor_direction: b: expected 0 for a {kind} joint$'):
         with_actuators(model(kind), turning)
     spinning = [dataclasses.replace(joint, spin=0.1) for joint in model(kind).joints]
-    with pytest.raises(ModelError, match=f"^joint 'a': a rotor spins with a revolute joint only, not a {kind} one$"):
+    with pytest.raises(
+        ModelError, match=f"^joint 'a': rotor spin is supported for revolute joints only, not {kind} ones$"
+    ):
         Model.of('two', 'base', spinning)
 
 
@@ -118,47 +120,47 @@ def test_a_file_and_a_mapping_are_equivalent(tmp_path):
 
 
 REFUSED = {
-    'unknown figure': ('rotors: {a: 1, b: 1}', 'rotors: unknown; expected some of rotor_inertia,'),
+    'unknown figure': ('rotors: {a: 1, b: 1}', "'rotors': unknown; expected some of rotor_inertia,"),
     'unknown joint': ('rotor_inertia: {a: 1, b: 1, c: 1}', "rotor_inertia: no joint 'c' in two"),
     'too few': ('rotor_inertia: {a: 1}', "rotor_inertia: expected 2 joints, got 1: 'b' is missing"),
-    'a list': ('rotor_inertia: [1, 2]', 'rotor_inertia: expected a table joint: number, got [1, 2]'),
+    'a list': ('rotor_inertia: [1, 2]', 'rotor_inertia: expected a table, got [1, 2]'),
     'not a number': (
         'rotor_inertia: {a: 1, b: two}',
-        "rotor_inertia: b: expected a finite number >= 0, got 'two'",
+        "rotor_inertia: b: expected a finite number up to 1e+30, got 'two'",
     ),
     'a truth value': (
         'rotor_inertia: {a: 1, b: yes}',
-        'rotor_inertia: b: expected a finite number >= 0, got True',
+        'rotor_inertia: b: expected a finite number up to 1e+30, got True',
     ),
-    'NaN': ('friction_offset: {a: .nan, b: 1}', 'friction_offset: a: expected a finite number, got nan'),
+    'NaN': ('friction_offset: {a: .nan, b: 1}', 'friction_offset: a: expected a finite number up to 1e+30, got nan'),
     'infinite': (
         'torque_constant: {a: .inf, b: 1}',
-        'torque_constant: a: expected a finite number > 0, got inf',
+        'torque_constant: a: expected a finite number up to 1e+30, got inf',
     ),
     'beyond floats': (
         f'rotor_inertia: {{a: 1{"0" * 400}, b: 1}}',
-        'rotor_inertia: a: expected a finite number >= 0',
+        'rotor_inertia: a: expected a finite number up to 1e+30',
     ),
     'beyond printing': (
         f'rotor_inertia: {{a: 0x{"f" * 5000}, b: 1}}',
-        'rotor_inertia: a: expected a finite number >= 0, got int beyond printing',
+        'rotor_inertia: a: expected a finite number up to 1e+30, got int beyond printing',
     ),
     'negative': (
         'rotor_inertia: {a: 1, b: -0.05}',
-        'rotor_inertia: b: expected a finite number >= 0, got -0.05',
+        'rotor_inertia: b: expected at least 0, got -0.05',
     ),
     'zero transition': (
         'friction_transition: {a: 0, b: 1}',
-        'friction_transition: a: expected a finite number > 0',
+        'friction_transition: a: expected more than 0',
     ),
-    'zero gear ratio': ('gear_ratio: {a: 1, b: 0}', 'gear_ratio: b: expected a finite number > 0, got 0'),
+    'zero gear ratio': ('gear_ratio: {a: 1, b: 0}', 'gear_ratio: b: expected more than 0, got 0'),
     'zero torque constant': (
         'torque_constant: {a: 0, b: 1}',
-        'torque_constant: a: expected a finite number > 0, got 0',
+        'torque_constant: a: expected more than 0, got 0',
     ),
     'negative motor inertia': (
         'gear_ratio: {a: 9, b: 9}\nmotor_inertia: {a: 1, b: -1}',
-        'motor_inertia: b: expected a finite number >= 0, got -1',
+        'motor_inertia: b: expected at least 0, got -1',
     ),
     'both inertias': (
         'rotor_inertia: {a: 1, b: 1}\nmotor_inertia: {a: 1, b: 1}',
@@ -170,22 +172,22 @@ REFUSED = {
         'rotor_direction: b: its gear_ratio is missing',
     ),
     'half a direction': ('rotor_direction: {a: 0.5, b: 0}', 'rotor_direction: a: expected 1, -1 or 0, got 0.5'),
-    'beyond floats with its gear': (
+    'too large for the products of a model': (
         'gear_ratio: {a: 9, b: 1.0e+200}\nmotor_inertia: {a: 1, b: 1}',
-        'motor_inertia: b: with its gear_ratio of 1e+200 it overflows',
+        'gear_ratio: b: expected a finite number up to 1e+30, got 1e+200',
     ),
     'spin beyond floats': (
-        'gear_ratio: {a: 9, b: 1.0e-200}\nrotor_inertia: {a: 1, b: 1.0e+200}\nrotor_direction: {a: 1, b: 1}',
-        'rotor_direction: b: with its gear_ratio of 1e-200 it overflows',
+        'gear_ratio: {a: 9, b: 1.0e-300}\nrotor_inertia: {a: 1, b: 1.0e+30}\nrotor_direction: {a: 1, b: 1}',
+        'rotor_direction: b: with its gear_ratio of 1e-300 it overflows',
     ),
-    'negative stribeck': ('friction_stribeck: {a: -1, b: 1}', 'friction_stribeck: a: expected a finite number >= 0'),
+    'negative stribeck': ('friction_stribeck: {a: -1, b: 1}', 'friction_stribeck: a: expected at least 0'),
     'zero stribeck velocity': (
         'friction_stribeck_velocity: {a: 1, b: 0}',
-        'friction_stribeck_velocity: b: expected a finite number > 0, got 0',
+        'friction_stribeck_velocity: b: expected more than 0, got 0',
     ),
-    'negative load': ('friction_load: {a: 1, b: -0.1}', 'friction_load: b: expected a finite number >= 0, got -0.1'),
-    'no table': ('- 1', 'expected tables rotor_inertia,'),
-    'empty': ('', 'expected tables rotor_inertia,'),
+    'negative load': ('friction_load: {a: 1, b: -0.1}', 'friction_load: b: expected at least 0, got -0.1'),
+    'no table': ('- 1', 'expected a table, got [1]'),
+    'empty': ('', 'expected a table, got None'),
     'not YAML': ('rotor_inertia: {a: 1', 'not YAML'),
     'an object': ('!!python/object/apply:os.getcwd []', 'not YAML'),
     'a date that is none': ('rotor_inertia: {a: 2020-13-45}', 'not YAML'),
@@ -232,7 +234,8 @@ def test_any_file_yields_finite_values_or_is_refused(tables):
     try:
         after = with_actuators(model(), tables)
     except ModelError as error:
-        assert str(error).startswith(f'actuators: {next(key for key in tables if f" {key}: " in str(error))}: ')
+        starts = tuple(f'actuators: {key}: ' for table in tables for key in (table, repr(table)))
+        assert str(error).startswith(starts)
         return
     assert np.isfinite(after.arrays.rotor).all() and (after.arrays.rotor >= 0.0).all()
     assert (

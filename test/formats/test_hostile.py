@@ -89,7 +89,7 @@ def asset(inside: str) -> str:
 LOG_LINE = '&#10;[ERROR] all is lost'
 NO_NAME = 'expected up to 256 printable characters'
 COUNTS = f'its counts and sizes make more than {MAX_ELEMENTS} elements'
-NO_FILE = 'text may name no file'
+NO_FILE = 'text must not name a file'
 LAUGHS = ''.join(f', &{b} [{", ".join([f"*{a}"] * 9)}]' for a, b in zip('abcdefgh', 'bcdefghi', strict=True))
 ROBOT = 'robot: r\nbase: {link: b}\njoints: '
 
@@ -244,7 +244,7 @@ def test_an_actuator_file_is_read_as_carefully(tmp_path):
         (f'gear_ratio: &a {{{joints}}}\ntorque_constant: *a\n', 'line 2: aliases are refused'),
         (f'gear_ratio: {{{joints}}}\ngear_ratio: {{{joints}}}\n', "line 2: the key 'gear_ratio' occurs twice"),
         (f'gear_ratio: {{{joints}, "x\\n[ERROR]": 1}}\n', "no joint 'x\\n[ERROR]'"),
-        (f'"gear\\n[ERROR]": {{{joints}}}\n', 'gear\\n[ERROR]: unknown'),
+        (f'"gear\\n[ERROR]": {{{joints}}}\n', "'gear\\n[ERROR]': unknown"),
     ):
         path.write_text(text)
         with pytest.raises(ModelError) as error:
@@ -264,7 +264,7 @@ def test_an_error_shows_nothing_of_a_file_that_is_no_yaml(tmp_path):
 def test_a_pipe_or_device_is_refused_without_waiting(tmp_path, importer):
     os.mkfifo(tmp_path / 'pipe')
     for path in (tmp_path / 'pipe', '/dev/zero'):
-        with pytest.raises(ModelError, match='cannot be read: no regular file'):
+        with pytest.raises(ModelError, match='cannot be read: not a regular file'):
             importer(path)
 
 

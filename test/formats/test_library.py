@@ -42,5 +42,5 @@ def test_in_a_source_tree_the_folder_is_its_root(tmp_path):
 
 
 def test_without_any_robot_the_error_says_so(tmp_path):
-    with pytest.raises(ModelError, match='no share folder of robot_dynamics_ros beside'):
+    with pytest.raises(ModelError, match='no share folder of robot_dynamics_ros for'):
         share_folder(tmp_path / 'robot_dynamics_ros' / 'formats' / 'library.py')

@@ -233,8 +233,8 @@ def test_free_and_ball_joints_by_name():
     assert robot.friction.viscous.tolist() == [0.3] * 10 + [0] * 6 + [0.3] * 9
     assert robot.friction.coulomb[5:11].tolist() == [0, 0, 0.1, 0.1, 0.1, 0]
     assert np.isinf(robot.limits.lower).all() and np.isnan(robot.limits.effort).all()
-    (left_out,) = [str(finding) for finding in robot.findings if 'left out' in str(finding)]
-    assert left_out.startswith("warning: joint 'knot': its range of 1.5708 rad")
+    (ignored,) = [str(finding) for finding in robot.findings if 'is ignored' in str(finding)]
+    assert ignored.startswith("warning: joint 'knot': its range of 1.5708 rad")
 
 
 def test_names_limits_friction_and_gravity():

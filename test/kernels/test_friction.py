@@ -123,7 +123,9 @@ LOADED = {'friction_load': {'z_turn': 0.0, 'm_slide': 0.2, 'a_wag': 0.0}}
 def test_friction_that_grows_with_the_load_asks_for_it():
     robot = Robot.from_urdf(TREE).with_binding('generic').with_actuators({**ACTUATORS, **LOADED})
     qd, tau = np.random.default_rng(2).uniform(-2.0, 2.0, (2, 4, 3))
-    with pytest.raises(ArgumentError, match=r"^tau: needed, for the friction of joint 'm_slide' grows with the torque"):
+    with pytest.raises(
+        ArgumentError, match=r"^tau: required, since the friction of joint 'm_slide' grows with the torque"
+    ):
         robot.friction_torque(qd)
     plain = Robot.from_urdf(TREE).with_binding('generic').with_actuators(ACTUATORS)
     more = robot.friction_torque(qd, tau) - plain.friction_torque(qd)

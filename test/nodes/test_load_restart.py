@@ -113,7 +113,7 @@ def test_what_the_arm_cannot_hold_and_excessive_gravity_are_refused_and_limits_a
     began = state(graph, PayloadState, 'payload_state')
     response = set_payload(graph, 200.0)
     assert not response.success
-    assert re.search("joint '.*' would need .* N m .* and has (133|13.5); ", response.message)
+    assert re.search("joint '.*' would need .* N m .*; its effort limit is (133|13.5); ", response.message)
     assert set_payload(graph, 5.0).success
     told = state(graph, PayloadState, 'payload_state')
     assert (told.mass, told.ramp_time) == (5.0, 0.5) and told != began  # the default ramp

@@ -231,8 +231,8 @@ def test_the_rated_payload_is_carried_and_a_car_is_not():
     with pytest.raises(ArgumentError) as error:
         service.set_payload(SetPayload.Request(mass=200.0, frame='ee_link'), None)
     found = re.match(
-        r"mass: 200 kg on 'ee_link': joint '(\w+)' would need (\S+) N m .*, (\S+) of it without the payload, "
-        r'and has (\S+); the parameter payload_limit sets another limit$',
+        r"mass: 200 kg on 'ee_link': joint '(\w+)' would need (\S+) N m .*, (\S+) of it without the payload; "
+        r'its effort limit is (\S+); choose a smaller payload, or set the parameter payload_limit$',
         str(error.value),
     )
     joint = ROBOT.joint_names.index(found[1])

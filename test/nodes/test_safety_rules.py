@@ -183,7 +183,7 @@ def test_what_is_no_joint_state_gets_no_torque_and_the_next_state_does(graph, da
     with graph.parameters(NODE, age_limit=10.0):
         answer(graph, graph.now())
         torques = graph.listen(JointState, 'gravity_torque')
-        graph.silence(NODE, 'no JointState', lambda: graph.publish('joint_states', data))
+        graph.silence(NODE, 'not a JointState', lambda: graph.publish('joint_states', data))
         assert torques == []
         np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
 

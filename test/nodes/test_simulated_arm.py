@@ -210,7 +210,7 @@ def test_one_start_number_serves_all_joints_and_a_wrong_count_is_refused(graph):
         assert list(states[-1].position) == [0.25] * 6
     with pytest.raises(ProcessError, match='transition 1 failed'), graph.parameters(NODE, start=[0.1, 0.2]):
         pass
-    assert 'start: expected 6 finite positions' in graph.log(NODE)
+    assert 'start: expected shape (6,), got (2,)' in graph.log(NODE)
 
 
 def test_the_time_of_the_arm_advances_at_a_low_rate_too(graph):

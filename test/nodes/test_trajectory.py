@@ -112,7 +112,7 @@ def test_a_trajectory_that_begins_far_from_the_arm_is_dropped_naming_the_joint(g
         graph.follow(NODE, rest_at(start, far))
         torques = graph.listen(JointState, 'feedforward_torque')
         send(graph, at(start, 0.2))
-        dropped = f'trajectory dropped: joint {NAMES[2]!r} is 0.110 away from where it should be'
+        dropped = f'trajectory dropped: joint {NAMES[2]!r} is 0.110 rad or m from the desired position'
         graph.until(lambda: dropped in graph.log(NODE), 'the reason in the log')
         graph.silence(NODE, dropped, lambda: send(graph, at(start, 0.3)))
         assert torques == []

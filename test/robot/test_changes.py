@@ -206,7 +206,7 @@ def test_five_kilograms_at_the_shoulder_lift():
 
 
 def test_several_tips_need_a_link():
-    with pytest.raises(ArgumentError, match=r'^link: needed, for tree has several tips: sledge, flag$'):
+    with pytest.raises(ArgumentError, match=r'^link: required, since tree has several tips: sledge, flag$'):
         robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)))
     assert robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'flag').nv == 3
 
@@ -228,7 +228,7 @@ def test_actuators_have_the_values_passed():
     assert robot.friction.viscous.tolist() == bare.friction.viscous.tolist() == [0.8, 5, 0]
     assert robot.actuators.gear_ratio.tolist() == [100, 2000, 30] and np.isnan(bare.actuators.gear_ratio).all()
     assert robot.rotor_spin.tolist() == bare.rotor_spin.tolist() == [0, 0, 0]
-    with pytest.raises(ModelError, match=r"^joint 'z_turn': no torque constant is known; with_actuators takes"):
+    with pytest.raises(ModelError, match=r"^joint 'z_turn': no torque constant is known; set it by with_actuators$"):
         bare.motor_current([1, 2, 3])
     only_slide = bare.with_actuators({'torque_constant': {'z_turn': 1, 'm_slide': 2, 'a_wag': 3}})
     assert only_slide.torque_of_current([1, 1, 1]).tolist() == [1, 2, 3]

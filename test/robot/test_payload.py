@@ -111,9 +111,9 @@ def test_the_one_heavy_link_of_a_urdf(tmp_path):
     path = tmp_path / 'gripper.urdf'
     path.write_text(f'<robot name="gripper"><link name="mount"/>{heavy}</robot>', encoding='utf-8')
     assert Payload.from_urdf(path).com == Payload.from_urdf(TREE, 'flag').com == (0.2, 0.0, 0.0)
-    with pytest.raises(ArgumentError, match=r'^link: needed, .* mast, boom, sledge, tool, flag$'):
+    with pytest.raises(ArgumentError, match=r'^link: required, .* mast, boom, sledge, tool, flag$'):
         Payload.from_urdf(TREE)
-    with pytest.raises(ArgumentError, match=r'^link: needed, .* none$'):
+    with pytest.raises(ArgumentError, match=r'^link: required, .* none$'):
         Payload.from_urdf('<robot name="light"><link name="mount"/></robot>')
     with pytest.raises(UnknownNameError, match=r"^no link 'hand'; there are ground, mast"):
         Payload.from_urdf(TREE, 'hand')

@@ -194,7 +194,7 @@ def test_joints_are_in_the_robots_order():
 
 @pytest.mark.parametrize('start', [[0.0] * 5, [], [[0.0] * 6], [np.nan] * 6, [np.inf] * 6, 0.0], ids=str)
 def test_a_wrong_start_is_refused(start):
-    with pytest.raises(ArgumentError, match=r'^start: expected 6 finite positions, got '):
+    with pytest.raises(ArgumentError, match=r'^start(: expected shape \(6,\), got |\[0\]: (nan|inf) is not finite)'):
         MujocoArm(URDF, ROBOT, 0.001, start)
 
 

@@ -60,19 +60,19 @@ def all_gone(header, rows):
 
 # what is done to the log: what the error must say beside the file's name; row k is on line k + 2
 BAD_TABLES = {
-    'cut short': (cut(29, 4), 'line 31: cut short'),
+    'cut short': (cut(29, 4), 'line 31: expected '),
     'a value too many': (lambda header, rows: rows[4].append(1.0), 'line 6'),
     'NaN': (changed(10, 'qd2_rad_s', 'nan'), 'line 12: qd2_rad_s is nan'),
     'infinite': (changed(10, 'i1_mA', 'inf'), 'line 12: i1_mA is inf'),
     'empty cell': (changed(3, 'q1_rad', ''), 'line 5: q1_rad'),
     'text': (changed(0, 'i2_mA', 'broken'), "line 2: i2_mA is 'broken'"),
-    'time goes back': (changed(20, 't_s', 5.05), 'line 22: time does not go on'),
-    'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not go on'),
+    'time goes back': (changed(20, 't_s', 5.05), 'line 22: time does not increase'),
+    'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not increase'),
     'column missing': (without('qdd1_rad_s2'), "line 1: column 'qdd1_rad_s2'"),
     'joint missing': (without('q2_rad'), "line 1: column 'q2_rad'"),
     'unknown joint': (with_joint_7, "line 1: column 'q7_rad' is of an unknown joint"),
-    'too short': (lambda header, rows: rows.__delitem__(slice(19, None)), '19 samples'),
-    'header only': (lambda header, rows: rows.clear(), '0 samples'),
+    'too short': (lambda header, rows: rows.__delitem__(slice(19, None)), 'got 19'),
+    'header only': (lambda header, rows: rows.clear(), 'got 0'),
     'empty': (all_gone, 'line 1'),
 }
 

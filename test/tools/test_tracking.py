@@ -24,5 +24,5 @@ def test_a_whole_record_holds_the_desired_motion_of_an_arm_that_stands_still_at_
 
 @pytest.mark.parametrize('times', [[], [2.2], [0.0, 0.1, 0.9, 1.0], [-0.2, -0.1]])
 def test_a_record_with_a_gap_is_refused(times):
-    with pytest.raises(ProcessError, match='says nothing'):
+    with pytest.raises(ProcessError, match='joint states with gaps'):
         record(times)
