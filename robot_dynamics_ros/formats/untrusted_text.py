@@ -26,7 +26,7 @@ _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
 
 def read_text(path: str | Path) -> str:
-    """Return the text of a file; ModelError if it can't be read, is too long or is not UTF-8."""
+    """Return the text of a file; ModelError if it cannot be read, is too long or is not UTF-8."""
     try:
         with open(Path(path), 'rb', opener=_open_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

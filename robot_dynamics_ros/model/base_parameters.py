@@ -32,7 +32,7 @@ class BaseParameters(NamedTuple):
 def base_parameters(arrays: ModelArrays, gravity, tolerance: float = TOLERANCE) -> BaseParameters:
     """Return the base parameters of a robot under ``gravity`` (3, m/s^2, base frame) by grouping rules.
 
-    Parameters of a link that have no effect on its joint's torque are grouped with those of the parent, as in
+    Combinations of a link's parameters without effect on its joint's torque are grouped with the parent's, as in
     ``regrouping``: 3 of the ten for a revolute joint, 6 for a prismatic one, more where the joints towards the base
     restrict the parent's motion (Gautier & Khalil 1990). They are found from energies without special cases, similar to
     Wensing, Niemeyer & Slotine 2017: parameters are grouped if their kinetic energy does not depend on the joint's own
@@ -41,9 +41,7 @@ def base_parameters(arrays: ModelArrays, gravity, tolerance: float = TOLERANCE) 
     joints = arrays.n
     for i in range(1, joints + 1):
         if not arrays.is_revolute_or_prismatic(i):
-            raise ModelError(
-                f'base parameters: joint {i} is neither revolute nor prismatic; use base_parameters_of_regressors'
-            )
+            raise ModelError(f'base parameters: joint {i} is neither revolute nor prismatic')
     unidentifiable: list[np.ndarray] = []
     dependent: list[int] = []
     reach = [_Reach(np.zeros((0, 6)), np.zeros((0, 10)), np.atleast_2d(np.asarray(gravity, float)))]
