@@ -23,8 +23,8 @@ OF_MODULES = {
 }  # fmt: skip
 
 ALLOWED = {  # (file, what): why
-    ('compiler/compiled_robot.py', 'exec'): 'text that this package generated; read from disk, its digest is checked',
-    ('compiler/compiled_robot.py', 'compile'): 'the same text',
+    ('jit/generated.py', 'exec'): 'text that this package generated; read from disk, its digest is checked',
+    ('jit/generated.py', 'compile'): 'the same text',
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
     ('jit/cache.py', 'pickle'): "loads what CompiledFiles has saved: in the user's own folder, after its digest",
