@@ -164,6 +164,7 @@ class BaseNode(LifecycleNode):
     def on_cleanup(self, state):
         """Destroy what configuring made."""
         self._release('not configured')
+        self.description.on_cleanup()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state):
@@ -174,6 +175,7 @@ class BaseNode(LifecycleNode):
     def on_error(self, state):
         """Destroy what configuring made after a transition that an exception has ended, which rclpy does not log."""
         self._release(f'not configured: internal error in a transition from {state.label}')
+        self.description.on_cleanup()
         self.get_logger().error(self.silence)
         return super().on_error(state)
 

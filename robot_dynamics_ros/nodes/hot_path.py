@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import threading
 
 from robot_dynamics_ros.nodes import realtime
 from robot_dynamics_ros.nodes.raw_executor import RawExecutor
@@ -18,17 +19,19 @@ class HotPath(RawExecutor):
 
     name = 'hot path'
 
+    _counting = threading.Lock()  # at the end of a process several are stopped at once
     _running = 0  # in this process
     _patience = 0.0  # of the interpreter before the first of them
 
     def start(self, schedule: realtime.Schedule) -> None:
         """Start the thread with ``schedule``; messages that came before are dropped."""
-        if not HotPath._running:
-            gc.collect()
-            gc.freeze()
-            HotPath._patience = sys.getswitchinterval()
-            sys.setswitchinterval(PATIENCE)
-        HotPath._running += 1
+        with HotPath._counting:
+            if not HotPath._running:
+                gc.collect()
+                gc.freeze()
+                HotPath._patience = sys.getswitchinterval()
+                sys.setswitchinterval(PATIENCE)
+            HotPath._running += 1
         self._schedule = schedule
         super().start()
 
@@ -36,10 +39,11 @@ class HotPath(RawExecutor):
         """Stop the thread after the message that is being handled; return whether it was running."""
         was_running = super().stop()
         if was_running:
-            HotPath._running -= 1
-            if not HotPath._running:
-                gc.unfreeze()
-                sys.setswitchinterval(HotPath._patience)
+            with HotPath._counting:
+                HotPath._running -= 1
+                if not HotPath._running:
+                    gc.unfreeze()
+                    sys.setswitchinterval(HotPath._patience)
         return was_running
 
     def _run(self) -> None:

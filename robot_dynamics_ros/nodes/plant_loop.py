@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.untrusted_text import read_text
@@ -30,6 +31,12 @@ def plant_class():
     return MujocoArm
 
 
+def start_position(values, nq: int) -> np.ndarray:
+    """Return the start position (nq, rad) from one number for each joint or one for all; ArgumentError otherwise."""
+    start = np.array(values, float)
+    return validation.finite('start', np.full(nq, start[0]) if len(start) == 1 else start, (nq,))
+
+
 class PlantLoop(Task):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
@@ -41,12 +48,11 @@ class PlantLoop(Task):
     def __init__(self, node):
         """Create the plant, the command input and the state output of ``node``, a BaseNode."""
         self._node, robot = node, node.robot
-        start = np.array(node.value('start'), float)
         self._arm = plant_class()(
             _urdf(node),
             robot,
             STEP / SECOND,
-            np.full(robot.nq, start[0]) if len(start) == 1 else start,
+            start_position(node.value('start'), robot.nq),
             mass_error=node.value('mass_error'),
             friction_error=node.value('friction_error'),
         )

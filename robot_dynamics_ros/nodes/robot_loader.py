@@ -1,6 +1,7 @@
 """The robot that a node's parameters describe."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,8 @@ class RobotDescription:
     def __init__(self, node):
         """Subscribe to the topic that ``node``, a BaseNode, names in its parameter description_topic, if any."""
         self._node, self._published = node, ''
+        # what a description does with an unconfigured node; None: somebody has cleaned it up
+        self._on_description: Callable[[], object] | None = node.start if node.value('autostart') else None
         self._topic = node.value('description_topic')
         if self._topic:
             node.create_subscription(String, self._topic, self.on_message, TRANSIENT_LOCAL)
@@ -58,21 +61,27 @@ class RobotDescription:
         return self._published or self._node.value('robot_description') or self._node.value('model')
 
     def on_message(self, message: String) -> None:
-        """Use a new description: a configured node is configured again, an active one also activated again."""
+        """Use a new description: a configured node is configured again, an active one also activated again.
+
+        Where configuring fails, the next description does the same; a node that was not active stays inactive.
+        """
         node = self._node
         if message.data == self._published:
             return
         self._published = message.data
-        configured, active = node.robot is not None, node.active
-        if configured:
+        if node.robot is not None:
             node.get_logger().info('another robot description: the node is configured again')
-            if active:
+            again = node.start if node.active else node.trigger_configure
+            if node.active:
                 node.trigger_deactivate()
             node.trigger_cleanup()
-        if active or (not configured and node.value('autostart')):
-            node.start()
-        elif configured:
-            node.trigger_configure()
+            self._on_description = again
+        if self._on_description is not None:
+            self._on_description()
+
+    def on_cleanup(self) -> None:
+        """Leave the node unconfigured, whatever description comes."""
+        self._on_description = None
 
 
 def check_gravity(vector, limit: float) -> None:

@@ -1,7 +1,7 @@
 """A simulated arm with joint friction for machines without a robot."""
 
 from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.plant_loop import PlantLoop
+from robot_dynamics_ros.nodes.plant_loop import PlantLoop, start_position
 from robot_dynamics_ros.nodes.process import run
 
 
@@ -10,7 +10,8 @@ class SimulatedArm(BaseNode):
 
     def __init__(self, **options):
         """Declare the parameters."""
-        super().__init__('simulated_arm', **options)
+        checks = {'start': lambda start: start_position(start, self.robot.nq)}
+        super().__init__('simulated_arm', checks, **options)
 
     def make_task(self) -> PlantLoop:
         """Return the simulation; DynamicsError says why it can't run."""

@@ -5,7 +5,7 @@ from support.small_robots import pendulum
 
 import numpy as np
 import pytest
-from lifecycle_msgs.msg import State
+from lifecycle_msgs.msg import State, Transition
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
@@ -90,3 +90,24 @@ def test_an_inactive_node_stays_inactive(graph, describe):
     describe(pendulum(2.0))
     graph.until(lambda: graph.node.count_subscribers('robot_description'), 'a subscriber')
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+
+
+@pytest.mark.parametrize('how', ['deactivated', 'cleaned up'])
+def test_a_node_taken_out_of_service_stays_out_whatever_descriptions_come(graph, describe, how):
+    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    describe(pendulum(2.0))
+    carried(graph, 2.0)
+    torques = graph.listen(JointState, 'gravity_torque')
+    graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+    torques.clear()
+    if how == 'cleaned up':
+        graph.client.change_state(NODE, Transition.TRANSITION_CLEANUP)
+    describe(pendulum(-3.0))
+    if how == 'deactivated':
+        graph.until(lambda: "link 'arm'" in graph.log(NODE), 'the reason in the log')
+    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    describe(pendulum(4.0))
+    expected = State.PRIMARY_STATE_INACTIVE if how == 'deactivated' else State.PRIMARY_STATE_UNCONFIGURED
+    graph.until(lambda: graph.state_of(NODE) == expected, 'the state')
+    graph.client.spin_while_waiting(lambda: False, 0.5)
+    assert torques == [] and graph.state_of(NODE) == expected

@@ -182,6 +182,29 @@ def test_torque_controller_at_deactivation(graph):
     assert zero, f'effort_commands: expected a last torque of zero, got {last}: on_deactivate: zero'
 
 
+def test_at_the_end_of_a_process_the_torques_of_its_nodes_go_to_zero_at_the_same_time(graph):
+    ramp = ('-p', 'ramp_time:=1.5', '-p', 'on_deactivate:=ramp_to_zero', '-p', 'control_law:=pd_gravity')
+    graph.bring_up(GRAVITY, CONTROLLER, arguments=('--ros-args', '-p', 'age_limit:=5.0', *ramp))
+    received = {'gravity_torque/commands': [], 'effort_commands': []}
+    for topic, found in received.items():
+
+        def receive(message, found=found):
+            found.append((time.monotonic(), abs(message.data[JOINT])))
+
+        graph.node.create_subscription(Float64MultiArray, topic, receive, 1000)
+
+    def state():
+        graph.send('joint_states', ros.joint_state(NAMES, graph.now(), A, REST))
+
+    graph.repeat_until(state, lambda: all(received.values()), 'torques of both nodes', 0.05)
+    graph.end('bringup', signal.SIGINT)
+    graph.client.spin_while_waiting(lambda: all(found[-1][1] == 0.0 for found in received.values()), 5.0)
+    ramps = [[when for when, torque in found if torque < 0.99 * found[0][1]] for found in received.values()]
+    assert all(len(ramp) > 5 for ramp in ramps) and all(found[-1][1] == 0.0 for found in received.values())
+    (first, last), (other_first, other_last) = ((ramp[0], ramp[-1]) for ramp in ramps)
+    assert first < other_last and other_first < last, 'the ramp of one node waits for that of the other'
+
+
 def test_at_an_internal_error(graph, sent):
     log = graph.folder / 'failing_node.log'
     arguments = [sys.executable, str(Path(ros.__file__).with_name('failing_node.py')), '--ros-args', *SETTINGS]
