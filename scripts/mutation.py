@@ -31,7 +31,11 @@ import yaml  # noqa: F401
 from mutants import Mutant, changed, mutants
 
 PACKAGE = 'robot_dynamics_ros'
-FOLDERS = {'control': ('control',), 'formats': ('formats', 'model'), 'model': ('formats', 'model')}
+FOLDERS = {
+    'control': ('control',),
+    'formats': ('formats', 'model'),
+    'model': ('formats', 'model', 'robot', 'evaluation'),
+}
 """Folders of the package, each with the test folders that have to detect its mutants."""
 LEAST = 0.85
 """Smallest share of detected mutants."""

@@ -105,6 +105,7 @@ def test_joints(fields, severity, message):
 
 def test_joints_that_turn_without_end_lack_no_limit():
     assert not list(audit_joint(joint(lower=-np.inf, upper=np.inf)))
+    assert not list(audit_joint(joint(lower=1.0, upper=1.0)))  # a joint that is held there
 
 
 MASSLESS = np.zeros(10)
@@ -169,6 +170,9 @@ def test_a_rotor_with_more_inertia_than_the_link_that_carries_it_is_an_error(rot
     # another axis, along which the arm has less; on the base, which has no say
     assert not list(audit_rotors([joint(rotor=rotor, spin=spin), joint('wrist', 'hand', 'arm', rotor=0.5, spin=0.14)]))
     assert list(audit_rotors([joint(), joint('wrist', 'hand', 'arm', rotor=0.5, spin=0.14, axis=np.eye(3)[0])]))
+    # as much as the arm, up to rounding
+    equal = joint('wrist', 'hand', 'arm', rotor=0.04, spin=0.04 * (1.0 + 0.1 * ROUNDING))
+    assert not list(audit_rotors([joint(), equal]))
 
 
 def test_actuators_are_audited_as_they_change():
