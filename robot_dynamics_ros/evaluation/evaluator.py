@@ -71,6 +71,14 @@ class Evaluator:
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         return self._evaluate(self._plan(name), self.load, out, vectors, wrenches, reference_frame)
 
+    def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
+        """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
+        plan = self._plan(key)
+        rows, shape = self._rows(dict(zip(plan.algorithm.inputs, vectors, strict=True)))
+        results = np.empty((len(rows[0]), *plan.shape))
+        self.generic.evaluate(plan.algorithm, rows, self.load[:3], results)
+        return results.reshape(*shape, *plan.shape)
+
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
         """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError if there is none.
 
@@ -138,7 +146,7 @@ class Evaluator:
         """Return wrenches (1 or count, n + 1, 6) in the frames of the links, at q (count, nq)."""
         poses = None
         if reference_frame != 'local':
-            poses = self.evaluate('link_poses', self.load, None, q.reshape(*shape, q.shape[-1]))
+            poses = self.evaluate_generic('link_poses', q.reshape(*shape, q.shape[-1]))
         return validation.wrenches(self.model, wrenches, shape, reference_frame, poses)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:

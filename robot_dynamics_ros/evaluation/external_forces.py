@@ -62,8 +62,8 @@ def _torque_change(evaluator, q: np.ndarray, wrenches, reference_frame: str) -> 
         stacked = np.asarray(wrenches, float)
         wrenches = {link: stacked[..., k, :] for k, link in enumerate(evaluator.model.link_names)}
     for link, wrench in wrenches.items():
-        J = evaluator.evaluate(('jacobian', link, 'local'), evaluator.load, None, q)
-        T = evaluator.evaluate(('link_pose', link, 'local'), evaluator.load, None, q)
+        J = evaluator.evaluate_generic(('jacobian', link, 'local'), q)
+        T = evaluator.evaluate_generic(('link_pose', link, 'local'), q)
         w, v = J[..., :3, :], J[..., 3:, :]
         F = validation.in_link_frame(reference_frame, np.asarray(wrench, float), T)
         n, f = F[..., :3, None], F[..., 3:, None]

@@ -82,3 +82,16 @@ def test_derivatives_with_wrenches_over_batches_are_those_of_single_states():
         assert together == pytest.approx(np.array(apart), rel=1e-12, abs=1e-12)
         shared = method(q[0], qd[0], x, {'tool': wrench})
         assert shared[2] == pytest.approx(method(q[0], qd[0], x[2], {'tool': wrench[2]}), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.compiled
+def test_wrenches_compile_no_code_for_their_links():
+    robot, (q, qd, x) = robot_of('aubo_i5'), states('aubo_i5', 'inverse_dynamics')
+    assert robot.binding == 'specialised'
+    compiled = vars(robot._evaluator.specialised._compiled)
+    before = set(compiled)
+    for wrenches in ({'upperArm_Link': np.ones(6)}, np.ones((7, 6))):
+        robot.inverse_dynamics(q, qd, x, wrenches)
+        robot.inverse_dynamics_derivatives(q, qd, x, wrenches)
+        robot.forward_dynamics_derivatives(q, qd, x, wrenches)
+    assert set(compiled) == before
