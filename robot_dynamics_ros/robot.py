@@ -9,7 +9,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS, code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.documented import documented
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, GRAVITY, Dynamics
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
@@ -18,7 +18,7 @@ from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
-from robot_dynamics_ros.model.model import Actuators, Finding, Friction, JointLimits, Model, ModelArrays
+from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.payload import Payload
 
 BINDINGS = ('generic', 'specialised')

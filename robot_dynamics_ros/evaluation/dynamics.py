@@ -12,11 +12,10 @@ from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
 from robot_dynamics_ros.model import base_parameters, configuration
-from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.payload import Payload, loaded
 
 ALIGNED = 'local_world_aligned'
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 
 
 @documented

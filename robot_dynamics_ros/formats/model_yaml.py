@@ -30,9 +30,8 @@ from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
-from robot_dynamics_ros.model.model import Actuators, Finding, Frame, Friction, JointLimits, Model
+from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Frame, Friction, JointLimits, Model
 
-GRAVITY = (0.0, 0.0, -9.81)
 POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
 _POSE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')

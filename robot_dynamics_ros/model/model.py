@@ -14,6 +14,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 MOST_MOVING_LINKS = 1000
 """A humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB."""
 
