@@ -80,7 +80,7 @@ class RobotDescription:
             self._on_description()
 
     def on_cleanup(self) -> None:
-        """Leave the node unconfigured, whatever description comes."""
+        """Ignore later descriptions: the node stays unconfigured."""
         self._on_description = None
 
 

@@ -49,7 +49,7 @@ class TorqueController(BaseNode):
             control = arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms))
             hold = arm.blended(lambda robot: Hold(robot, *gains, terms))
             fields['control law'] = name
-            feedforward.reset()  # what came before counts no more
+            feedforward.reset()  # torques received before the activation are dropped
             return JointSpaceLaw(follower, desired, control, hold, feedforward if name == 'pd_feedforward' else None)
 
         output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
