@@ -15,6 +15,7 @@ import numpy as np
 from robot_dynamics_ros.compiler.trace import Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
+from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
@@ -106,6 +107,7 @@ ALGORITHMS = {
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
     'forward_dynamics': Algorithm(crba_forward, ('q', 'qd', 'tau'), VECTOR, FORCES, kernel_of_many=aba),
+    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
     'inverse_dynamics_derivatives': Algorithm(
         rnea_derivatives, MOTION, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES

@@ -6,8 +6,8 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.evaluation import external_forces, operational_space, results
-from robot_dynamics_ros.evaluation.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
@@ -48,6 +48,7 @@ class Dynamics:
         self._evaluate = self._evaluator.evaluate
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
+        self._qd_is_derivative_of_q = not {'planar', 'spherical', 'free'}.intersection(model.joint_kinds)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
     nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
@@ -107,7 +108,9 @@ class Dynamics:
         Raises ModelError for planar, spherical and free joints, where qd is not the time derivative of q. Siciliano et
         al. 2009, section 7.2.1.
         """
-        return written(out, coriolis_matrix(self._evaluator, q, qd))
+        if not self._qd_is_derivative_of_q:
+            raise ModelError(f'Coriolis matrix: qd of {self._model.name} is not the time derivative of q')
+        return self._evaluate('coriolis_matrix', self._load, out, q, qd)
 
     def inertia_torque(self, q, qdd, out=None) -> results.Torques:
         """Joint torques M(q) qdd of an acceleration."""

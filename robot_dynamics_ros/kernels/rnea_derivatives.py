@@ -12,6 +12,7 @@ from robot_dynamics_ros.kernels.momentum import (
 from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_on_parent
 from robot_dynamics_ros.kernels.spatial import (
     dot,
+    dot_couple,
     force_to_parent,
     motion_cross,
     motion_cross_force,
@@ -145,12 +146,6 @@ def of_carriers(model, work, k, j, D):
     """
     for m in range(model.first[j], model.first[j + 1]):
         # D_q = F_M' Psi_dd_m + C' Psi_d_m,  D_qd = F_M' S_d_m + C' S_m,  D_qdd = F_M' S_m
-        D[0, k - 1, m - 1] = dot(work.Psi_dd, m, work.F_M, j) + couple(work.Psi_d, m, work.C, j)
-        D[1, k - 1, m - 1] = dot(work.S_d, m, work.F_M, j) + couple(model.S, m, work.C, j)
+        D[0, k - 1, m - 1] = dot(work.Psi_dd, m, work.F_M, j) + dot_couple(work.Psi_d, m, work.C, j)
+        D[1, k - 1, m - 1] = dot(work.S_d, m, work.F_M, j) + dot_couple(model.S, m, work.C, j)
         D[2, k - 1, m - 1] = dot(model.S, m, work.F_M, j)
-
-
-@kernel
-def couple(m, k, C, j):
-    """Return m[k]' C[j] for a pure moment C."""
-    return m[k, 0] * C[j, 0] + m[k, 1] * C[j, 1] + m[k, 2] * C[j, 2]

@@ -95,8 +95,20 @@ def rotor_on_parent(model, work, qd, qdd, i):
         for axis in range(3):
             f[i, axis] += model.spin[k] * S[k, axis] * qdd[k - 1]
         rotor_gyration(model, work.v, i, qd[k - 1], f)
-        # G -= L x, L = spin_k z qd_k: a motion m added to v_p changes the moment by m_w x L
-        momentum = model.spin[k] * qd[k - 1]
+        rotor_momentum_matrix(model, i, qd[k - 1], G)
+
+
+@kernel
+def rotor_momentum_matrix(model, i, rate, G):
+    """Write G[i] -= L x, L the angular momentum (N m s) of joint ``i``'s rotor at ``rate`` (rad/s), link coordinates.
+
+    A motion m added to the parent's velocity changes the moment by m_w x L. Siciliano et al. 2009, section 7.5.2.
+    """
+    k = model.geared[i]
+    if k > 0:
+        S = model.S
+        # G -= L x, L = spin_k z qd_k
+        momentum = model.spin[k] * rate
         Lx, Ly, Lz = momentum * S[k, 0], momentum * S[k, 1], momentum * S[k, 2]
         G[i, 0, 1] += Lz
         G[i, 0, 2] -= Ly

@@ -95,6 +95,12 @@ def dot(a, i, b, j):
 
 
 @kernel
+def dot_couple(m, k, C, j):
+    """Return m[k]' C[j] of a motion vector and a pure moment (3)."""
+    return m[k, 0] * C[j, 0] + m[k, 1] * C[j, 1] + m[k, 2] * C[j, 2]
+
+
+@kernel
 def point_acceleration(w, alpha, i, B):
     """Write B[i] = alpha x + w x w x, which maps a point of the link to its acceleration relative to the origin.
 

@@ -43,7 +43,13 @@ def test_the_states_are_enough():
 
 
 # of larger trees, these take a quarter or half a minute each to compile
-LARGE = ('mass_matrix_inverse', 'torque_regressor', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+LARGE = (
+    'mass_matrix_inverse',
+    'coriolis_matrix',
+    'torque_regressor',
+    'inverse_dynamics_derivatives',
+    'forward_dynamics_derivatives',
+)
 CASES = [
     (robot, name)
     for robot, it in ROBOTS.items()

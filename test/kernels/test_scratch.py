@@ -13,6 +13,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels import (
     aba,
     centroidal,
+    coriolis_matrix,
     crba,
     energy,
     energy_regressors,
@@ -68,6 +69,12 @@ def calls():
             (3, n, n),
         ),
         'crba': (crba.crba, batch_loop(crba.crba), [(q,)], (n, n)),
+        'coriolis_matrix': (
+            coriolis_matrix.coriolis_matrix,
+            batch_loop(coriolis_matrix.coriolis_matrix),
+            [(q,), (qd,)],
+            (n, n),
+        ),
         'mass_matrix_inverse': (
             mass_matrix_inverse.mass_matrix_inverse,
             batch_loop(mass_matrix_inverse.mass_matrix_inverse),
