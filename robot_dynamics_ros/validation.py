@@ -8,17 +8,16 @@ import math
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
 from robot_dynamics_ros.model.configuration import is_no_quaternion
-from robot_dynamics_ros.model.model import Model
 
 REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``
 
 
 def finite(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
     """Return ``value`` as a finite float64 array of this shape; ArgumentError naming it otherwise."""
-    array = _numbers(name, value)
+    array = numbers(name, value)
     if array.shape != shape:
         raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
     check_finite(name, array)
@@ -52,7 +51,7 @@ def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[in
     """
     arrays = []
     for name, value in named.items():
-        array = _numbers(name, value)
+        array = numbers(name, value)
         if array.ndim == 0 or array.shape[-1] != lengths[name]:
             raise ArgumentError(f'{name}: expected shape (..., {lengths[name]}), got {array.shape}')
         arrays.append(array)
@@ -73,44 +72,6 @@ def choice(name: str, value, choices):
     return value
 
 
-def wrenches(model: Model, value, batch: tuple[int, ...], reference_frame: str = 'local', poses=None) -> np.ndarray:
-    """Return external wrenches as (1 or count, n + 1, 6) in the frames of the moving links.
-
-    ``value`` is an array (..., n + 1, 6) or a mapping from names of links or frames to (..., 6). Reference frames other
-    than ``'local'`` need the ``poses`` (*batch, n + 1, 4, 4; m) of the links. Raises ArgumentError and
-    UnknownNameError.
-    """
-    links = len(model.link_names)
-    if not isinstance(value, dict):
-        array = _numbers('wrenches', value)
-        if array.shape[-2:] != (links, 6):
-            raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
-        check_finite('wrenches', array)
-        rows = _wrench_rows('wrenches', array, batch)
-        if reference_frame == 'local':
-            return rows
-        return in_link_frame(reference_frame, rows, poses.reshape(-1, links, 4, 4))
-    total = np.zeros((*batch, links, 6))
-    for link, wrench in value.items():
-        if link not in model.frames:
-            raise UnknownNameError(f'wrenches: no link {link!r}; there are {", ".join(model.frames)}')
-        name = f'wrenches[{link!r}]'
-        array = _numbers(name, wrench)
-        if array.shape[-1:] != (6,):
-            raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
-        check_finite(name, array)
-        frame = model.frames[link]
-        try:
-            if reference_frame != 'local':
-                array = in_link_frame(reference_frame, array, poses[..., frame.link, :, :] @ frame.pose)
-            force = array[..., 3:] @ frame.rotation.T
-            moment = array[..., :3] @ frame.rotation.T + np.cross(frame.origin, force)
-            total[..., frame.link, :] += np.concatenate([moment, force], axis=-1)
-        except ValueError:
-            raise ArgumentError(f'{name}: batch shape {array.shape[:-1]} does not broadcast to {batch}') from None
-    return _wrench_rows('wrenches', total, batch)
-
-
 def check_finite(name: str, array: np.ndarray) -> None:
     """Raise ArgumentError for NaN and inf, which a specialised kernel may not propagate."""
     finite = np.isfinite(array)
@@ -123,12 +84,12 @@ def check_finite(name: str, array: np.ndarray) -> None:
 def check_quaternions(name: str, positions: np.ndarray, starts: list[int]) -> None:
     """Raise ArgumentError for a quaternion not of length 1 in positions (..., nq); ``starts`` are indices in q."""
     for start in starts:
-        numbers = positions[..., start : start + 4]
-        wrong = is_no_quaternion(numbers)
+        quaternions = positions[..., start : start + 4]
+        wrong = is_no_quaternion(quaternions)
         if wrong.any():
             index = tuple(int(k) for k in np.argwhere(wrong)[0])
             where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{start}:{start + 4}')
-            length = np.linalg.norm(numbers[index])
+            length = np.linalg.norm(quaternions[index])
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
@@ -146,7 +107,7 @@ def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     return out, np.asarray(out) if out.flags.carray else np.empty(shape)
 
 
-def _numbers(name: str, value) -> np.ndarray:
+def numbers(name: str, value) -> np.ndarray:
     """Return ``value`` as a float64 array."""
     try:
         array = np.asarray(value)
@@ -164,23 +125,3 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
     if not array.flags.carray:
         array = np.array(array, order='C')
     return array.reshape(math.prod(shape[: len(shape) - len(item)]), *item)
-
-
-def in_link_frame(reference_frame: str, wrench: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Return wrenches (..., 6), given in ``reference_frame``, in the frame at ``pose`` (..., 4, 4; m)."""
-    moment, force = wrench[..., :3], wrench[..., 3:]
-    if reference_frame == 'world':
-        moment = moment - np.cross(pose[..., :3, 3], force)  # about the link's origin
-    moment, force = (np.squeeze(part[..., None, :] @ pose[..., :3, :3], -2) for part in (moment, force))  # R' n, R' f
-    return np.concatenate([moment, force], axis=-1)
-
-
-def _wrench_rows(name: str, array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """Return wrenches (..., n + 1, 6) as one row for all states, or as one row for each."""
-    if array.ndim == 2:
-        return _rows(array, array.shape, array.shape)
-    shape = (*batch, *array.shape[-2:])
-    try:
-        return _rows(array, shape, shape[-2:])
-    except ValueError:
-        raise ArgumentError(f'{name}: batch shape {array.shape[:-2]} does not broadcast to {batch}') from None

@@ -17,7 +17,7 @@ from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
-from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
 from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
 from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
@@ -32,6 +32,15 @@ from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.kernels.with_wrenches import (
+    aba_with_wrenches,
+    crba_forward_on_moving_base_with_wrenches,
+    crba_forward_with_wrenches,
+    forward_derivatives_with_wrenches,
+    rnea_derivatives_with_wrenches,
+    rnea_on_moving_base_with_wrenches,
+    rnea_with_wrenches,
+)
 from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
 
 LOAD_SIZE = 19
@@ -49,7 +58,9 @@ It is 10 s for the AUBO-i5, whose axes are perpendicular or parallel, and severa
 POSITIONS = ('q', 'start', 'end')
 """Names of inputs that are positions, (nq,)."""
 BASE_MOTION = ('base_velocity', 'base_acceleration')
-"""Names of inputs that are 6-vectors of the base; all others are (nv,)."""
+"""Names of inputs that are 6-vectors of the base."""
+WRENCHES = 'wrenches'
+"""Name of the input of external wrenches, (9 (n + 1),), see ``kernels.wrenches``; all other inputs are (nv,)."""
 
 
 class Algorithm(NamedTuple):
@@ -92,10 +103,12 @@ def length_of(name: str, arrays: ModelArrays) -> int:
     """Return the length of the input of this name."""
     if name in POSITIONS:
         return arrays.nq
+    if name == WRENCHES:
+        return 9 * (arrays.n + 1)
     return 6 if name in BASE_MOTION else arrays.nv
 
 
-MOTION, FORCES = ('q', 'qd', 'qdd'), ('gravity', 'f_ext')
+MOTION, FORWARD, FORCES = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('gravity', 'f_ext')
 VECTOR, MATRIX, MATRICES = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv')
 GENERIC_ONLY = 0
 OF_BODIES: dict[str, Any] = {'most_velocities': GENERIC_ONLY, 'bodies': True}
@@ -106,17 +119,20 @@ ALGORITHMS = {
     'gravity_torque': Algorithm(rnea, ('q',), VECTOR, FORCES, zeros=2),
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
-    'forward_dynamics': Algorithm(crba_forward, ('q', 'qd', 'tau'), VECTOR, FORCES, kernel_of_many=aba),
+    'forward_dynamics': Algorithm(crba_forward, FORWARD, VECTOR, FORCES, kernel_of_many=aba),
     'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
     'inverse_dynamics_derivatives': Algorithm(
         rnea_derivatives, MOTION, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
     ),
     'forward_dynamics_derivatives': Algorithm(
-        forward_derivatives, ('q', 'qd', 'tau'), MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
+        forward_derivatives, FORWARD, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
     ),
     'inverse_dynamics_on_moving_base': Algorithm(
         rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES, most_velocities=GENERIC_ONLY
+    ),
+    'forward_dynamics_on_moving_base': Algorithm(
+        crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES, most_velocities=GENERIC_ONLY
     ),
     'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), **OF_BODIES),
     'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), **OF_BODIES),
@@ -135,6 +151,26 @@ OF_A_FRAME = {
     'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
 }
 """Algorithms of a frame; each frame and reference frame makes a separate algorithm."""
+WITH_WRENCHES = {
+    'inverse_dynamics': Algorithm(rnea_with_wrenches, MOTION, VECTOR),
+    'forward_dynamics': Algorithm(crba_forward_with_wrenches, FORWARD, VECTOR, kernel_of_many=aba_with_wrenches),
+    'inverse_dynamics_on_moving_base': Algorithm(rnea_on_moving_base_with_wrenches, MOTION + BASE_MOTION, VECTOR),
+    'forward_dynamics_on_moving_base': Algorithm(
+        crba_forward_on_moving_base_with_wrenches, FORWARD + BASE_MOTION, VECTOR
+    ),
+    'inverse_dynamics_derivatives': Algorithm(rnea_derivatives_with_wrenches, MOTION, MATRICES),
+    'forward_dynamics_derivatives': Algorithm(forward_derivatives_with_wrenches, FORWARD, MATRICES),
+}
+"""Algorithms with external wrenches as their last input; each reference frame makes a separate algorithm."""
+
+
+def algorithm_with_wrenches(name: str, view: int) -> tuple[str, Algorithm]:
+    """Return the unique name and the algorithm ``name`` with wrenches; see ``kernels.wrenches`` for ``view``."""
+    algorithm = WITH_WRENCHES[name]
+    inputs = (*algorithm.inputs, WRENCHES)
+    return f'{name}_with_wrenches_{view}', algorithm._replace(
+        inputs=inputs, needs=('gravity',), frame=(view,), most_velocities=GENERIC_ONLY
+    )
 
 
 def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorithm]:

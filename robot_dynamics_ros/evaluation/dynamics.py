@@ -63,7 +63,8 @@ class Dynamics:
         if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('inverse_dynamics', self._load, out, q, qd, qdd)
         base = base_velocity, base_acceleration
-        return external_forces.inverse_dynamics(self._evaluator, out, wrenches, reference_frame, base, q, qd, qdd)
+        name = 'inverse_dynamics'
+        return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
         self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED, base_velocity=None, base_acceleration=None
@@ -77,7 +78,8 @@ class Dynamics:
         if wrenches is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
         base = base_velocity, base_acceleration
-        return external_forces.forward_dynamics(self._evaluator, out, wrenches, reference_frame, base, q, qd, tau)
+        name = 'forward_dynamics'
+        return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, tau)
 
     def mass_matrix(self, q, out=None) -> results.MassMatrix:
         """Joint-space mass matrix M(q), rotor inertia included. Featherstone & Orin 2000, eq. 9, 10."""
@@ -185,7 +187,8 @@ class Dynamics:
         """
         if wrenches is None:
             return self._evaluate('inverse_dynamics_derivatives', self._load, out, q, qd, qdd)
-        return external_forces.inverse_dynamics_derivatives(self._evaluator, out, wrenches, reference_frame, q, qd, qdd)
+        name = 'inverse_dynamics_derivatives'
+        return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, qdd)
 
     def forward_dynamics_derivatives(
         self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED
@@ -197,7 +200,8 @@ class Dynamics:
         """
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._load, out, q, qd, tau)
-        return external_forces.forward_dynamics_derivatives(self._evaluator, out, wrenches, reference_frame, q, qd, tau)
+        name = 'forward_dynamics_derivatives'
+        return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> results.TorqueRegressor:
         """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.

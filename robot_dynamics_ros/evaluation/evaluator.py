@@ -11,8 +11,10 @@ from robot_dynamics_ros.compiler.algorithms import (
     BASE_MOTION,
     OF_A_FRAME,
     POSITIONS,
+    WRENCHES,
     Algorithm,
     algorithm_of_frame,
+    algorithm_with_wrenches,
     length_of,
 )
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
@@ -22,8 +24,8 @@ from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
 ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum_matrix')
-Key = str | tuple[str, str, str]
-"""Name of an algorithm; for one of a frame: name, link and reference frame."""
+Key = str | tuple[str, str, str] | tuple[str, str]
+"""Name of an algorithm; of a frame: name, link and reference frame; with wrenches: name and reference frame."""
 
 
 class Evaluator:
@@ -43,7 +45,7 @@ class Evaluator:
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
-        self._lengths = {name: length_of(name, self.arrays) for name in (*POSITIONS, *BASE_MOTION)}
+        self._lengths = {name: length_of(name, self.arrays) for name in (*POSITIONS, *BASE_MOTION, WRENCHES)}
         self._nv = self.arrays.nv
         self._entries: dict[Key, Entry] = {}
 
@@ -65,11 +67,6 @@ class Evaluator:
             self._entries[key] = self._entry(key)
             return self.evaluate(key, load, out, *vectors)
         return self._evaluate(plan, load, out, vectors)
-
-    def evaluate_with_wrenches(self, name: str, out, wrenches, reference_frame: str, *vectors) -> np.ndarray:
-        """Return the results (..., shape) of an algorithm with external wrenches on the links, or None."""
-        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-        return self._evaluate(self._plan(name), self.load, out, vectors, wrenches, reference_frame)
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
@@ -115,39 +112,32 @@ class Evaluator:
         """Return an algorithm and its name in specialised code; one of a frame is added to that code."""
         if isinstance(key, str):
             return key, ALGORITHMS[key]
-        program, link, reference_frame = key
-        frame = self.model.frame(link)
+        program, *link, reference_frame = key
+        frames = [self.model.frame(it) for it in link]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         view = validation.REFERENCE_FRAMES.index(reference_frame)
-        name, algorithm = algorithm_of_frame(program, frame, view)
+        if frames:
+            name, algorithm = algorithm_of_frame(program, frames[0], view)
+        else:
+            name, algorithm = algorithm_with_wrenches(program, view)
         if self.specialised:
             self.specialised.add(name, algorithm)
         return name, algorithm
 
-    def _evaluate(
-        self, plan: 'Plan', load: np.ndarray, out, vectors: tuple, wrenches=None, reference_frame: str = 'local'
-    ) -> np.ndarray:
+    def _evaluate(self, plan: 'Plan', load: np.ndarray, out, vectors: tuple) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         name, algorithm, item = plan
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))
         results = result.reshape(len(rows[0]), *item)
-        if wrenches is None and self.specialised is not None and self.specialised.pays(name):
+        if self.specialised is not None and self.specialised.pays(name):
             finite = getattr(self.specialised.batch, name)(*rows, load, results)
         else:
-            f_ext = None if wrenches is None else self._f_ext(wrenches, reference_frame, rows[0], shape)
-            finite = self.generic.evaluate(algorithm, rows, load[:3], results, f_ext)
+            finite = self.generic.evaluate(algorithm, rows, load[:3], results)
         if not finite:
             self._explain_not_finite(name, rows, named)
         return filled(given, result)
-
-    def _f_ext(self, wrenches, reference_frame: str, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return wrenches (1 or count, n + 1, 6) in the frames of the links, at q (count, nq)."""
-        poses = None
-        if reference_frame != 'local':
-            poses = self.evaluate_generic('link_poses', q.reshape(*shape, q.shape[-1]))
-        return validation.wrenches(self.model, wrenches, shape, reference_frame, poses)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), and the batch's shape; ArgumentError for a quaternion not of length 1."""
@@ -169,9 +159,7 @@ class Evaluator:
             if velocity is not None:
                 what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
                 raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
-        raise ArgumentError(
-            f'{name}: the result is not finite; some of {", ".join(vectors)} or the wrenches are too large'
-        )
+        raise ArgumentError(f'{name}: the result is not finite; some of {", ".join(vectors)} are too large')
 
 
 class Plan(NamedTuple):

@@ -1,75 +1,120 @@
-"""Dynamics with external wrenches on the links and with a moving base, by generic kernels.
-
-Derivatives are for wrenches that are constant in their reference frame. Those of the kernels are for wrenches that are
-constant in the frames of the links; the difference is added here.
-"""
+"""Dynamics with external wrenches on the links and with a moving base."""
 
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.model.model import Model
+
+NAME = 'wrenches'
 
 
-def inverse_dynamics(evaluator, out, wrenches, reference_frame: str, base, q, qd, qdd) -> np.ndarray:
-    """Return joint torques (..., nv); ``base`` has velocity and acceleration of the base (..., 6 each) or None."""
-    if all(motion is None for motion in base):
-        return evaluator.evaluate_with_wrenches('inverse_dynamics', out, wrenches, reference_frame, q, qd, qdd)
-    base = (np.zeros(6) if motion is None else motion for motion in base)
-    name = 'inverse_dynamics_on_moving_base'
-    return evaluator.evaluate_with_wrenches(name, out, wrenches, reference_frame, q, qd, qdd, *base)
+def evaluate(evaluator: Evaluator, name: str, out, wrenches, reference_frame: str, *vectors) -> np.ndarray:
+    """Return the results (..., shape) of an algorithm with external wrenches on the links, or None.
 
-
-def forward_dynamics(evaluator, out, wrenches, reference_frame: str, base, q, qd, tau) -> np.ndarray:
-    """Return joint accelerations (..., nv); arguments as in ``inverse_dynamics``."""
-    if all(motion is None for motion in base):
-        return evaluator.evaluate_with_wrenches('forward_dynamics', out, wrenches, reference_frame, q, qd, tau)
-    (q, qd, tau), shape = evaluator.states(q=q, qd=qd, tau=tau)
-    q, qd, tau = (rows.reshape(*shape, rows.shape[-1]) for rows in (q, qd, tau))
-    h = inverse_dynamics(evaluator, None, wrenches, reference_frame, base, q, qd, np.zeros_like(qd))
-    # M qdd = tau - h is solved as forward dynamics at qd = 0 without gravity
-    tau = tau - h
-    q = np.broadcast_to(q, (*tau.shape[:-1], q.shape[-1]))
-    return evaluator.evaluate('forward_dynamics', evaluator.weightless, out, q, np.zeros_like(tau), tau)
-
-
-def inverse_dynamics_derivatives(evaluator, out, wrenches, reference_frame: str, q, qd, qdd) -> np.ndarray:
-    """Return the derivatives (..., 3, nv, nv) of inverse dynamics with respect to q, qd and qdd."""
-    name = 'inverse_dynamics_derivatives'
-    D = evaluator.evaluate_with_wrenches(name, out, wrenches, reference_frame, q, qd, qdd)
-    D[..., 0, :, :] += _torque_change(evaluator, np.asarray(q, float), wrenches, reference_frame)
-    return D
-
-
-def forward_dynamics_derivatives(evaluator, out, wrenches, reference_frame: str, q, qd, tau) -> np.ndarray:
-    """Return the derivatives (..., 3, nv, nv) of forward dynamics with respect to q, qd and tau."""
-    name = 'forward_dynamics_derivatives'
-    D = evaluator.evaluate_with_wrenches(name, out, wrenches, reference_frame, q, qd, tau)
-    # dqdd = M^-1 (dtau - dID)
-    D[..., 0, :, :] -= D[..., 2, :, :] @ _torque_change(evaluator, np.asarray(q, float), wrenches, reference_frame)
-    return D
-
-
-def _torque_change(evaluator, q: np.ndarray, wrenches, reference_frame: str) -> np.ndarray:
-    """Return -J' dF/dq (..., nv, nv) of wrenches F that are constant in the reference frame, at q (..., nq).
-
-    F = (n, f) and column k of the Jacobian (w, v) are in the frame of the link: dn/dq_k = n x w and df/dq_k = f x w.
-    For ``'world'``, f x v is added to dn/dq_k, since the reference point of the moment does not move.
+    Raises what ``Evaluator.evaluate`` raises; ArgumentError and UnknownNameError for wrenches.
     """
-    nv = evaluator.arrays.nv
-    change = np.zeros((nv, nv))
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+    if wrenches is None:
+        return evaluator.evaluate(name, evaluator.load, out, *vectors)
+    rows = rows_of_links(evaluator, wrenches, reference_frame, vectors)
+    try:
+        return evaluator.evaluate((name, reference_frame), evaluator.load, out, *vectors, rows)
+    except ArgumentError:
+        check_finite(wrenches)
+        raise
+
+
+def on_moving_base(evaluator: Evaluator, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:
+    """Return what ``evaluate`` does; ``base`` has velocity and acceleration of the base (..., 6 each) or None."""
+    if all(motion is None for motion in base):
+        return evaluate(evaluator, name, out, wrenches, reference_frame, *vectors)
+    base = (np.zeros(6) if motion is None else motion for motion in base)
+    return evaluate(evaluator, f'{name}_on_moving_base', out, wrenches, reference_frame, *vectors, *base)
+
+
+def rows_of_links(evaluator: Evaluator, wrenches, reference_frame: str, vectors) -> np.ndarray:
+    """Return wrenches as rows (..., 9 (n + 1)): moment (N m), force (N) and point (m) of each link.
+
+    ``wrenches`` is an array (..., n + 1, 6) or a mapping from names of links or frames to (..., 6), see
+    ``kernels.wrenches``; ``vectors`` are those of the states, q first. Raises ArgumentError and UnknownNameError.
+    """
+    links = len(evaluator.model.link_names)
+    if isinstance(wrenches, dict):
+        given = {link: _numbers(evaluator.model, link, value, vectors) for link, value in wrenches.items()}
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array in given.values()))
+        rows = np.zeros((*shape, links, 9))
+        occupied: set[int] = set()
+        for link, array in given.items():
+            _add(evaluator, rows, occupied, link, array, reference_frame, vectors[0])
+    else:
+        array = validation.numbers(NAME, wrenches)
+        if array.shape[-2:] != (links, 6):
+            raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
+        _check_batch(NAME, array.shape[:-2], vectors)
+        shape = array.shape[:-2]
+        rows = np.zeros((*shape, links, 9))
+        rows[..., :6] = array
+    return rows.reshape(*shape, 9 * links)
+
+
+def check_finite(wrenches) -> None:
+    """Raise ArgumentError naming the first number that is not finite."""
+    if isinstance(wrenches, dict):
+        for link, value in wrenches.items():
+            validation.check_finite(f'{NAME}[{link!r}]', np.asarray(value, float))
+    else:
+        validation.check_finite(NAME, np.asarray(wrenches, float))
+
+
+def _numbers(model: Model, link: str, value, vectors) -> np.ndarray:
+    """Return the wrenches (..., 6) on a link or frame."""
+    if link not in model.frames:
+        raise UnknownNameError(f'{NAME}: no link {link!r}; there are {", ".join(model.frames)}')
+    name = f'{NAME}[{link!r}]'
+    array = validation.numbers(name, value)
+    if array.shape[-1:] != (6,):
+        raise ArgumentError(f'{name}: expected shape (..., 6), got {array.shape}')
+    _check_batch(name, array.shape[:-1], vectors)
+    return array
+
+
+def _add(evaluator, rows: np.ndarray, occupied: set[int], link: str, array: np.ndarray, reference_frame: str, q):
+    """Add the wrenches (..., 6) on a link or frame to ``rows`` (..., n + 1, 9); ``occupied`` links have some already.
+
+    All wrenches on a link have one point in its row: the origin of the first one's frame.
+    """
+    frame = evaluator.model.frames[link]
+    row, moment, force = rows[..., frame.link, :], array[..., :3], array[..., 3:]
     if reference_frame == 'local':
-        return change
-    if not isinstance(wrenches, dict):
-        stacked = np.asarray(wrenches, float)
-        wrenches = {link: stacked[..., k, :] for k, link in enumerate(evaluator.model.link_names)}
-    for link, wrench in wrenches.items():
-        J = evaluator.evaluate_generic(('jacobian', link, 'local'), q)
-        T = evaluator.evaluate_generic(('link_pose', link, 'local'), q)
-        w, v = J[..., :3, :], J[..., 3:, :]
-        F = validation.in_link_frame(reference_frame, np.asarray(wrench, float), T)
-        n, f = F[..., :3, None], F[..., 3:, None]
-        dn, df = np.cross(n, w, axis=-2), np.cross(f, w, axis=-2)
-        if reference_frame == 'world':
-            dn = dn + np.cross(f, v, axis=-2)
-        # dn and df have the broadcast batch shape of q and wrench
-        change = change - np.swapaxes(J, -1, -2) @ np.concatenate([dn, df], axis=-2)
-    return change
+        moment, force = moment @ frame.rotation.T, force @ frame.rotation.T
+    if reference_frame != 'world':
+        if frame.link not in occupied:
+            row[..., 6:] = frame.origin
+            occupied.add(frame.link)
+        elif (row[..., 6:] != frame.origin).any():
+            arm = frame.origin - row[..., 6:]
+            if reference_frame == 'local_world_aligned':
+                key = 'link_pose', evaluator.model.link_names[frame.link], 'world'
+                rotation = evaluator.evaluate_generic(key, q)[..., :3, :3]
+                arm = (rotation @ arm[..., None])[..., 0]
+            moment = moment + np.cross(arm, force)
+    row[..., :3] += moment
+    row[..., 3:6] += force
+
+
+def _check_batch(name: str, batch: tuple[int, ...], vectors) -> None:
+    """Raise ArgumentError unless a batch of wrenches broadcasts to the batch of the states."""
+    if not batch:
+        return
+    try:
+        shape = np.broadcast_shapes(*(np.shape(vector)[:-1] for vector in vectors))
+    except ValueError:
+        return  # the vectors are checked where they are evaluated
+    try:
+        fits = np.broadcast_shapes(batch, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ArgumentError(f'{name}: batch shape {batch} does not broadcast to {shape}')

@@ -19,6 +19,15 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
     # qdd = FD(q, qd, tau), M = L' D L
     crba_forward(model, work, q, qd, tau, gravity, f_ext, work.qdd)
     rnea_derivatives(model, work, q, qd, work.qdd, gravity, f_ext, D)
+    by_mass_matrix(model, work, D)
+
+
+@kernel
+def by_mass_matrix(model, work, D):
+    """Write D (3, nv, nv), derivatives of inverse dynamics before, as those of forward dynamics.
+
+    Reads ``model`` and M and d of ``work``, the factors of the mass matrix. Carpentier & Mansard 2018, section 4.
+    """
     for column in range(D.shape[1]):
         # dFD_q = -M^-1 dID_q,  dFD_qd = -M^-1 dID_qd,  dFD_tau = M^-1
         for row in range(D.shape[1]):

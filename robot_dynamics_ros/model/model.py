@@ -93,6 +93,8 @@ class Workspace(NamedTuple):
     F_qd: np.ndarray  # (n + 1, 6)             change of it by a unit velocity
     F_M: np.ndarray  # (n + 1, 6)              change of it by a unit acceleration
     C: np.ndarray  # (n + 1, 3)                B' S, a couple
+    f_ext: np.ndarray  # (n + 1, 6) N m, N     external wrench on the link, link frame
+    J: np.ndarray  # (6, nv)                   Jacobian of a frame, or of the point at the base's origin
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
@@ -102,6 +104,7 @@ class Workspace(NamedTuple):
         shapes = [(n + 1, *shape) for shape in of_links]
         shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
+        shapes += [(n + 1, 6), (6, nv)]
         return cls(*(np.zeros(shape, dtype) for shape in shapes))
 
 

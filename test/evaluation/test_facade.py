@@ -26,6 +26,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot, validation
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation import external_forces
 
 OPERATIONAL = (  # not of every robot: test_operational_space.py
     'consistent_inverse',
@@ -119,8 +120,9 @@ def test_kernels_get_one_form_only(form):
     """Read-only and strided arrays are other types to Numba, which would compile every kernel once more for them."""
     given = np.random.default_rng(0).normal(size=(4, 6))
     (rows, repeated), shape = validation.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
-    wrenches = validation.wrenches(robot_of('aubo_i5')._model, FORMS[form](np.zeros((4, 7, 6))), shape)
-    assert (rows.shape, repeated.shape, wrenches.shape, shape) == ((4, 6), (4, 6), (4, 7, 6), (4,))
+    evaluator, wrenches = robot_of('aubo_i5')._evaluator, FORMS[form](np.zeros((4, 7, 6)))
+    wrenches = external_forces.rows_of_links(evaluator, wrenches, 'local', (given,))
+    assert (rows.shape, repeated.shape, wrenches.shape, shape) == ((4, 6), (4, 6), (4, 63), (4,))
     for array in (rows, repeated, wrenches):
         assert array.flags.c_contiguous and array.flags.writeable and array.dtype == np.dtype('=f8')
 

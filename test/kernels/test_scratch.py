@@ -15,6 +15,7 @@ from robot_dynamics_ros.kernels import (
     centroidal,
     coriolis_matrix,
     crba,
+    crba_forward,
     energy,
     energy_regressors,
     forward_derivatives,
@@ -24,6 +25,7 @@ from robot_dynamics_ros.kernels import (
     regressor,
     rnea,
     rnea_derivatives,
+    with_wrenches,
 )
 from robot_dynamics_ros.model.model import Friction, Workspace
 
@@ -46,6 +48,25 @@ def calls():
     _, q, qd, qdd, tau, f_ext, gravity = case()
     n = q.shape[1]
     v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
+    rows = np.random.default_rng(5).normal(size=(len(q), 9 * (n + 1)))
+    of_base = [(v_0,), (a_0,)]
+    with_wrenches_on_links = {
+        'rnea_with_wrenches': (with_wrenches.rnea_with_wrenches, [(q,), (qd,), (qdd,)], 0, (n,)),
+        'rnea_on_moving_base_with_wrenches': (
+            with_wrenches.rnea_on_moving_base_with_wrenches, [(q,), (qd,), (qdd,), *of_base], 1, (n,)
+        ),
+        'crba_forward_with_wrenches': (with_wrenches.crba_forward_with_wrenches, [(q,), (qd,), (tau,)], 0, (n,)),
+        'crba_forward_on_moving_base_with_wrenches': (
+            with_wrenches.crba_forward_on_moving_base_with_wrenches, [(q,), (qd,), (tau,), *of_base], 1, (n,)
+        ),
+        'aba_with_wrenches': (with_wrenches.aba_with_wrenches, [(q,), (qd,), (tau,)], 1, (n,)),
+        'rnea_derivatives_with_wrenches': (
+            with_wrenches.rnea_derivatives_with_wrenches, [(q,), (qd,), (qdd,)], 0, (3, n, n)
+        ),
+        'forward_derivatives_with_wrenches': (
+            with_wrenches.forward_derivatives_with_wrenches, [(q,), (qd,), (tau,)], 1, (3, n, n)
+        ),
+    }  # fmt: skip
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
         'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
@@ -55,6 +76,16 @@ def calls():
             [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, (f_ext,)],
             (n,),
         ),
+        'crba_forward_on_moving_base': (
+            crba_forward.crba_forward_on_moving_base,
+            batch_loop(crba_forward.crba_forward_on_moving_base),
+            [(q,), (qd,), (tau,), (v_0,), (a_0,), gravity, (f_ext,)],
+            (n,),
+        ),
+        **{
+            name: (kernel, batch_loop(kernel), [*motion, (rows,), gravity, view], shape)
+            for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
+        },
         'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
