@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS, code_of, is_possible, robot_digest
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.compiler.compiled_robot import code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
@@ -21,7 +22,8 @@ from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joi
 from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction, JointLimits, Model, ModelArrays
 from robot_dynamics_ros.payload import Payload
 
-BINDINGS = ('generic', 'specialised')
+COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')
+BINDINGS = ('generic', 'adaptive', 'specialised')
 
 
 @documented
@@ -34,7 +36,7 @@ class Robot(Dynamics):
     def __reduce__(self):
         """Pickle the model and its settings; compiled code and workspaces are created again."""
         compiled = self._code.arrays if self._code else None
-        return _unpickled, (self._bare, self._gravity, compiled, self._threads, self._payloads)
+        return _unpickled, (self._bare, self._gravity, compiled, self._threads, self._payloads, self._adaptive)
 
     def __repr__(self):
         """Return name, joints and gravity."""
@@ -43,27 +45,27 @@ class Robot(Dynamics):
     @classmethod
     def named(cls, name: str) -> 'Robot':
         """Return a robot of the package, for instance ``'aubo_i5'``; UnknownNameError lists the names."""
-        return cls(named_model(name)).with_binding('specialised')
+        return cls(named_model(name)).with_binding('adaptive')
 
     @classmethod
     def from_urdf(cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
         """Return the robot of a URDF; ModelError names an unsupported element."""
-        return cls(cut(model_from_urdf(source), base_link, tip_link)).with_binding('specialised')
+        return cls(cut(model_from_urdf(source), base_link, tip_link)).with_binding('adaptive')
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
         """Return the robot of a Denavit-Hartenberg table; see ``formats.dh.model_from_dh``."""
-        return cls(model_from_dh(rows, convention, **more)).with_binding('specialised')
+        return cls(model_from_dh(rows, convention, **more)).with_binding('adaptive')
 
     @classmethod
     def from_mjcf(cls, source: str | Path) -> 'Robot':
         """Return the robot of an MJCF with the gravity of that file; needs MuJoCo."""
-        return cls(*model_from_mjcf(source)).with_binding('specialised')
+        return cls(*model_from_mjcf(source)).with_binding('adaptive')
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> 'Robot':
         """Return the robot of a YAML file or text by ``to_yaml``."""
-        return cls(*model_from_yaml(source)).with_binding('specialised')
+        return cls(*model_from_yaml(source)).with_binding('adaptive')
 
     def to_urdf(self) -> str:
         """Return this robot as URDF text, without rotors, gears, torque constants and further friction terms."""
@@ -95,12 +97,11 @@ class Robot(Dynamics):
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the rotors, gears and friction of an actuator file such as ``config/aubo_i5.yaml``."""
         model = with_actuators(self._bare, source)
-        robot = Robot(model, self._gravity, payloads=self._payloads)
-        return robot.with_binding(self.binding, self._threads, most_joints=self.nv)
+        return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
 
     def with_gravity(self, gravity) -> 'Robot':
         """Return this robot under another gravity, for wall and ceiling mounting."""
-        return Robot(self._bare, gravity, self._code, self._threads, self._payloads)
+        return Robot(self._bare, gravity, self._code, self._threads, self._payloads, self._adaptive)
 
     def with_base_orientation(self, rotation) -> 'Robot':
         """Return this robot with a rotated base: ``with_gravity`` R' (0, 0, -9.81).
@@ -141,23 +142,37 @@ class Robot(Dynamics):
         """Hash (16 hex digits) of all model parameters except gravity and the last link's inertia."""
         return robot_digest(self._model.arrays)
 
-    def with_binding(self, binding: str, threads: int | None = None, most_joints: int = MOST_JOINTS) -> 'Robot':
-        """Return this robot with ``'generic'`` kernels, or with code that is ``'specialised'`` for it.
+    def with_binding(self, binding: str, threads: int | None = None) -> 'Robot':
+        """Return this robot with another way of choosing code; results have the same bits.
 
-        Specialised code is compiled at its first use and cached on disk. Gravity and a payload on the last link are
-        run-time arguments. Payloads on other links are constants of the code, which is used while they stay the same.
-        The property ``binding`` is the one in use.
-        """
+        ``'generic'`` uses the kernels that all robots share. ``'specialised'`` compiles code for this robot at the first
+        use of each quantity. ``'adaptive'``, the default of new robots, uses such code where it was compiled before,
+        and compiles it in the background once use shows that this pays. It is kept on disk. Gravity and a payload on
+        the last link are run-time arguments; with changed payloads on other links generic kernels are used. Batches use
+        ``threads`` cores (None: all).
+        """  # noqa: E501
         validation.choice('binding', binding, BINDINGS)
-        possible = 0 < self.nv <= most_joints and is_possible()
-        wanted = binding == 'specialised' and possible
+        wanted = binding != 'generic' and self.nv > 0 and is_possible()
         code = code_of(self._evaluator.arrays, threads) if wanted else None
-        return Robot(self._bare, self._gravity, code, threads, self._payloads)
+        return Robot(self._bare, self._gravity, code, threads, self._payloads, binding == 'adaptive')
+
+    def compiled(self, *quantities: str) -> 'Robot':
+        """Return this robot with ``'specialised'`` binding, the code of ``quantities`` compiled now: names of methods.
+
+        Without names, inverse and forward dynamics, mass matrix, bias and gravity torques. Raises ArgumentError.
+        """
+        robot = self.with_binding('specialised', self._threads)
+        for name in quantities or COMPILED:
+            validation.choice('quantities', name, ALGORITHMS)
+            robot._evaluator.compile(name)
+        return robot
 
     @property
     def binding(self) -> str:
-        """The binding in use: ``'specialised'`` or ``'generic'``."""
-        return 'specialised' if self._evaluator.specialised else 'generic'
+        """The binding in use: ``'generic'``, ``'adaptive'`` or ``'specialised'``; see ``with_binding``."""
+        if self._evaluator.specialised is None:
+            return 'generic'
+        return 'adaptive' if self._adaptive else 'specialised'
 
     def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
         """Return a quantity, of the frame of ``link`` if given, as a function that Numba inlines in your code.
@@ -267,14 +282,16 @@ class Robot(Dynamics):
 
     def _of(self, part: Model) -> 'Robot':
         """Return the robot of a model derived from this one, with the same gravity and binding."""
-        return Robot(part, self._gravity).with_binding(self.binding, self._threads, most_joints=self.nv)
+        return Robot(part, self._gravity).with_binding(self.binding, self._threads)
 
     def _with_payloads(self, payloads: dict[str, Payload]) -> 'Robot':
         """Return this robot with ``payloads`` in place of its own."""
-        return Robot(self._bare, self._gravity, self._code, self._threads, payloads)
+        return Robot(self._bare, self._gravity, self._code, self._threads, payloads, self._adaptive)
 
 
-def _unpickled(model: Model, gravity, compiled: ModelArrays | None, threads: int | None, payloads) -> Robot:
+def _unpickled(
+    model: Model, gravity, compiled: ModelArrays | None, threads: int | None, payloads, adaptive: bool
+) -> Robot:
     """Return a robot from its pickle; ``compiled`` are the arrays of its specialised code."""
     code = code_of(compiled, threads) if compiled and is_possible() else None
-    return Robot(model, gravity, code, threads, payloads)
+    return Robot(model, gravity, code, threads, payloads, adaptive)

@@ -1,38 +1,35 @@
-"""The specialised binding of one robot: programs are generated, compiled and cached at their first use."""
+"""The specialised binding of one robot: straight-line code, compiled at its first use and kept on disk."""
 
 import hashlib
 import os
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
-from types import ModuleType
 
 import numpy as np
 
-from robot_dynamics_ros.compiler import emit, numpy_abi
+from robot_dynamics_ros.compiler import emit, llvm_ir
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
-from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks
-from robot_dynamics_ros.compiler.generic_robot import refuse
-from robot_dynamics_ros.compiler.simd_transpose import lined_up
+from robot_dynamics_ros.compiler.array_call import Rows, layout_is_known
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
 from robot_dynamics_ros.jit.generated import generated_module
+from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code, lanes, object_file
 from robot_dynamics_ros.model.model import ModelArrays
 
-MOST_JOINTS = 12
-"""Robots of more joints use the generic kernels: compiling the programs of 12 joints takes about half a minute."""
-SMALLEST_PART = 8192
-"""Minimum number of states per thread.
+MOST_OPERATIONS = 20_000
+"""Longest code that is compiled for the methods of a robot.
 
-Time of the AUBO-i5's inverse dynamics on two cores relative to one: 1.3 for two parts of 4,000 states, 0.7 for two of
-8,000 (waking a core takes 0.1 ms and more; 2026-11-20).
+LLVM needs 0.06 s for the 700 operations of the AUBO-i5's inverse dynamics, 0.25 s for 9,000, 1.5 s for 23,000 and 7 s
+for 42,000 (2026-11-22). ``Robot.address`` has no limit.
 """
-STREAMED = 1 << 22
-"""Bytes of a batch's result above which non-temporal stores are used.
-
-100,000 mass matrices of the AUBO-i5, 29 MB: 27 ns each, 49 ns with normal stores; 10,000: 25 ns and 24 ns (2026-11-20).
-"""
+MOST_OPERATIONS_OF_BLOCKS = 10_000
+"""Longest code for blocks of states: it needs two to five times as long to compile."""
+ROBOTS = FOLDER / 'robots'
+"""Folder of the object files, below the folder of this version of the sources."""
+MOST_KEPT = 32
+"""Number of robots whose code a process keeps for reuse."""
 
 
 def robot_digest(arrays: ModelArrays) -> str:
@@ -45,45 +42,20 @@ def robot_digest(arrays: ModelArrays) -> str:
 
 
 def is_possible() -> bool:
-    """Return whether specialised code can run: Numba is enabled and the layout of NumPy arrays is as expected."""
-    return not numba_is_disabled() and numpy_abi.layout_is_known()
-
-
-MOST_KEPT = 32
-"""Number of robots whose code a process keeps for reuse; Numba does not free the memory of compiled code."""
-ROBOTS = FOLDER / 'robots'
-"""Folder of generated files, below the folder of this version of the sources."""
+    """Return whether machine code can be called: Numba is enabled and the layout of NumPy arrays is as expected."""
+    return not numba_is_disabled() and layout_is_known()
 
 
 class Specialised:
-    """Compiled straight-line code for one robot.
-
-    ``single.<program>(vectors..., load, result)`` computes one state: joint vectors (nq,), (nv,), load (19,), result of
-    the program's shape. Arguments of another type, shape or layout raise TypeError. It holds the GIL, since it returns
-    before another thread could start.
-
-    ``batch.<program>(rows..., load, result)`` computes states in rows (count, n) to results (count, ...). It releases
-    the GIL and uses several cores for large batches.
-
-    ``inline.<program>`` is ``single`` for compiled code, with flat matrices and unchecked arrays. ``address.<program>``
-    is the address of ``single``: bool f(double *, ...) in C.
-
-    All return whether all numbers, arguments and results, are finite. ``single`` raises TypeError for a program that is
-    not specialised for a robot of this size (``pays``).
-    """
+    """Straight-line code for one robot, by the names of its algorithms."""
 
     def __init__(self, arrays: ModelArrays, threads: int = 1):
         """Store the robot's arrays; nothing is compiled yet. ``threads`` is the number of cores for a batch."""
         self.arrays = arrays
-        self._digest = robot_digest(arrays)
-        self._threads = threads
-        self._modules: dict[str, ModuleType] = {}
+        self.threads = threads
+        self._folder = ROBOTS / robot_digest(arrays)
         self._algorithms = dict(ALGORITHMS)
-        self._compiled = _OnDemand(self._algorithms, self._compile)
-        self.single = _OnDemand(self._algorithms, self._single)
-        self.address = _OnDemand(self._algorithms, lambda name: numpy_abi.address(getattr(self._compiled, name)))
-        self.batch = _OnDemand(self._algorithms, self._batch)
-        self.inline = _OnDemand(self._algorithms, self._inline)
+        self._loaded: dict[str, MachineCode] = {}
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
@@ -93,62 +65,68 @@ class Specialised:
         """Add an algorithm, for instance of a frame."""
         self._algorithms[name] = algorithm
 
-    def pays(self, name: str) -> bool:
-        """Return whether ``single`` and ``batch`` use specialised code for a program."""
-        return self.arrays.nv <= self._algorithms[name].most_velocities
+    def is_kept(self, name: str, blocks: bool) -> bool:
+        """Return whether the code of an algorithm was compiled before, for one state or for ``blocks`` of states."""
+        own = _file_name(name, blocks)
+        return own in self._loaded or object_file(self._folder, own).exists()
 
-    def _single(self, name: str):
-        """Return the compiled program for one state, to be called by Python."""
-        return getattr(self._compiled, name).entry_point if self.pays(name) else refuse
+    def is_short(self, name: str, blocks: bool) -> bool:
+        """Return whether the code of an algorithm is worth compiling."""
+        length = len(emit.needed(self._program(name).results))
+        return length <= (MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS)
 
-    def _compile(self, name: str):
-        """Return the compiled program for one state."""
+    def rows(self, name: str, blocks: bool) -> Rows:
+        """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""
         algorithm = self._algorithms[name]
-        vectors = [numpy_abi.Array((length,), writable=False) for length in algorithm.lengths(self.arrays)]
-        load = numpy_abi.Array((LOAD_SIZE,), writable=False)
-        result = numpy_abi.Array(algorithm.shape_of(self.arrays), writable=True)
-        arguments = (*vectors, load, result)
-        return numpy_abi.compiled(getattr(self._module(name), name), arguments)
+        return Rows(
+            algorithm.lengths(self.arrays),
+            algorithm.shape_of(self.arrays),
+            LOAD_SIZE,
+            self._code(name, blocks=False).address(f'{name}_rows'),
+            self._code(name, blocks=True).address(f'{name}_blocks') if blocks else 0,
+            lanes(),
+            quaternions=tuple(int(place) for place in self.arrays.quaternion if place >= 0),
+        )
 
-    def _inline(self, name: str):
-        """Return a program for one state, to be called by compiled code."""
-        return inlined(getattr(self._module(name), name))
+    def compile(self, name: str, blocks: bool) -> None:
+        """Compile the code of an algorithm for one state, and for ``blocks`` of states, unless it is kept."""
+        self._code(name, blocks=False)
+        if blocks:
+            self._code(name, blocks=True)
 
-    def _batch(self, name: str):
-        """Return a program for states in rows."""
-        function, single = getattr(self._module(name), f'{name}_batch'), getattr(self.single, name)
-        length = Blocks(self.arrays, self._algorithms[name]).length
+    def address(self, name: str) -> int:
+        """Return the address of ``bool f(double *, ...)`` in C, valid as long as this object lives."""
+        return self._code(name, blocks=False).address(name)
 
-        def part(rows, load, result, streamed) -> bool:
-            return function(*(row.reshape(-1) for row in rows), load, result.reshape(-1), lined_up(length), streamed)
-
-        def run(*arguments) -> bool:
-            *rows, load, result = arguments
-            blocks = len(result) // LANES
-            whole = blocks * LANES
-            parts = max(1, min(self._threads, whole // SMALLEST_PART))
-            cuts = [LANES * (blocks * k // parts) for k in range(parts + 1)]
-            streamed = result.nbytes > STREAMED
-            jobs = [([row[i:j] for row in rows], load, result[i:j], streamed) for i, j in pairwise(cuts)]
-            others = [_pool().submit(part, *job) for job in jobs[1:]]
-            finite = [part(*jobs[0]), *(other.result() for other in others)]
-            # states that do not fill a block
-            for k in range(whole, len(result)):
-                finite.append(single(*(row[k] for row in rows), load, result[k, ...]))
-            return all(finite)
-
-        return run
-
-    def _module(self, name: str):
-        """Return the generated module of a program."""
+    def inline(self, name: str) -> Callable:
+        """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked arrays."""
 
         def write() -> str:
-            heading = f'{name} of robot {self._digest}, sources {FOLDER.name}.'
+            heading = f'{name} of robot {self._folder.name}, sources {FOLDER.name}.'
             return emit.source(self.arrays, name, self._algorithms[name], heading)
 
-        if name not in self._modules:
-            self._modules[name] = generated_module(ROBOTS / self._digest, name, write)
-        return self._modules[name]
+        return inlined(getattr(generated_module(self._folder, name, write), name))
+
+    def _code(self, name: str, blocks: bool) -> MachineCode:
+        """Return the machine code of an algorithm, compiled if necessary."""
+        own = _file_name(name, blocks)
+        if own not in self._loaded:
+
+            def make() -> bytes:
+                program = self._program(name)
+                return compiled(llvm_ir.of_blocks(program, lanes()) if blocks else llvm_ir.of_one_state(program))
+
+            self._loaded.setdefault(own, kept_code(self._folder, own, make))
+        return self._loaded[own]
+
+    def _program(self, name: str) -> llvm_ir.Program:
+        """Return the trace of an algorithm."""
+        return llvm_ir.Program.of(self.arrays, name, self._algorithms[name])
+
+
+def _file_name(name: str, blocks: bool) -> str:
+    """Return the name of the object file of an algorithm."""
+    return f'{name}_blocks' if blocks else name
 
 
 _kept: OrderedDict[tuple[str, int], Specialised] = OrderedDict()
@@ -165,21 +143,7 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
     return code
 
 
-class _OnDemand:
-    """Attributes that are created at their first use."""
-
-    def __init__(self, programs: dict[str, Algorithm], make):
-        """Create the attribute of each name in ``programs`` by ``make(name)``."""
-        self._programs, self._make = programs, make
-
-    def __getattr__(self, name: str):
-        """Create the attribute; later reads do not call this method. All threads get the same object."""
-        if name not in self._programs:
-            raise AttributeError(name)
-        return vars(self).setdefault(name, self._make(name))
-
-
 @cache
-def _pool() -> ThreadPoolExecutor:
-    """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
-    return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
+def background() -> ThreadPoolExecutor:
+    """Return the thread that compiles code that pays while calls go on."""
+    return ThreadPoolExecutor(1, thread_name_prefix='robot_dynamics_ros_compiler')

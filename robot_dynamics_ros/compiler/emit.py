@@ -1,11 +1,10 @@
-"""Generation of Python source from a trace: straight-line code, the same bytes for the same robot."""
+"""What a trace needs, its length, and its Python source: straight-line code, the same bytes for the same robot."""
 
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.batch_layout import LANES, Blocks, indented
 from robot_dynamics_ros.compiler.trace import Symbol
 from robot_dynamics_ros.model.model import ModelArrays
 
@@ -84,22 +83,15 @@ def unseen(results, inputs: dict[str, int]) -> list[str]:
 
 
 def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
-    """Return a Python file with ``<name>`` for one state and ``<name>_batch`` for whole blocks of states in rows.
+    """Return a Python file with ``<name>`` for one state, with flat arrays; it returns whether all numbers are finite.
 
-    Arrays of the batch are flat; ``streamed`` selects non-temporal stores of the result. Both return whether all
-    numbers are finite. ``heading`` is the first line of the file's docstring.
+    ``heading`` is the first line of the file's docstring.
     """
     results = trace(arrays, algorithm)
-    blocks = Blocks(arrays, algorithm)
-    inputs, result, at = blocks.inputs, blocks.result, blocks.at
-    vectors = ', '.join((*inputs, 'load', result))
-    read = [(array, k) for array, n in inputs.items() for k in range(n)]
+    inputs, result = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True)), 'result'
     first = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results))) if isinstance(value, Symbol)}
-    computed = [(k, first[value]) for k, value in enumerate(results) if isinstance(value, Symbol)]
-    constant = [(k, _text(value)) for k, value in enumerate(results) if not isinstance(value, Symbol)]
+    written = [(k, first[value] if isinstance(value, Symbol) else _text(value)) for k, value in enumerate(results)]
     load, lines = _body(results)
-    lines += [f'{name} = {_text(value)}' for value, name in first.items()]
-    finite = _finiteness([*unseen(results, inputs), *first.values()])
     parts = [
         [
             f'"""{heading}',
@@ -107,47 +99,17 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             f'{count(results)}.',
             '"""',
             '',
-            'from robot_dynamics_ros.compiler.simd_transpose import fence, transpose',
-            'from robot_dynamics_ros.compiler.simd_transpose import turn_past_caches, write_past_caches',
-            'from robot_dynamics_ros.jit.decorators import entry, inlined',
             'from robot_dynamics_ros.jit.fused import fma',
             'from robot_dynamics_ros.kernels.sincos import sincos',
-            '',
-            *blocks.transposes(),
         ],
         [
-            f'def {name}({vectors}):',
-            *indented(1, load),
-            *(f'    {array}_{k} = {array}[{k}]' for array, k in read),
-            *indented(1, lines),
-            *(f'    {result}[{k}] = {value}' for k, value in sorted(computed + constant)),
-            f'    return {finite} == 0.0',
-        ],
-        [
-            # a block is one array: with several, the compiler would not vectorise the loop, since they could overlap
-            '@inlined',
-            f'def {name}_block(block, load):',
-            *indented(1, load),
-            f'    for b in range({LANES}):',
-            *(f'        {array}_{k} = block[{at(array, k)} + b]' for array, k in read),
-            *indented(2, lines),
-            *(f'        block[{at(result, k)} + b] = {value}' for k, value in computed),
-            f'        block[{at("check")} + b] = {finite}',
-        ],
-        [
-            '@entry',
-            f'def {name}_batch({vectors}, block, streamed):',
-            '    total = 0.0',
-            *(f'    block[{at(result, k)} : {at(result, k + 1)}] = {value}' for k, value in constant),
-            f'    for first in range(0, {result}.size // {len(results)}, {LANES}):',
-            *indented(2, blocks.into()),
-            f'        {name}_block(block, load)',
-            *indented(2, blocks.out()),
-            f'        for b in range({LANES}):',
-            f'            total += block[{at("check")} + b]',
-            '    if streamed:',
-            '        fence()',
-            '    return total == 0.0',
+            f'def {name}({", ".join((*inputs, "load", result))}):',
+            *(f'    {line}' for line in load),
+            *(f'    {array}_{k} = {array}[{k}]' for array, n in inputs.items() for k in range(n)),
+            *(f'    {line}' for line in lines),
+            *(f'    {name} = {_text(value)}' for value, name in first.items()),
+            *(f'    {result}[{k}] = {value}' for k, value in written),
+            f'    return {_finiteness([*unseen(results, inputs), *first.values()])} == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'

@@ -1,10 +1,13 @@
 """The generic binding: kernels over model arrays, for any robot."""
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.algorithms import Algorithm
+from robot_dynamics_ros.compiler.algorithms import LOAD_SIZE, Algorithm
+from robot_dynamics_ros.compiler.array_call import Rows, bound_call
+from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
@@ -15,37 +18,61 @@ class Generic(threading.local):
 
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
         """Allocate the workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
-        self._arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
+        self.arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
         self.workspace = Workspace.of(arrays)
-        self._no_wrench = np.zeros((1, arrays.n + 1, 6))
+        self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
+        self._contexts: list[np.ndarray] = []
+        self._parts: dict[tuple, Callable] = {}
 
-    def evaluate(self, algorithm: Algorithm, rows, gravity, result, f_ext=None) -> bool:
+    def rows(self, name: str, algorithm: Algorithm) -> Rows:
+        """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
+
+        It uses this thread's workspace, and is valid as long as this object.
+        """
+        arrays = self._bodies if algorithm.bodies else self.arrays
+        context = context_of(algorithm, arrays, self.workspace)
+        self._contexts.append(context)
+        return Rows(
+            algorithm.lengths(arrays),
+            algorithm.shape_of(arrays),
+            LOAD_SIZE,
+            code_of_kernel(name, algorithm, arrays),
+            context=context.ctypes.data,
+            checked=True,
+            quaternions=self._quaternions,
+        )
+
+    def part(self, name: str, algorithm: Algorithm):
+        """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
+
+        Quaternions are not checked.
+        """
+        key = name, id(algorithm.frame)
+        if key not in self._parts:
+            self._parts[key] = bound_call(self.rows(name, algorithm)._replace(quaternions=()))
+        return self._parts[key]
+
+    def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
         """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.
 
-        The inertia of the last link is that of the arrays. ``f_ext`` (1 or count, n + 1, 6; N m, N) are wrenches on the
-        links in their own frames.
+        This is for interpreters without machine code. The inertia of the last link is that of the arrays.
         """
-        zeros = [np.zeros((len(result), self._nv))] * algorithm.zeros
-        needed = {'gravity': gravity, 'f_ext': self._no_wrench if f_ext is None else f_ext}
+        work = self.workspace
+        needed = {'gravity': gravity, 'f_ext': work.f_0[None]}
+        arguments = (*rows, *[np.zeros((len(result), self._nv))] * algorithm.zeros)
         needs = [needed[name] for name in algorithm.needs]
-        loop = batch_loop(algorithm.kernel_of(self._arrays))
-        arrays = self._bodies if algorithm.bodies else self._arrays
+        loop = batch_loop(algorithm.kernel_of(self.arrays))
+        arrays = self._bodies if algorithm.bodies else self.arrays
         written = result if algorithm.shape else result[:, None]  # kernels write scalars to an array, too
-        loop(arrays, self.workspace, *rows, *zeros, *needs, *algorithm.frame, written)
-        numbers = (*rows, result) if f_ext is None else (*rows, f_ext, result)
-        return all([np.isfinite(array).all() for array in numbers])
+        loop(arrays, work, *arguments, *needs, *algorithm.frame, written)
+        return all([np.isfinite(array).all() for array in (*rows, result)])
 
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""
-        zeros, qdd = np.zeros((1, self._nv)), np.empty((1, self._nv))
+        zeros, qdd, no_wrench = np.zeros((1, self._nv)), np.empty((1, self._nv)), self.workspace.f_0[None]
         for state in q[:, None]:
-            batch_loop(aba)(self._arrays, self.workspace, state, zeros, zeros, np.zeros(3), self._no_wrench, qdd)
+            batch_loop(aba)(self.arrays, self.workspace, state, zeros, zeros, np.zeros(3), no_wrench, qdd)
             (singular,) = np.nonzero(~(self.workspace.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])
         return None
-
-
-def refuse(*arguments):
-    """Raise TypeError, as compiled code does for an argument of another type or shape."""
-    raise TypeError

@@ -76,6 +76,15 @@ class Symbol:
         """Return other / self for a number."""
         return self.tape.value('/', float(other), self)
 
+    def __abs__(self):
+        """Return the magnitude of self."""
+        return self.tape.value('abs', self)
+
+    @property
+    def real(self) -> 'Symbol':
+        """The value itself: symbols are real."""
+        return self
+
     def __neg__(self):
         """Return -self."""
         return self.arguments[0] if self.operation == 'neg' else self.tape.value('neg', self)
@@ -107,12 +116,16 @@ class Tape:
     def _undecorated(self, kernel):
         """Return the Python function of a kernel, which calls the Python functions of other kernels."""
         if kernel not in self._plain:
-            python = kernel.py_func
-            names = dict(python.__globals__)
-            fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
-            self._plain[kernel] = FunctionType(python.__code__, names, python.__name__, None, fma)
+            self._plain[kernel] = self.traced(kernel)
+            names = self._plain[kernel].__globals__
             names.update({name: self._undecorated(it) for name, it in names.items() if hasattr(it, 'py_func')})
         return self._plain[kernel]
+
+    def traced(self, kernel) -> FunctionType:
+        """Return the Python function of a kernel with fused multiply-adds of this trace."""
+        python = kernel.py_func
+        fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
+        return FunctionType(python.__code__, dict(python.__globals__), python.__name__, None, fma)
 
     def _sincos(self, x):
         """Return sine and cosine of a symbol, each a separate operation."""

@@ -1,8 +1,8 @@
 """Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia and friction."""
 
-import numpy as np
+import numpy as np  # noqa: I001
 
-from robot_dynamics_ros.compiler.numpy_abi import call
+from robot_dynamics_ros.jit.address_call import call
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.kernels.friction import friction_of

@@ -59,12 +59,9 @@ ARGUMENTS = {
     'gravity': ('array_like, (3,)', 'Gravity in the base frame, m/s^2.'),
     'rotation': ('array_like, (3, 3)', 'Rotation matrix R from the base to a world whose z axis points up.'),
     'payload': ('Payload', 'Mass (kg), centre of mass (m) and inertia (kg m^2), expressed in the frame of ``link``.'),
-    'binding': ("{'generic', 'specialised'}", 'Kernels for any robot, or code compiled for this one.'),
+    'binding': ("{'generic', 'adaptive', 'specialised'}", 'How code is chosen.'),
+    'quantities': ('str', 'Names of methods, for instance ``inverse_dynamics``.'),
     'threads': ('int, optional', 'Number of cores that a large batch may use. Default: all.'),
-    'most_joints': (
-        'int',
-        'Robots of more joints use generic kernels, since compiling specialised code would take minutes.',
-    ),
     'program': ('str', 'Name of a quantity, for instance ``inverse_dynamics``.'),
 }
 """Type with shape, and description with unit, of each argument."""

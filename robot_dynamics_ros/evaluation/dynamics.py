@@ -33,10 +33,12 @@ class Dynamics:
         specialised: Specialised | None = None,
         threads: int | None = None,
         payloads: Mapping[str, Payload] | tuple[()] = (),
+        adaptive: bool = True,
     ):
         """Store ``model`` with ``payloads`` on its frames under ``gravity`` (3, m/s^2, base frame).
 
-        ``specialised`` is code for this robot; ``threads`` is the number of cores for changed copies and pickles.
+        ``specialised`` is code for this robot, compiled at its first use or, if ``adaptive``, when that pays.
+        ``threads`` is the number of cores for changed copies and pickles.
         """
         self._bare = model
         self._payloads = dict(payloads)
@@ -44,7 +46,8 @@ class Dynamics:
         self._gravity = validation.finite('gravity', gravity, (3,)).copy()
         self._code = specialised
         self._threads = threads
-        self._evaluator = Evaluator(self._model, self._gravity, specialised)
+        self._adaptive = adaptive
+        self._evaluator = Evaluator(self._model, self._gravity, specialised, adaptive)
         self._evaluate = self._evaluator.evaluate
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)

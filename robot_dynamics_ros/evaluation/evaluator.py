@@ -17,9 +17,10 @@ from robot_dynamics_ros.compiler.algorithms import (
     algorithm_with_wrenches,
     length_of,
 )
-from robot_dynamics_ros.compiler.compiled_robot import Specialised
-from robot_dynamics_ros.compiler.generic_robot import Generic, refuse
+from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
+from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.quantity import Interpreted, Quantity, best_level
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
@@ -31,50 +32,53 @@ Key = str | tuple[str, str, str] | tuple[str, str]
 class Evaluator:
     """Evaluates the algorithms of one robot for one state or a batch of states.
 
-    ``specialised`` code is used if it was compiled for this model; only the last link's inertia may differ. Otherwise
+    ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
     generic kernels are used. ``load`` and ``weightless`` are the run-time inputs of both, with and without gravity.
     """
 
-    def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None):
-        """Select the binding; ``gravity`` (3, m/s^2) is in the base frame."""
+    def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
+        """Select the binding; ``gravity`` (3, m/s^2) is in the base frame. For ``adaptive`` see ``Quantity``."""
         self.model = model
         self.arrays = regrouped(model.arrays)
         self.generic = Generic(self.arrays, model.arrays)
         self.specialised = specialised if specialised is not None and specialised.fits(self.arrays) else None
+        self._adaptive = adaptive
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
         self._lengths = {name: length_of(name, self.arrays) for name in (*POSITIONS, *BASE_MOTION, WRENCHES)}
         self._nv = self.arrays.nv
-        self._entries: dict[Key, Entry] = {}
+        self._calls: dict[Key, Callable] = {}
+        self._prepared: dict[Key, Prepared] = {}
 
     def evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm for vectors (..., n) and ``load`` (19,).
 
         Raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
         """
-        # fast path: compiled code checks types, shapes and finiteness
-        plan = None
+        # fast path: machine code checks types, shapes and finiteness
         try:
-            single, shape, plan = self._entries[key]
-            result = np.empty(shape) if out is None else out
-            if single(*vectors, load, result):
+            result = self._calls[key](*vectors, load, out)
+            if result is not None:
                 return result
         except (KeyError, TypeError):
-            pass  # not prepared yet, or arguments that have to be converted or rejected
-        if plan is None:
-            self._entries[key] = self._entry(key)
-            return self.evaluate(key, load, out, *vectors)
-        return self._evaluate(plan, load, out, vectors)
+            pass  # not prepared yet, many states, or arguments that have to be converted or rejected
+        return self._evaluate(key, load, out, vectors)
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
-        plan = self._plan(key)
-        rows, shape = self._rows(dict(zip(plan.algorithm.inputs, vectors, strict=True)))
-        results = np.empty((len(rows[0]), *plan.shape))
-        self.generic.evaluate(plan.algorithm, rows, self.load[:3], results)
-        return results.reshape(*shape, *plan.shape)
+        prepared = self._prepare(key, None)
+        rows, shape = self._rows(dict(zip(prepared.algorithm.inputs, vectors, strict=True)))
+        results = np.empty((len(rows[0]), *prepared.shape))
+        prepared.quantity.compute(rows, self.load, results)
+        return results.reshape(*shape, *prepared.shape)
+
+    def compile(self, key: Key) -> None:
+        """Compile specialised code of an algorithm for one state and for batches, if that is worth it."""
+        algorithm, name, _ = self._algorithm(key)
+        if self.specialised is not None and algorithm.most_velocities:
+            best_level(self.specialised, name)
 
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
         """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError if there is none.
@@ -87,8 +91,8 @@ class Evaluator:
             raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
         if self.specialised is None:
             raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
-        own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
-        return getattr(getattr(self.specialised, form), own)
+        _, own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
+        return self.specialised.inline(own) if form == 'inline' else self.specialised.address(own)
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, and the batch's shape."""
@@ -97,46 +101,51 @@ class Evaluator:
             validation.check_finite(name, np.asarray(vector, float))
         return rows, shape
 
-    def _entry(self, key: Key) -> 'Entry':
-        """Prepare an algorithm for single states."""
-        plan = self._plan(key)
-        compiled = None if self._quaternions else self.specialised
-        return refuse if compiled is None else getattr(compiled.single, plan.name), plan.shape, plan
+    def _prepare(self, key: Key, code: Specialised | None) -> 'Prepared':
+        """Choose the code of an algorithm."""
+        algorithm, name, kernel = self._algorithm(key)
+        quantity: Quantity | Interpreted = Interpreted(algorithm, self.generic)
+        if is_possible():
+            code = code if algorithm.most_velocities else None
+            quantity = Quantity(kernel, name, algorithm, self.generic, code, self._adaptive)
+        return Prepared(kernel, algorithm, algorithm.shape_of(self.arrays), quantity)
 
-    def _plan(self, key: Key) -> 'Plan':
-        """Prepare an algorithm for batches."""
-        name, algorithm = self._algorithm(key)
-        return Plan(name, algorithm, algorithm.shape_of(self.arrays))
+    def _algorithm(self, key: Key) -> tuple[Algorithm, str, str]:
+        """Return an algorithm, its name in specialised code, and its name among generic kernels.
 
-    def _algorithm(self, key: Key) -> tuple[str, Algorithm]:
-        """Return an algorithm and its name in specialised code; one of a frame is added to that code."""
+        An algorithm of a frame or with wrenches is added to specialised code.
+        """
         if isinstance(key, str):
-            return key, ALGORITHMS[key]
+            return ALGORITHMS[key], key, key
         program, *link, reference_frame = key
         frames = [self.model.frame(it) for it in link]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         view = validation.REFERENCE_FRAMES.index(reference_frame)
         if frames:
+            kernel = program
             name, algorithm = algorithm_of_frame(program, frames[0], view)
         else:
+            kernel = f'{program}_with_wrenches'
             name, algorithm = algorithm_with_wrenches(program, view)
         if self.specialised:
             self.specialised.add(name, algorithm)
-        return name, algorithm
+        return algorithm, name, kernel
 
-    def _evaluate(self, plan: 'Plan', load: np.ndarray, out, vectors: tuple) -> np.ndarray:
+    def _evaluate(self, key: Key, load: np.ndarray, out, vectors: tuple) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
-        name, algorithm, item = plan
+        try:
+            prepared = self._prepared[key]
+        except (KeyError, TypeError):  # a new algorithm, or a link that is no name
+            prepared = self._prepare(key, self.specialised)
+            self._prepared[key] = prepared
+        kernel, algorithm, item, quantity = prepared
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))
-        results = result.reshape(len(rows[0]), *item)
-        if self.specialised is not None and self.specialised.pays(name):
-            finite = getattr(self.specialised.batch, name)(*rows, load, results)
-        else:
-            finite = self.generic.evaluate(algorithm, rows, load[:3], results)
+        finite = quantity.compute(rows, load, result.reshape(len(rows[0]), *item))
+        self._calls[key] = quantity.call
         if not finite:
-            self._explain_not_finite(name, rows, named)
+            self._explain_not_finite(kernel, rows, named)
         return filled(given, result)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
@@ -162,16 +171,13 @@ class Evaluator:
         raise ArgumentError(f'{name}: the result is not finite; some of {", ".join(vectors)} are too large')
 
 
-class Plan(NamedTuple):
-    """An algorithm, its name in specialised code, and the shape of its result for one state."""
+class Prepared(NamedTuple):
+    """An algorithm, its name among generic kernels, the shape of its result for one state, and what computes it."""
 
-    name: str
+    kernel: str
     algorithm: Algorithm
     shape: tuple[int, ...]
-
-
-Entry = tuple[Callable, tuple[int, ...], Plan]
-"""Compiled code for one state (``refuse`` if there is none), the shape of its result, and the plan for batches."""
+    quantity: Quantity | Interpreted
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

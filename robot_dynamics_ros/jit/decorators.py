@@ -1,13 +1,12 @@
-"""The decorators of kernels."""
+"""The decorators of kernels. Numba is imported when something has to be compiled, not before."""
 
 import os
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-import numba
-
-from robot_dynamics_ros.jit.cache import FOLDER, CompiledFiles
 from robot_dynamics_ros.jit.fused import fused
 
 OPTIONS: dict[str, Any] = {'error_model': 'numpy', '_nrt': False}
@@ -21,12 +20,40 @@ array and call: inverse dynamics of 6 joints by generic kernels needs 2.6 us wit
 
 def numba_is_disabled() -> bool:
     """Return whether NUMBA_DISABLE_JIT is set: kernels are then Python functions."""
-    return bool(vars(numba.config)['DISABLE_JIT'])
+    return bool(int(os.environ.get('NUMBA_DISABLE_JIT') or 0))
 
 
-def kernel(function):
+class Kernel:
+    """A function with fused multiply-adds that Numba inlines into its compiled callers, for the types of the call."""
+
+    def __init__(self, function: FunctionType):
+        """Store the function as it is written."""
+        self._function = function
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+
+    def __call__(self, *arguments):
+        """Call the compiled function."""
+        return self.compiled(*arguments)
+
+    @cached_property
+    def py_func(self) -> Callable:
+        """The Python function."""
+        return fused(self._function)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """Numba's function, or the Python function with NUMBA_DISABLE_JIT."""
+        return inlined(self.py_func)
+
+    @property
+    def _numba_type_(self):
+        """Numba's type of the function, with which compiled code calls it."""
+        return self.compiled._numba_type_
+
+
+def kernel(function) -> Kernel:
     """Inline ``function`` into its compiled callers, with fused multiply-adds."""
-    return inlined(fused(function))
+    return Kernel(function)
 
 
 def inlined(function):
@@ -34,6 +61,10 @@ def inlined(function):
 
     It is not cached on disk: cached code cannot be inlined into a new caller.
     """
+    import numba  # noqa: PLC0415
+
+    from robot_dynamics_ros.jit import instructions  # noqa: F401, PLC0415
+
     return numba.njit(forceinline=True, **OPTIONS)(function)
 
 
@@ -42,6 +73,12 @@ def entry(function, nogil=True):
 
     With ``nogil`` it releases the GIL, so that a long batch does not block other threads.
     """
+    import numba  # noqa: PLC0415
+
+    from robot_dynamics_ros.jit import instructions  # noqa: F401, PLC0415
+    from robot_dynamics_ros.jit.cache import FOLDER  # noqa: PLC0415
+    from robot_dynamics_ros.jit.compiled_files import CompiledFiles  # noqa: PLC0415
+
     # Numba selects the folder at decoration; the setting of other users of Numba in this process is restored
     settings = vars(numba.config)
     before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
@@ -64,6 +101,8 @@ def bound(compiled, *arguments, then=()):
     """
     if numba_is_disabled():
         return partial(compiled, *arguments)
+    import numba  # noqa: PLC0415
+
     types = tuple(map(numba.typeof, (*arguments, *then)))
     if types not in compiled.overloads:
         compiled.compile(types)

@@ -82,6 +82,7 @@ class Workspace(NamedTuple):
     M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or the factor of its inverse
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
     rest: np.ndarray  # (nv,)                  zeros
+    f_0: np.ndarray  # (n + 1, 6)              zeros: no external wrenches
     qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
     T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
     b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of the link's subtree, link frame
@@ -99,13 +100,16 @@ class Workspace(NamedTuple):
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
         """Return a workspace for a model; ``dtype=complex`` serves complex-step derivatives."""
-        n, nv = model.n, model.nv
+        return cls(*(np.zeros(shape, dtype) for shape in cls.shapes(model.n, model.nv)))
+
+    @staticmethod
+    def shapes(n: int, nv: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities."""
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
-        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (nv,), (n + 1, 4, 4)]
+        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 6), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
-        shapes += [(n + 1, 6), (6, nv)]
-        return cls(*(np.zeros(shape, dtype) for shape in shapes))
+        return [*shapes, (n + 1, 6), (6, nv)]
 
 
 class JointLimits(NamedTuple):

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler import compiled_robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
-from robot_dynamics_ros.compiler.batch_layout import LANES
+from robot_dynamics_ros.evaluation import quantity
+from robot_dynamics_ros.jit.machine_code import lanes
 
+LANES = lanes()
 LOADS = 4
 STATES = 5000 + 7  # under each load; the last block is not full
 
@@ -20,7 +21,7 @@ def robots() -> dict[str, Robot]:
     made = {'aubo_i5': Robot.named('aubo_i5')}
     for seed, count in ((21, 1), (22, 3), (23, 5), (24, 7)):
         made[f'tree of {count}'] = Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=count)))
-    return made
+    return {name: robot.with_binding('specialised') for name, robot in made.items()}
 
 
 ROBOTS = robots()
@@ -42,25 +43,11 @@ def test_the_states_are_enough():
     assert 0 < turns.sum() < len(turns)
 
 
-# of larger trees, these take a quarter or half a minute each to compile
-LARGE = (
-    'mass_matrix_inverse',
-    'coriolis_matrix',
-    'torque_regressor',
-    'inverse_dynamics_derivatives',
-    'forward_dynamics_derivatives',
-)
-CASES = [
-    (robot, name)
-    for robot, it in ROBOTS.items()
-    for name, algorithm in ALGORITHMS.items()
-    if algorithm.most_velocities
-    if it.nv <= 3 or robot == 'aubo_i5' or name not in LARGE
-]
+CASES = [(robot, name) for robot in ROBOTS for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
 FEW = [
     (robot, name)
     for robot, name in CASES
-    if robot == 'aubo_i5' or name == 'inverse_dynamics' or (robot == 'tree of 3' and name not in LARGE)
+    if robot in ('aubo_i5', 'tree of 3') or name in ('inverse_dynamics', 'forward_dynamics')
 ]
 
 
@@ -115,8 +102,8 @@ def test_batches_of_any_length(count):
 @pytest.mark.parametrize('past_caches', [True, False])
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
 def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
-    robot = ROBOTS['aubo_i5']
-    monkeypatch.setattr(compiled_robot, 'STREAMED', 0 if past_caches else 1 << 40)
+    monkeypatch.setattr(quantity, 'STREAMED', 0 if past_caches else 1 << 40)
+    robot = ROBOTS['aubo_i5'].with_gravity((1.0, 2.0, -9.0))  # a robot that has not called anything yet
     rows = np.random.default_rng(6).normal(size=(len(ALGORITHMS[name].inputs), 3 * LANES, robot.nv))
     expected = getattr(robot.with_binding('generic'), name)(*rows)
     numbers = np.zeros(expected.size + 8)

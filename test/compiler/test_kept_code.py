@@ -4,7 +4,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,7 +15,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler import compiled_robot
 from robot_dynamics_ros.compiler.compiled_robot import ROBOTS, Specialised, code_of, robot_digest
+from robot_dynamics_ros.jit import machine_code
 from robot_dynamics_ros.jit.cache import FOLDER
+from robot_dynamics_ros.jit.machine_code import object_file
 from robot_dynamics_ros.model.regrouping import regrouped
 
 TREE = trees.Model.of('tree', trees.BASE, trees.random_joints(11, count=5, chain=0.4))
@@ -35,16 +36,10 @@ def test_code_is_made_once_for_robots_of_the_same_constants():
 
 def test_threads_that_ask_at_once_get_the_same_code():
     """Or one of them would hold the address of code that nobody keeps."""
-    both = threading.Barrier(2)
-
-    def make(name):
-        both.wait(10.0)
-        return object()
-
-    made = compiled_robot._OnDemand({'program': None}, make)
-    with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda _: made.program, range(2))
-    assert one is other is made.program
+    code = Specialised(regrouped(TREE.arrays))
+    with ThreadPoolExecutor(4) as pool:
+        found = {*pool.map(lambda _: code.address('gravity_torque'), range(8))}
+    assert found == {code.address('gravity_torque')}
 
 
 def test_the_code_of_many_robots_is_forgotten_oldest_first():
@@ -56,10 +51,11 @@ def test_the_code_of_many_robots_is_forgotten_oldest_first():
     assert code_of(arrays, 2) is not made[1]
 
 
-def generated(name='gravity_torque') -> Path:
-    arrays = regrouped(TREE.arrays)
-    Specialised(arrays).single.__getattr__(name)
-    return ROBOTS / robot_digest(arrays) / f'{name}.py'
+@pytest.fixture
+def file() -> Path:
+    """The object file of the tree's gravity torque."""
+    gravity_torque()
+    return object_file(ROBOTS / robot_digest(regrouped(TREE.arrays)), 'gravity_torque')
 
 
 def gravity_torque():
@@ -71,45 +67,20 @@ def gravity_torque():
 @pytest.mark.parametrize(
     'damage',
     [
-        lambda text: text[: len(text) // 2],
-        lambda text: '',
-        lambda text: text.replace(' + ', ' - ', 1),
-        lambda text: 'raise SystemExit\n' + text,
-        lambda text: text + '\nraise SystemExit\n',
+        lambda data: data[: len(data) // 2],
+        lambda data: b'',
+        lambda data: data[:-1],
+        lambda data: data[:-100] + bytes(100),
+        lambda data: b'x' + data,
+        lambda data: data + b'x',
     ],
-    ids=['torn', 'empty', 'edited', 'put before', 'put behind'],
+    ids=['torn', 'empty', 'shorter', 'edited', 'put before', 'put behind'],
 )
-def test_a_torn_or_edited_file_is_written_again(damage):
-    path, expected = generated(), gravity_torque()
-    good = path.read_text()
-    path.write_text(damage(good))
+def test_a_torn_or_edited_file_is_compiled_again(damage, file):
+    expected, good = gravity_torque(), file.read_bytes()
+    file.write_bytes(damage(good))
     assert (gravity_torque() == expected).all()
-    assert path.read_text() == good
-
-
-@pytest.fixture
-def machine_code():
-    """The files of compiled code of the tree's gravity torque; none is left afterwards."""
-    gravity_torque()
-    kept = compiled_files()
-    assert kept
-    yield kept
-    for path in compiled_files():
-        path.unlink()
-
-
-def compiled_files() -> list[Path]:
-    return list(FOLDER.glob(f'{generated().parent.name}_*/gravity_torque.gravity_torque-*'))
-
-
-@pytest.mark.parametrize(
-    'damage', [lambda data: data[:-1], lambda data: b'', lambda data: data[:40] + b'x' + data[41:]]
-)
-def test_torn_or_edited_machine_code_is_compiled_again(damage, machine_code):
-    expected = gravity_torque()
-    for path in machine_code:
-        path.write_bytes(damage(path.read_bytes()))
-    assert (gravity_torque() == expected).all()
+    assert file.read_bytes() == good
 
 
 def opened_to_others(path: Path, elsewhere: Path):
@@ -122,23 +93,29 @@ def linked(path: Path, elsewhere: Path):
 
 
 @pytest.mark.parametrize('change', [opened_to_others, linked])
-def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change, machine_code):
+def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change, file):
     """Its digest says nothing: whoever writes a file can write that too."""
-    source, expected = generated(), gravity_torque()
-    for path in (source, *machine_code):
-        change(path, tmp_path)
+    expected = gravity_torque()
+    change(file, tmp_path)
     assert (gravity_torque() == expected).all()
-    assert source.lstat().st_mode == stat.S_IFREG | 0o600
-    # Numba 0.57 names a file after the time of its source, which is new now
-    assert any(path.lstat().st_mode == stat.S_IFREG | 0o600 for path in compiled_files())
+    assert file.lstat().st_mode == stat.S_IFREG | 0o600
 
 
-def test_the_folder_of_generated_files_is_private():
-    folder = generated().parent
-    assert folder.stat().st_mode & 0o777 == 0o700 and folder.stat().st_uid == os.getuid()
+def test_another_processor_has_files_of_its_own(file, monkeypatch):
+    monkeypatch.setattr(machine_code, '_processor', lambda: ('another', ''))
+    machine_code._processor_digest.cache_clear()
+    try:
+        assert object_file(file.parent, 'gravity_torque') != file
+    finally:
+        monkeypatch.undo()
+        machine_code._processor_digest.cache_clear()
 
 
-def test_names_of_a_description_never_reach_generated_code_or_a_path():
+def test_the_folder_of_compiled_code_is_private(file):
+    assert file.parent.stat().st_mode & 0o777 == 0o700 and file.parent.stat().st_uid == os.getuid()
+
+
+def test_names_of_a_description_never_reach_code_or_a_path():
     names = {'link "evil"': 1, 'import os; os._exit(1)': 2}
     joints = [
         trees.dataclasses.replace(joint, name=name, link=f'../../{name} link', parent=parent)
@@ -150,11 +127,13 @@ def test_names_of_a_description_never_reach_generated_code_or_a_path():
     robot = Robot(model).with_binding('specialised')
     assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
     assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
-    text = (ROBOTS / robot_digest(regrouped(model.arrays)) / 'gravity_torque.py').read_text()
-    for kept in (text, *map(str, FOLDER.rglob('*'))):
+    robot.kernel('gravity_torque')
+    folder = ROBOTS / robot_digest(regrouped(model.arrays))
+    for kept in ((folder / 'gravity_torque.py').read_text(), *map(str, FOLDER.rglob('*'))):
         assert not any(word in kept for word in ('evil', 'import os', 'Exit', 'link"'))
-    made = {path.name.partition('_')[0] for path in (ROBOTS / robot_digest(regrouped(model.arrays))).glob('*.py')}
-    assert made == {'gravity', 'link'}
+    for path in folder.glob('*.o'):
+        assert b'evil' not in path.read_bytes() and b'Exit' not in path.read_bytes()
+    assert {path.name.partition('_')[0] for path in folder.glob('*')} == {'gravity', 'link'}
 
 
 PROGRAM = """
@@ -184,7 +163,7 @@ def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
     started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     first, second = (process.communicate(timeout=120)[0].strip() for process in started)
     assert first == second == printed(XDG_CACHE_HOME=str(tmp_path))
-    assert first.startswith('specialised ')
+    assert first.startswith('adaptive ')
 
 
 def test_without_numba_the_generic_kernels_compute():

@@ -13,16 +13,12 @@ from numba.core.event import install_recorder
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.compiler import compiled_robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, MOST_VELOCITIES_OF_DERIVATIVES
-from robot_dynamics_ros.compiler.batch_layout import LANES
-from robot_dynamics_ros.compiler.compiled_robot import (
-    MOST_JOINTS,
-    ROBOTS,
-    SMALLEST_PART,
-    Specialised,
-    robot_digest,
-)
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.compiler.array_call import bound_call
+from robot_dynamics_ros.compiler.compiled_robot import Specialised, robot_digest
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
+from robot_dynamics_ros.jit.machine_code import lanes
 
 SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
 TREE = trees.random_joints(11, count=5, chain=0.4)
@@ -67,10 +63,11 @@ def test_a_folded_zero_swallows_nothing(name, value):
                 getattr(robot, name)(*many)
 
 
-def test_gravity_and_payload_compile_nothing():
-    robot = Robot.named('aubo_i5')
+def test_gravity_and_payload_compile_nothing(monkeypatch):
+    robot = Robot.named('aubo_i5').compiled('inverse_dynamics')
     q, qd, qdd = states(robot, 'inverse_dynamics', 1)[:, 0]
     robot.inverse_dynamics(q, qd, qdd)
+    monkeypatch.setattr(compiled_robot, 'compiled', None)  # LLVM
     with install_recorder('numba:compile') as compiled:
         carrying = robot.with_payload(Payload(3.0, (0.1, 0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, 2.0, 3.0))
         tau = carrying.inverse_dynamics(q, qd, qdd)
@@ -101,19 +98,25 @@ def test_another_constant_is_another_robot():
     assert robot_digest(arrays._replace(parent=parent)) != robot_digest(arrays)
 
 
-def test_large_robots_keep_the_generic_kernels():
-    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
-    robot = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
-    assert robot.binding == 'generic'
+def test_code_that_is_too_long_is_not_compiled(monkeypatch):
+    robot = Robot(models()['tree']).with_binding('specialised')
+    q = states(robot, 'mass_matrix', 1)[0, 0]
+    expected = robot.with_binding('generic').mass_matrix(q)
+    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS', 10)
+    monkeypatch.setattr(Specialised, 'is_kept', lambda *arguments, **named: False)
+    loaded = set(robot._evaluator.specialised._loaded)
+    assert (robot.mass_matrix(q) == expected).all()
+    assert set(robot._evaluator.specialised._loaded) == loaded
 
 
-def test_how_many_joints_are_specialised_is_a_setting():
-    robot = Robot.named('aubo_i5')
-    assert robot.with_binding('specialised', most_joints=5).binding == 'generic'
-    assert robot.with_binding('specialised', most_joints=6).binding == 'specialised'
-    joints = trees.random_joints(3, count=MOST_JOINTS + 1)
-    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised', most_joints=MOST_JOINTS + 1)
-    assert large.binding == pickle.loads(pickle.dumps(large)).binding == 'specialised'
+@pytest.mark.parametrize('count', [20, 40])
+def test_large_robots_have_code_of_their_own(count):
+    large = Robot(trees.Model.of('large', trees.BASE, trees.random_joints(3, count=count)))
+    own, generic = large.with_binding('specialised'), large.with_binding('generic')
+    rows = states(large, 'inverse_dynamics', 40)
+    assert (own.inverse_dynamics(*rows) == generic.inverse_dynamics(*rows)).all()
+    assert own._evaluator.specialised.is_kept('inverse_dynamics', blocks=False)
+    assert own.binding == pickle.loads(pickle.dumps(own)).binding == 'specialised'
 
 
 # each is compiled once more with its caller, the larger ones for seconds
@@ -149,9 +152,10 @@ def test_a_program_can_be_called_from_c(name):
 def test_a_result_may_be_one_number():
     robot = Robot(models()['tree'])
     code = Specialised(robot._model.arrays)
-    code.add('energy', ALGORITHMS['kinetic_energy']._replace(most_velocities=robot.nv))
-    rows, result, one = states(robot, 'kinetic_energy', 2 * LANES + 3), np.empty(2 * LANES + 3), np.empty(())
-    assert code.batch.energy(*rows, robot.load, result) and code.single.energy(*rows[:, 5], robot.load, one)
+    code.add('energy', ALGORITHMS['kinetic_energy'])
+    call, rows = bound_call(code.rows('energy', blocks=True)), states(robot, 'kinetic_energy', 2 * lanes() + 3)
+    result, one = call(*rows, robot.load, None), call(*rows[:, 5], robot.load, None)
+    assert result.shape == (2 * lanes() + 3,) and one.shape == ()
     assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0
 
 
@@ -165,22 +169,9 @@ def test_a_program_that_is_not_there_is_refused(form):
 
 
 def test_an_unknown_binding_is_refused():
-    with pytest.raises(ArgumentError, match='generic, specialised'):
+    with pytest.raises(ArgumentError, match='generic, adaptive, specialised'):
         Robot.named('aubo_i5').with_binding('fast')
 
 
-def test_derivatives_of_large_robots_are_the_generic_kernels():
-    """No code is made for them, which would take minutes, unless a caller asks for the code itself."""
-    joints = trees.random_joints(4, count=MOST_VELOCITIES_OF_DERIVATIVES + 1)
-    large = Robot(trees.Model.of('large', trees.BASE, joints)).with_binding('specialised')
-    state = np.random.default_rng(0).normal(size=(3, 2, large.nv))
-    for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
-        expected = getattr(large.with_binding('generic'), name)(*state)
-        assert (getattr(large, name)(*state) == expected).all()
-        assert (getattr(large, name)(*state[:, 0]) == expected[0]).all()
-    assert large.binding == 'specialised'
-    assert not list((ROBOTS / robot_digest(large._evaluator.arrays)).glob('*_derivatives*'))
-
-
 def test_the_number_of_lanes_divides_a_part():
-    assert SMALLEST_PART % compiled_robot.LANES == 0
+    assert SMALLEST_PART % lanes() == 0

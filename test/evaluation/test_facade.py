@@ -44,6 +44,7 @@ def test_every_method_with_out_is_tested_here():
     assert computing == {*METHODS, *OPERATIONAL}
     assert {key for key in public if key not in computing} == {
         'chain',
+        'compiled',
         'base_parameters',
         'address',
         'kernel',
@@ -293,10 +294,10 @@ ANOTHER = {
 @pytest.mark.parametrize('threads', [1, 3, None])
 def test_another_robot_keeps_to_as_many_threads(way, threads, monkeypatch):
     robot = robot_of('aubo_i5').with_binding('specialised', threads)
-    assert ANOTHER[way](robot)._evaluator.specialised._threads == robot._evaluator.specialised._threads
+    assert ANOTHER[way](robot)._evaluator.specialised.threads == robot._evaluator.specialised.threads
     # None is all cores, those of another machine where a pickle is read there
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: set(range(7)))
-    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._evaluator.specialised._threads == (threads or 7)
+    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._evaluator.specialised.threads == (threads or 7)
 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])

@@ -194,11 +194,15 @@ def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
 
 SAVES = """
 import numpy as np
-from robot_dynamics_ros.jit import cache
-save = cache.CompiledFiles.save
-cache.CompiledFiles.save = lambda store, key, data: print(store._file(key).name) or save(store, key, data)
+from robot_dynamics_ros.jit import compiled_files, machine_code
 from robot_dynamics_ros import Robot
-Robot.named('aubo_i5').gravity_torque(np.zeros(6))
+save, write = compiled_files.CompiledFiles.save, machine_code.write_sealed
+compiled_files.CompiledFiles.save = lambda store, key, data: print(store._file(key).name) or save(store, key, data)
+machine_code.write_sealed = lambda path, content: print(path.name) or write(path, content)
+robot = Robot.named('aubo_i5')
+robot.gravity_torque(np.zeros(6))
+robot.with_binding('generic').gravity_torque(np.zeros(6))
+robot.friction_torque(np.zeros(6), np.zeros(6))
 """
 
 

@@ -290,7 +290,7 @@ def test_changes_are_kept_and_the_robot_itself_stays():
         i = changed.joint_names.index('a_wag')
         assert (changed.rotor_inertia[i], changed.friction.offset[i]) == (0.02, 0.1)
     assert robot.inverse_dynamics(*drawn(6, 3)).tolist() == before.tolist()
-    assert Robot.named('aubo_i5').with_locked_joints({'wrist3_joint': 0.1}).binding == 'specialised'
+    assert Robot.named('aubo_i5').with_locked_joints({'wrist3_joint': 0.1}).binding == 'adaptive'
 
 
 def test_only_a_robot_can_be_attached():

@@ -14,7 +14,6 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.compiler.compiled_robot import MOST_JOINTS
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.joint_space_control import LAWS
 from robot_dynamics_ros.control.ownership import OWNERS, PRESETS
@@ -228,7 +227,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['gravity_owner'].choices == ('', *OWNERS)
     assert found['control_law'].choices == LAWS
     assert all(term in found['compensation'].description for term in TERMS)
-    assert found['most_joints'].default == MOST_JOINTS
+    assert found['most_joints'].default == 100
     assert found['load_ramp_time'].bounds == (0.0, LONGEST)
 
 

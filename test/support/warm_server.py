@@ -24,7 +24,7 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.jit.cache import CompiledFiles
+from robot_dynamics_ros.jit.compiled_files import CompiledFiles
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 
 ROBOT = Robot.named('aubo_i5')

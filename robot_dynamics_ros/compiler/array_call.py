@@ -1,0 +1,197 @@
+"""Calls from Python of machine code that computes states in rows.
+
+``bound_call`` returns a builtin function ``f(vectors..., load, out)`` for NumPy arrays of one state (n,) or of several
+(count, n). Checking the arguments, creating the result and the call itself take 0.1 us: an array is a pointer that
+is read from NumPy's C structure ``PyArrayObject_fields``, part of NumPy's stable ABI since 1.7. ``layout_is_known``
+compares it with real arrays first.
+
+The builtin function is the same for all robots. What it needs to know, addresses and sizes, are the words of an array
+of integers: its ``self``.
+"""
+
+import ctypes
+import sys
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.jit.cache import FOLDER
+from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code
+
+TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
+"""Offsets of the fields of an array in bytes: ob_type, data, nd, dimensions, descr, flags."""
+CONTIGUOUS, ALIGNED, WRITABLE = 0x1, 0x100, 0x400
+"""Bits of ``flags``."""
+MOST_VECTORS, MOST_AXES = 8, 3
+"""Largest number of vectors of a state, and of axes of its result."""
+UNLIMITED = 1 << 62
+"""A number of states that is never reached."""
+UNIT_NORM = 1.9e-6
+"""Largest difference of a squared norm from 1 at which a quaternion is certainly one."""
+
+WORDS = (
+    *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'increase', 'decrease', 'none'),
+    *('save_thread', 'restore_thread', 'vectors', 'axes', 'size', 'load', 'most', 'left', 'held', 'streamed'),
+    *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
+)
+"""Names of the words of ``self``; axes of the result, lengths of the vectors and places of quaternions follow."""
+SHAPE = len(WORDS)
+LENGTHS = SHAPE + MOST_AXES
+QUATERNIONS = LENGTHS + MOST_VECTORS
+
+
+class Rows(NamedTuple):
+    """Machine code for states in rows, and the sizes of its arguments."""
+
+    lengths: list[int]
+    """Lengths of the vectors of a state."""
+    shape: tuple[int, ...]
+    """Shape of the result of a state."""
+    load: int
+    """Length of ``load``."""
+    rows: int
+    """Address of ``bool f(double **vectors, double *load, double *result, int64 count, void *context)``."""
+    blocks: int = 0
+    """Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 streamed)`` or 0."""
+    lanes: int = 1
+    """The count of ``blocks`` is a multiple of this."""
+    context: int = 0
+    """Last argument of ``rows``."""
+    checked: bool = False
+    """Whether the finiteness of all numbers has to be checked here; otherwise the code does so."""
+    quaternions: tuple[int, ...] = ()
+    """Indices in the first vector of the quaternions, which must have length 1."""
+
+
+class _MethodDefinition(ctypes.Structure):
+    """CPython's ``PyMethodDef``."""
+
+    _fields_ = (
+        ('name', ctypes.c_char_p),
+        ('function', ctypes.c_void_p),
+        ('flags', ctypes.c_int),
+        ('documentation', ctypes.c_char_p),
+    )
+
+
+FASTCALL = 0x80
+"""Flag of a function with the arguments (self, array of arguments, their number)."""
+
+
+def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int = UNLIMITED, left: int = UNLIMITED):
+    """Return ``code`` as a function ``f(vectors..., load, out)``, which returns the result.
+
+    ``out`` is the array for the result, or None for a new one. Returns None if some number is not finite. Raises
+    TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, for quaternions that may not have
+    length 1, for more than ``most`` states, and once ``left`` states have been computed. It holds the GIL for up to
+    ``held`` states. Results of more than ``streamed`` states bypass the caches. The caller keeps the code alive.
+    """
+    words = np.zeros(QUATERNIONS + len(code.quaternions), np.int64)
+    sizes = {
+        'vectors': len(code.lengths),
+        'axes': len(code.shape),
+        'size': int(np.prod(code.shape, dtype=int)),
+        'load': code.load,
+        'most': most,
+        'left': left,
+        'held': held,
+        'streamed': streamed,
+        'lanes': code.lanes,
+        'rows': code.rows,
+        'blocks': code.blocks,
+        'context': code.context,
+        'checked': code.checked,
+        'quaternions': len(code.quaternions),
+    }
+    words[:SHAPE] = [{**_python(), **sizes}[name] for name in WORDS]
+    words[SHAPE : SHAPE + len(code.shape)] = code.shape
+    words[LENGTHS : LENGTHS + len(code.lengths)] = code.lengths
+    words[QUATERNIONS:] = code.quaternions
+    return _new_builtin()(ctypes.byref(_definition()), words, None)
+
+
+@cache
+def layout_is_known() -> bool:
+    """Return whether NumPy arrays of this interpreter have the layout that the builtin function expects."""
+    if sys.implementation.name != 'cpython' or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != 'little':
+        return False
+    if not getattr(sys, '_is_gil_enabled', lambda: True)():
+        return False
+    for size, writable in ((3, True), (7, False)):
+        array = np.zeros(size)
+        array.flags.writeable = writable
+
+        flags = _field(array, FLAGS, ctypes.c_int32)
+        if (
+            _field(array, TYPE, ctypes.c_uint64) != id(np.ndarray)
+            or _field(array, DATA, ctypes.c_uint64) != array.ctypes.data
+            or _field(array, DIMENSIONS_COUNT, ctypes.c_int32) != 1
+            or _field(array, DTYPE, ctypes.c_uint64) != id(np.dtype(np.float64))
+            or ctypes.c_int64.from_address(_field(array, DIMENSIONS, ctypes.c_uint64)).value != size
+            or flags & (CONTIGUOUS | ALIGNED) != CONTIGUOUS | ALIGNED
+            or bool(flags & WRITABLE) != writable
+        ):
+            return False
+    return True
+
+
+def _field(array: np.ndarray, offset: int, type_) -> int:
+    """Return a field of NumPy's structure of an array."""
+    return type_.from_address(id(array) + offset).value
+
+
+REFUSAL = ctypes.create_string_buffer(b'expected C-contiguous float64 arrays of the shapes of one state or of a batch')
+NEW_ARRAY = 93
+"""Index of ``PyArray_New`` in NumPy's table of C functions."""
+
+
+@cache
+def _python() -> dict[str, int]:
+    """Return the addresses of objects and C functions of Python and NumPy, by their names in ``WORDS``."""
+
+    def function(name: str) -> int:
+        return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+    numpy_core = sys.modules.get('numpy._core') or sys.modules['numpy.core']  # its name since NumPy 2, or before
+    contents = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    table = contents(('PyCapsule_GetPointer', ctypes.pythonapi))(numpy_core.multiarray._ARRAY_API, None)
+    return {
+        'array_type': id(np.ndarray),
+        'float64': id(np.dtype(np.float64)),
+        'new_array': ctypes.c_uint64.from_address(table + 8 * NEW_ARRAY).value,
+        'type_error': id(TypeError),
+        'refusal': ctypes.addressof(REFUSAL),
+        'set_error': function('PyErr_SetString'),
+        'increase': function('Py_IncRef'),
+        'decrease': function('Py_DecRef'),
+        'none': id(None),
+        'save_thread': function('PyEval_SaveThread'),
+        'restore_thread': function('PyEval_RestoreThread'),
+    }
+
+
+@cache
+def _code() -> MachineCode:
+    """Return the machine code of the builtin function."""
+
+    def make() -> bytes:
+        # needed once for each installation
+        from robot_dynamics_ros.compiler.array_call_ir import source  # noqa: PLC0415
+
+        return compiled(source())
+
+    return kept_code(FOLDER, 'array_call', make)
+
+
+@cache
+def _definition() -> _MethodDefinition:
+    """Return CPython's description of the builtin function."""
+    return _MethodDefinition(b'evaluate', _code().address('evaluate'), FASTCALL, None)
+
+
+@cache
+def _new_builtin():
+    """Return CPython's function that makes a builtin function from its description and ``self``."""
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return make(('PyCFunction_NewEx', ctypes.pythonapi))

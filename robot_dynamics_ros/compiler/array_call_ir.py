@@ -1,0 +1,271 @@
+"""IR of the builtin function of ``array_call``."""
+
+from llvmlite import ir
+
+from robot_dynamics_ros.compiler import array_call as layout
+from robot_dynamics_ros.compiler.array_call import ALIGNED, CONTIGUOUS, MOST_AXES, MOST_VECTORS, WRITABLE
+
+BYTE, INT32, INT64, NUMBER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+LANES = 8
+"""Numbers that are checked for finiteness at a time."""
+DOUBLE_TYPE_NUMBER = 12
+"""NumPy's number of the type float64."""
+
+
+def source() -> str:
+    """Return the IR of ``PyObject *evaluate(PyObject *self, PyObject *const *arguments, Py_ssize_t count)``."""
+    module = ir.Module('array_call')
+    function = ir.Function(module, ir.FunctionType(INT64, (INT64, INT64, INT64)), 'evaluate')
+    emission = _Emission(ir.IRBuilder(function.append_basic_block('entry')), _finite(module))
+    emission.evaluate(*function.args)
+    return str(module)
+
+
+class _Emission:
+    """Emits the function, all values integers of 64 bits; addresses are converted where memory is accessed."""
+
+    def __init__(self, builder: ir.IRBuilder, finite: ir.Function):
+        """Write to ``builder``; ``finite`` checks numbers in memory."""
+        self._builder, self._finite = builder, finite
+        self._self = INT64(0)
+        self._refused = builder.function.append_basic_block('refused')
+
+    def evaluate(self, self_, arguments, given) -> None:
+        """Emit the whole function."""
+        builder = self._builder
+        slots = [builder.alloca(ir.ArrayType(INT64, size)) for size in (MOST_VECTORS, MOST_VECTORS, MOST_AXES + 1)]
+        data, shifted, shape = (builder.ptrtoint(slot, INT64) for slot in slots)
+        self._self = self.load(self_, layout.DATA)
+        vectors = self.word('vectors')
+        self.demand('==', given, builder.add(vectors, INT64(2)))
+
+        # number of states
+        first = self.load(arguments)
+        self.demand('==', self.load(first, layout.TYPE), self.word('array_type'))
+        axes = self.load(first, layout.DIMENSIONS_COUNT, INT32)
+        self.demand('!=', axes, INT64(0))
+        self.demand('<=', axes, INT64(2))
+        is_batch = builder.icmp_signed('==', axes, INT64(2))
+        count = builder.select(is_batch, self.load(self.load(first, layout.DIMENSIONS)), INT64(1))
+        self.demand('<=', count, self.word('most'))
+        left = builder.sub(self.word('left'), count)
+        self.store(left, self.offset(layout.WORDS.index('left')))
+        self.demand('>=', left, INT64(0))
+
+        # arguments
+        with self.loop(vectors) as k:
+            array = self.load(self.at(arguments, k))
+            length = self.load(self.at(self.offset(layout.LENGTHS), k))
+            self.array(array, axes, CONTIGUOUS | ALIGNED)
+            dimensions = self.load(array, layout.DIMENSIONS)
+            self.demand('==', self.load(self.at(dimensions, builder.sub(axes, INT64(1)))), length)
+            with builder.if_then(is_batch):
+                self.demand('==', self.load(dimensions), count)
+            self.store(self.load(array, layout.DATA), self.at(data, k))
+        load = self.load(self.at(arguments, vectors))
+        self.array(load, INT64(1), CONTIGUOUS | ALIGNED)
+        self.demand('==', self.load(self.load(load, layout.DIMENSIONS)), self.word('load'))
+        self._check_quaternions(self.load(data), count)
+
+        result = self._result(self.load(self.at(arguments, vectors), 8), shape, is_batch, count)
+        release = builder.icmp_signed('>', count, self.word('held'))
+        thread = builder.alloca(INT64)
+        with builder.if_then(release):
+            builder.store(self.call('save_thread'), thread)
+        finite = self._computed(data, shifted, self.load(load, layout.DATA), self.load(result, layout.DATA), count)
+        with builder.if_then(release):
+            self.call('restore_thread', builder.load(thread))
+        with builder.if_then(builder.icmp_signed('!=', finite, INT64(0))):
+            builder.ret(result)
+        self.call('decrease', result)
+        self.call('increase', self.word('none'))
+        builder.ret(self.word('none'))
+
+        builder.position_at_end(self._refused)
+        self.call('set_error', self.word('type_error'), self.word('refusal'))
+        builder.ret(INT64(0))
+
+    def _check_quaternions(self, q, count) -> None:
+        """Emit the check that the quaternions of all states have length 1."""
+        builder, length = self._builder, self.load(self.offset(layout.LENGTHS))
+        quaternions = self.word('quaternions')
+        with builder.if_then(builder.icmp_signed('!=', quaternions, INT64(0)), likely=False):  # noqa: SIM117
+            with self.loop(count) as b:
+                with self.loop(quaternions) as k:
+                    start = self.load(self.at(self.offset(layout.QUATERNIONS), k))
+                    place = self.at(q, builder.add(builder.mul(b, length), start))
+                    error = NUMBER(-1.0)
+                    for offset in range(0, 32, 8):
+                        number = self.load(place, offset, NUMBER)
+                        error = builder.fadd(error, builder.fmul(number, number))
+                    small = [
+                        builder.fcmp_ordered('<=', error, NUMBER(layout.UNIT_NORM)),
+                        builder.fcmp_ordered('>=', error, NUMBER(-layout.UNIT_NORM)),
+                    ]
+                    self.demand_that(builder.and_(*small))
+
+    def _result(self, out, shape, is_batch, count):
+        """Emit the array for the result: ``out`` with one more reference, or a new one."""
+        builder, axes = self._builder, self.word('axes')
+        expected = builder.add(axes, builder.zext(is_batch, INT64))
+        self.store(count, shape)
+        for k in range(MOST_AXES):
+            self.store(self.load(self.offset(layout.SHAPE + k)), builder.add(shape, INT64(8 * k + 8)))
+        shape = builder.select(is_batch, shape, builder.add(shape, INT64(8)))
+        found = builder.alloca(INT64)
+        builder.store(out, found)
+        with builder.if_else(builder.icmp_signed('==', out, self.word('none'))) as (is_new, is_given):
+            with is_new:
+                zero = INT64(0)
+                made = self.call(
+                    'new_array',
+                    *(self.word('array_type'), builder.trunc(expected, INT32), shape, INT32(DOUBLE_TYPE_NUMBER)),
+                    *(zero, zero, INT32(0), INT32(0), zero),
+                )
+                with builder.if_then(builder.icmp_signed('==', made, zero), likely=False):
+                    builder.ret(zero)
+                builder.store(made, found)
+            with is_given:
+                self.array(out, expected, CONTIGUOUS | ALIGNED | WRITABLE)
+                dimensions = self.load(out, layout.DIMENSIONS)
+                with self.loop(expected) as k:
+                    self.demand('==', self.load(self.at(dimensions, k)), self.load(self.at(shape, k)))
+                self.call('increase', out)
+        return builder.load(found)
+
+    def _computed(self, data, shifted, load, result, count):
+        """Emit the computation of all states; not 0 if all numbers are finite."""
+        builder, finite = self._builder, self._builder.alloca(INT64)
+        builder.store(INT64(1), finite)
+        blocks, lanes = self.word('blocks'), self.word('lanes')
+        whole = builder.mul(builder.sdiv(count, lanes), lanes)
+        whole = builder.select(builder.icmp_signed('==', blocks, INT64(0)), INT64(0), whole)
+        with builder.if_then(builder.icmp_signed('!=', whole, INT64(0))):
+            streamed = builder.zext(builder.icmp_signed('>', count, self.word('streamed')), INT64)
+            self._both(finite, self.call('blocks', data, load, result, whole, streamed, returned=BYTE))
+        rest = builder.sub(count, whole)
+        with builder.if_then(builder.icmp_signed('!=', rest, INT64(0))):
+            with self.loop(self.word('vectors')) as k:
+                length = self.load(self.at(self.offset(layout.LENGTHS), k))
+                start = self.load(self.at(data, k))
+                self.store(self.at(start, builder.mul(whole, length)), self.at(shifted, k))
+            target = self.at(result, builder.mul(whole, self.word('size')))
+            done = self.call('rows', shifted, load, target, rest, self.word('context'), returned=BYTE)
+            self._both(finite, done)
+        with builder.if_then(builder.icmp_signed('!=', self.word('checked'), INT64(0))):
+            with self.loop(self.word('vectors')) as k:
+                length = self.load(self.at(self.offset(layout.LENGTHS), k))
+                self._both(
+                    finite, builder.call(self._finite, [self.load(self.at(data, k)), builder.mul(count, length)])
+                )
+            self._both(finite, builder.call(self._finite, [result, builder.mul(count, self.word('size'))]))
+        return builder.load(finite)
+
+    def _both(self, finite, byte) -> None:
+        """Emit ``finite`` = 0 if ``byte`` is 0."""
+        builder = self._builder
+        builder.store(builder.and_(builder.load(finite), builder.zext(byte, INT64)), finite)
+
+    def array(self, array, axes, wanted: int) -> None:
+        """Emit the checks of type, number of axes and flags of an array."""
+        builder = self._builder
+        self.demand('==', self.load(array, layout.TYPE), self.word('array_type'))
+        self.demand('==', self.load(array, layout.DIMENSIONS_COUNT, INT32), axes)
+        self.demand('==', self.load(array, layout.DTYPE), self.word('float64'))
+        self.demand('==', builder.and_(self.load(array, layout.FLAGS, INT32), INT64(wanted)), INT64(wanted))
+
+    def demand(self, comparison: str, one, other) -> None:
+        """Emit a comparison of integers; where it does not hold the arguments are refused."""
+        self.demand_that(self._builder.icmp_signed(comparison, one, other))
+
+    def demand_that(self, holds) -> None:
+        """Emit a condition; where it does not hold the arguments are refused."""
+        go_on = self._builder.append_basic_block()
+        self._builder.cbranch(holds, go_on, self._refused)
+        self._builder.position_at_end(go_on)
+
+    def loop(self, count) -> '_Loop':
+        """Emit a loop from 0 to ``count`` - 1; the body is that of a ``with`` statement."""
+        return _Loop(self._builder, count)
+
+    def at(self, address, k):
+        """Emit the address of word k."""
+        return self._builder.add(address, self._builder.mul(k, INT64(8)))
+
+    def offset(self, k: int):
+        """Emit the address of word k of ``self``."""
+        return self._builder.add(self._self, INT64(8 * k))
+
+    def word(self, name: str):
+        """Emit the word of ``self`` of this name."""
+        return self.load(self.offset(layout.WORDS.index(name)))
+
+    def load(self, address, offset: int = 0, kind=INT64):
+        """Emit the value in memory; an integer of 32 bits is extended to 64."""
+        builder = self._builder
+        value = builder.load(builder.inttoptr(builder.add(address, INT64(offset)), kind.as_pointer()))
+        return builder.sext(value, INT64) if kind is INT32 else value
+
+    def store(self, value, address) -> None:
+        """Emit the store of a value in memory."""
+        self._builder.store(value, self._builder.inttoptr(address, value.type.as_pointer()))
+
+    def call(self, name: str, *arguments, returned=INT64):
+        """Emit the call of the function at the address in a word of ``self``."""
+        type_ = ir.FunctionType(returned, [argument.type for argument in arguments])
+        return self._builder.call(self._builder.inttoptr(self.word(name), type_.as_pointer()), arguments)
+
+
+class _Loop:
+    """A loop over integers, as a context manager."""
+
+    def __init__(self, builder: ir.IRBuilder, count):
+        """Store the number of rounds."""
+        self._builder, self._count = builder, count
+
+    def __enter__(self):
+        """Emit the beginning of a round, and return the number of this round."""
+        builder = self._builder
+        before = builder.block
+        self._test, body, self._end = (builder.append_basic_block() for _ in range(3))
+        builder.branch(self._test)
+        builder.position_at_end(self._test)
+        self._k = builder.phi(INT64)
+        self._k.add_incoming(INT64(0), before)
+        builder.cbranch(builder.icmp_signed('<', self._k, self._count), body, self._end)
+        builder.position_at_end(body)
+        return self._k
+
+    def __exit__(self, *_):
+        """Emit the end of a round."""
+        builder = self._builder
+        self._k.add_incoming(builder.add(self._k, INT64(1)), builder.block)
+        builder.branch(self._test)
+        builder.position_at_end(self._end)
+
+
+def _finite(module: ir.Module) -> ir.Function:
+    """Emit the function that returns whether ``count`` numbers at an address are finite, a byte."""
+    function = ir.Function(module, ir.FunctionType(BYTE, (INT64, INT64)), 'finite')
+    builder = ir.IRBuilder(function.append_basic_block('entry'))
+    address, count = function.args
+    vector = ir.VectorType(NUMBER, LANES)
+    sums, rest = builder.alloca(vector), builder.alloca(NUMBER)
+    zeros, zero = ir.Constant(vector, [0.0] * LANES), NUMBER(0.0)
+    builder.store(zeros, sums)
+    builder.store(zero, rest)
+    lines = builder.sdiv(count, INT64(LANES))
+    # the sum of number * 0: 0 if all are finite, else NaN
+    with _Loop(builder, lines) as k:
+        place = builder.inttoptr(builder.add(address, builder.mul(k, INT64(8 * LANES))), vector.as_pointer())
+        builder.store(builder.fadd(builder.load(sums), builder.fmul(builder.load(place, align=8), zeros)), sums)
+    whole = builder.mul(lines, INT64(LANES))
+    with _Loop(builder, builder.sub(count, whole)) as k:
+        place = builder.add(address, builder.mul(builder.add(whole, k), INT64(8)))
+        number = builder.load(builder.inttoptr(place, NUMBER.as_pointer()))
+        builder.store(builder.fadd(builder.load(rest), builder.fmul(number, zero)), rest)
+    total = builder.load(rest)
+    for k in range(LANES):
+        total = builder.fadd(total, builder.extract_element(builder.load(sums), INT32(k)))
+    builder.ret(builder.zext(builder.fcmp_ordered('==', total, zero), BYTE))
+    return function

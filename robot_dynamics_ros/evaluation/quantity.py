@@ -1,0 +1,183 @@
+"""One algorithm of one robot: the code that computes it now, and better code as soon as that pays.
+
+There are three kinds of code, with the same bits: the generic kernel, straight-line code for one state, and the same
+for blocks of states.
+"""
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from enum import IntEnum
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from robot_dynamics_ros.compiler import generic_code
+from robot_dynamics_ros.compiler.algorithms import Algorithm
+from robot_dynamics_ros.compiler.array_call import UNLIMITED, WORDS, bound_call
+from robot_dynamics_ros.compiler.compiled_robot import Specialised, background
+from robot_dynamics_ros.compiler.generic_robot import Generic
+from robot_dynamics_ros.jit.machine_code import lanes
+
+BREAK_EVEN = 200_000
+"""Number of states after which straight-line code is compiled for a robot.
+
+A state of the AUBO-i5's inverse dynamics needs 0.29 us by the generic kernel, 0.08 us by straight-line code and 0.02 us
+in blocks; compiling both takes 0.2 s. After as many states as compiling would have saved, at most twice the least
+possible time has been spent (2026-11-22).
+"""
+HELD = 256
+"""States up to which a call keeps the GIL: releasing it costs more than other threads gain."""
+SMALLEST_PART = 8192
+"""Minimum number of states per thread.
+
+Time of the AUBO-i5's inverse dynamics on two cores relative to one: 1.3 for two parts of 4,000 states, 0.7 for two of
+8,000 (waking a core takes 0.1 ms and more; 2026-11-20).
+"""
+STREAMED = 1 << 22
+"""Bytes of a batch's result above which the results bypass the caches.
+
+100,000 mass matrices of the AUBO-i5, 29 MB: 27 ns each, 49 ns with normal stores; 10,000: 25 ns and 24 ns (2026-11-20).
+"""
+MOST, LEFT = WORDS.index('most'), WORDS.index('left')
+
+
+class Level(IntEnum):
+    """The kinds of code."""
+
+    GENERIC = 0
+    ONE_STATE = 1
+    BLOCKS = 2
+
+
+def refuse(*arguments):
+    """Raise TypeError, as compiled code does for an argument of another type or shape."""
+    raise TypeError
+
+
+class Interpreted:
+    """An algorithm by Numba's own calls of the generic kernel, or in plain Python: slow, but possible everywhere."""
+
+    call = staticmethod(refuse)
+
+    def __init__(self, algorithm: Algorithm, generic: Generic):
+        """Store the algorithm and the robot."""
+        self._algorithm, self._generic = algorithm, generic
+
+    def compute(self, rows, load, result) -> bool:
+        """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
+        return self._generic.evaluate(self._algorithm, rows, load[:3], result)
+
+
+class Quantity:
+    """An algorithm by the generic kernel, or by the robot's own ``code`` where that is None no longer.
+
+    ``call(vectors..., load, out)`` is a builtin function for arrays of one or some states: it returns the result, or
+    None if some number is not finite. It raises TypeError where ``compute`` has to decide. ``adaptive`` code is
+    compiled in the background when use shows that it pays; other code at its first use.
+    """
+
+    def __init__(
+        self, kernel: str, name: str, algorithm: Algorithm, generic: Generic, code: Specialised | None, adaptive: bool
+    ):
+        """Choose the code; ``kernel`` and ``name`` are the names of the algorithm in generic and in own code."""
+        self._kernel, self._name, self._algorithm = kernel, name, algorithm
+        self._generic, self._code, self._adaptive = generic, code, adaptive
+        self._compiled: Future | None = None
+        self._use(self._first_level())
+
+    def compute(self, rows, load, result) -> bool:
+        """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
+        count = len(result)
+        self._improve(count)
+        self.call.__self__[LEFT] -= count
+        if self._level == Level.GENERIC:
+            return self._generic.part(self._kernel, self._algorithm)(*rows, load, result) is not None
+        return self._in_parts(rows, load, result)
+
+    def _first_level(self) -> Level:
+        """Return the code for the first call."""
+        code, name = self._code, self._name
+        if code is None:
+            return Level.GENERIC
+        if code.is_kept(name, blocks=False):
+            return Level.ONE_STATE
+        if self._adaptive:
+            # where the kernel was never compiled: importing Numba takes longer than compiling for the first robot
+            arrays = self._generic.arrays
+            known = generic_code.is_kept(self._kernel, self._algorithm, arrays)
+            if known or _first_robots.setdefault(self._kernel, code) is not code:
+                return Level.GENERIC
+        return Level.ONE_STATE if code.is_short(name, blocks=False) else Level.GENERIC
+
+    def _improve(self, count: int) -> None:
+        """Choose better code if there is some for ``count`` states, and have it compiled if that pays."""
+        code, name = self._code, self._name
+        if code is None or self._level == Level.BLOCKS:
+            return
+        if self._compiled is not None:
+            if self._compiled.done():
+                self._use(self._compiled.result())
+        elif self._level == Level.ONE_STATE and count >= lanes() and self._own_blocks():
+            self._use(Level.BLOCKS)
+        elif self.call.__self__[LEFT] < 0:
+            words = self.call.__self__
+            words[LEFT] = UNLIMITED
+            self._compiled = background().submit(best_level, code, name)
+            self._compiled.add_done_callback(lambda _: words.__setitem__(MOST, -1))
+
+    def _own_blocks(self) -> bool:
+        """Return whether there is code for blocks, compiled now unless it is adaptive."""
+        code, name = self._code, self._name
+        return code.is_kept(name, blocks=True) or (not self._adaptive and code.is_short(name, blocks=True))
+
+    def _use(self, level: Level) -> None:
+        """Compute by this code from now on."""
+        self._level = level
+        item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
+        streamed = STREAMED // (8 * item)
+        final = self._code is None or self._compiled is not None
+        left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
+        if level == Level.GENERIC:
+            rows = self._generic.rows(self._kernel, self._algorithm)
+            # all threads share this workspace, one at a time
+            self.call = bound_call(rows, HELD, HELD, streamed, left)
+            return
+        threads = self._code.threads
+        most = 2 * SMALLEST_PART - 1 if threads > 1 else UNLIMITED
+        rows = self._code.rows(self._name, blocks=level == Level.BLOCKS)
+        # a first batch looks for code for blocks
+        few = level == Level.ONE_STATE and not final
+        self.call = bound_call(rows, lanes() - 1 if few else most, HELD, streamed, left)
+        self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, HELD, streamed // threads)
+
+    def _in_parts(self, rows, load, result) -> bool:
+        """Compute all states by several threads."""
+        count = len(result)
+        parts = max(1, min(self._code.threads, count // SMALLEST_PART))
+        cuts = [lanes() * (count // lanes() * k // parts) for k in range(parts)] + [count]
+
+        def part(i: int, j: int) -> bool:
+            return self._part(*(row[i:j] for row in rows), load, result[i:j, ...]) is not None
+
+        others = [_pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
+        return all([part(*cuts[:2]), *(other.result() for other in others)])
+
+
+_first_robots: dict[str, Specialised] = {}
+"""By the name of a kernel that is not compiled yet, the robot for which straight-line code is compiled at once."""
+
+
+def best_level(code: Specialised, name: str) -> Level:
+    """Compile what is worth compiling; return the best code."""
+    if not code.is_short(name, blocks=False):
+        return Level.GENERIC
+    blocks = code.is_short(name, blocks=True)
+    code.compile(name, blocks)
+    return Level.BLOCKS if blocks else Level.ONE_STATE
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
+    return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')

@@ -1,0 +1,27 @@
+"""Calls of machine code by its address, for code that Numba compiles."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+def _call_emission(typing, function, arrays):
+    """Emit the call of the function at an address with the addresses of a tuple of arrays; a bool."""
+
+    def emitted(context, builder, signature, arguments):
+        pointer, values = arguments
+        data = [
+            context.make_array(kind)(context, builder, builder.extract_value(values, k)).data
+            for k, kind in enumerate(arrays)
+        ]
+        type_ = ir.FunctionType(ir.IntType(8), [start.type for start in data])
+        result = builder.call(builder.inttoptr(pointer, type_.as_pointer()), data)
+        return builder.icmp_unsigned('!=', result, ir.IntType(8)(0))
+
+    return types.boolean(types.intp, arrays), emitted
+
+
+call: Any = intrinsic(_call_emission)
+"""In compiled code, ``call(address, arrays)``; the arrays, a tuple of contiguous float64 ones, are not checked."""

@@ -1,0 +1,137 @@
+"""Where arrays enter machine code: what the builtin function accepts, what it refuses, and what it returns."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.array_call import bound_call, layout_is_known
+from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
+
+pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+
+CODE = Specialised(Robot.named('aubo_i5')._model.arrays)
+LOAD = np.zeros(19)
+
+
+def gravity_torque(**limits):
+    return bound_call(CODE.rows('gravity_torque', blocks=True), **limits)
+
+
+def test_numpy_arrays_look_as_machine_code_expects_them():
+    assert layout_is_known()
+
+
+@pytest.mark.parametrize(
+    'wrong',
+    [
+        np.zeros(5),
+        np.zeros(7),
+        np.zeros((6, 1)),
+        np.zeros((1, 1, 6)),
+        np.zeros(()),
+        np.zeros(12)[::2],
+        np.zeros((6, 2)).T[:, :6],
+        np.zeros(6, np.float32),
+        np.zeros(6, np.int64),
+        np.zeros(6, '>f8'),
+        np.frombuffer(bytes(49), offset=1),
+        [0.0] * 6,
+        1.0,
+        'zeros!',
+        np.matrix(np.zeros(6)),
+    ],
+    ids=lambda wrong: f'{type(wrong).__name__} {getattr(wrong, "dtype", "")} {getattr(wrong, "shape", "")}',
+)
+def test_contiguous_float64_arrays_only_are_accepted(wrong):
+    call, result = gravity_torque(), np.zeros(6)
+    assert call(np.zeros(6), LOAD, result) is result
+    for arguments in ((wrong, LOAD, result), (np.zeros(6), LOAD, wrong), (np.zeros(6), wrong, result)):
+        with pytest.raises(TypeError, match='C-contiguous float64 arrays'):
+            call(*arguments)
+
+
+def test_no_vector_and_no_load_is_refused():
+    for arguments in ((None, LOAD, None), (np.zeros(6), None, None)):
+        with pytest.raises(TypeError):
+            gravity_torque()(*arguments)
+
+
+@pytest.mark.parametrize(
+    ('q', 'out'), [((4, 6), (3, 6)), ((4, 6), (6,)), ((6,), (1, 6)), ((4, 6), (4, 6, 1)), ((4, 5), (4, 6))]
+)
+def test_a_batch_needs_a_result_of_its_shape(q, out):
+    with pytest.raises(TypeError):
+        gravity_torque()(np.zeros(q), LOAD, np.zeros(out))
+
+
+def test_vectors_of_different_batches_are_refused():
+    call = bound_call(CODE.rows('inverse_dynamics', blocks=False))
+    assert call(*np.zeros((3, 4, 6)), LOAD, None).shape == (4, 6)
+    for shape in ((3, 6), (5, 6), (6,)):
+        with pytest.raises(TypeError):
+            call(np.zeros((4, 6)), np.zeros((4, 6)), np.zeros(shape), LOAD, None)
+
+
+def test_a_result_must_be_writable():
+    result, readonly = np.zeros(6), np.zeros(6)
+    result.flags.writeable = readonly.flags.writeable = False
+    with pytest.raises(TypeError):
+        gravity_torque()(np.zeros(6), LOAD, result)
+    assert gravity_torque()(readonly, LOAD, None).shape == (6,)
+
+
+@pytest.mark.parametrize('count', [0, 1, 2, 4, 64, 65])
+def test_an_argument_count_that_is_wrong_is_refused(count):
+    with pytest.raises(TypeError):
+        gravity_torque()(*[np.zeros(6)] * count)
+
+
+@pytest.mark.parametrize('shape', [(6,), (0, 6), (1, 6), (100, 6)])
+def test_a_new_result_belongs_to_the_caller_alone(shape):
+    q = np.zeros(shape)
+    before = sys.getrefcount(q)
+    result = gravity_torque()(q, LOAD, None)
+    assert result.shape == shape and result.flags.owndata and result.flags.carray
+    assert sys.getrefcount(result) == 2 and sys.getrefcount(q) == before
+
+
+def test_a_given_result_is_returned_once_more():
+    out = np.zeros(6)
+    before = sys.getrefcount(out)
+    for _ in range(100):
+        assert gravity_torque()(np.zeros(6), LOAD, out) is out
+    assert sys.getrefcount(out) == before
+
+
+@pytest.mark.parametrize('shape', [(6,), (40, 6)])
+def test_a_number_that_is_not_finite_gives_none(shape):
+    q, out = np.zeros(shape), np.zeros(shape)
+    q.flat[-1] = np.nan
+    before = sys.getrefcount(out)
+    assert gravity_torque()(q, LOAD, None) is None
+    assert gravity_torque()(q, LOAD, out) is None
+    assert sys.getrefcount(out) == before
+
+
+def test_more_states_than_allowed_are_refused():
+    call = gravity_torque(most=10)
+    assert call(np.zeros((10, 6)), LOAD, None).shape == (10, 6)
+    with pytest.raises(TypeError):
+        call(np.zeros((11, 6)), LOAD, None)
+
+
+def test_after_its_number_of_states_it_refuses():
+    call = gravity_torque(left=12)
+    call(np.zeros((10, 6)), LOAD, None)
+    call(np.zeros(6), LOAD, None)
+    call(np.zeros(6), LOAD, None)
+    with pytest.raises(TypeError):
+        call(np.zeros(6), LOAD, None)
+
+
+def test_without_the_gil_the_results_are_the_same():
+    q = np.random.default_rng(0).normal(size=(1000, 6))
+    load = Robot.named('aubo_i5').load
+    assert (gravity_torque(held=0)(q, load, None) == gravity_torque(held=1000)(q, load, None)).all()
