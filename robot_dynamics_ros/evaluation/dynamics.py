@@ -258,16 +258,20 @@ class Dynamics:
 
         Raises SingularError where the link cannot move in all six directions.
         """
-        return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[0])
+        name = 'operational_space_inertia'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
     def consistent_inverse(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
         """Dynamically consistent inverse M^-1 J' (J M^-1 J')^-1 of J. Raises SingularError."""
-        return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[1])
+        name = 'consistent_inverse'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
     def operational_space_bias(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
         """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError."""
-        return written(out, operational_space.bias(self._evaluator, q, qd, link, reference_frame))
+        name = 'operational_space_bias'
+        return operational_space.evaluate(self._evaluator, name, self._weightless, out, link, reference_frame, q, qd)
 
     def operational_space_gravity(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
-        return written(out, operational_space.gravity(self._evaluator, q, link, reference_frame))
+        name = 'operational_space_gravity'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)

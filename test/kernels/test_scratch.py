@@ -22,6 +22,7 @@ from robot_dynamics_ros.kernels import (
     friction,
     kinematics,
     mass_matrix_inverse,
+    operational_space,
     regressor,
     rnea,
     rnea_derivatives,
@@ -67,6 +68,12 @@ def calls():
             with_wrenches.forward_derivatives_with_wrenches, [(q,), (qd,), (tau,)], 1, (3, n, n)
         ),
     }  # fmt: skip
+    frame, none, os = [11, TURN, POINT, 1], np.zeros((len(q), n)), operational_space
+    of_a_frame = {
+        'operational_space_inertia': (os.operational_space_inertia, [(q,), *frame], (6, 6)),
+        'consistent_inverse': (os.consistent_inverse, [(q,), *frame], (n, 6)),
+        'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, (f_ext,), *frame], (6,)),
+    }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
         'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
@@ -86,6 +93,7 @@ def calls():
             name: (kernel, batch_loop(kernel), [*motion, (rows,), gravity, view], shape)
             for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
         },
+        **{name: (kernel, batch_loop(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
         'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
