@@ -14,11 +14,16 @@ import numpy as np
 
 from robot_dynamics_ros.compiler.trace import Tape
 from robot_dynamics_ros.kernels.aba import aba
-from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
+from robot_dynamics_ros.kernels.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+)
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
-from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
+from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy, total_energy
 from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import (
@@ -141,11 +146,14 @@ ALGORITHMS = {
     ),
     'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), **OF_BODIES),
     'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), **OF_BODIES),
+    'total_energy': Algorithm(total_energy, ('q', 'qd'), (), ('gravity',), **OF_BODIES),
     'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), **OF_BODIES),
     'potential_energy_regressor': Algorithm(
         potential_energy_regressor, ('q',), ('parameters',), ('gravity',), **OF_BODIES
     ),
     'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), **OF_BODIES),
+    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), **OF_BODIES),
+    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), **OF_BODIES),
     'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), **OF_BODIES),
     'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4), most_velocities=GENERIC_ONLY),
 }

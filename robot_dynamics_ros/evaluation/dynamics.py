@@ -136,7 +136,7 @@ class Dynamics:
 
     def total_energy(self, q, qd, out=None) -> results.Energy:
         """Total energy T + V: kinetic plus potential energy."""
-        return written(out, self.kinetic_energy(q, qd) + self.potential_energy(q))
+        return self._evaluate('total_energy', self._load, out, q, qd)
 
     def link_pose(self, q, link: str, out=None) -> results.Pose:
         """Pose T of a link's frame in the base frame: x_base = T x_link."""
@@ -164,7 +164,7 @@ class Dynamics:
 
     def center_of_mass_jacobian(self, q, out=None) -> results.PointJacobian:
         """Jacobian J of the centre of mass, whose velocity is J qd."""
-        return written(out, self.centroidal_momentum_matrix(q)[..., 3:, :] / self._model.arrays.I[1:, 0].sum())
+        return self._evaluate('center_of_mass_jacobian', self._load, out, q)
 
     def centroidal_momentum_matrix(self, q, out=None) -> results.MomentumMatrix:
         """Centroidal momentum matrix A(q): the momentum about the centre of mass is A qd, in the base's axes.
@@ -175,8 +175,7 @@ class Dynamics:
 
     def centroidal_momentum(self, q, qd, out=None) -> results.Momentum:
         """Momentum A(q) qd about the centre of mass, in the base's axes; ``rotor_spin`` is included."""
-        (_, rows), shape = self._evaluator.states(q=q, qd=qd)
-        return written(out, (self.centroidal_momentum_matrix(q) @ rows.reshape(*shape, self.nv, 1))[..., 0])
+        return self._evaluate('centroidal_momentum', self._load, out, q, qd)
 
     def inverse_dynamics_derivatives(
         self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED

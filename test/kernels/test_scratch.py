@@ -142,6 +142,19 @@ def calls():
             [(q,)],
             (6, n),
         ),
+        'center_of_mass_jacobian': (
+            centroidal.center_of_mass_jacobian,
+            batch_loop(centroidal.center_of_mass_jacobian),
+            [(q,)],
+            (3, n),
+        ),
+        'centroidal_momentum': (
+            centroidal.centroidal_momentum,
+            batch_loop(centroidal.centroidal_momentum),
+            [(q,), (qd,)],
+            (6,),
+        ),
+        'total_energy': (energy.total_energy, batch_loop(energy.total_energy), [(q,), (qd,), gravity], (1,)),
         'kinetic_energy': (energy.kinetic_energy, batch_loop(energy.kinetic_energy), [(q,), (qd,)], (1,)),
         'potential_energy': (energy.potential_energy, batch_loop(energy.potential_energy), [(q,), gravity], (1,)),
         'torque_regressor': (

@@ -230,6 +230,27 @@ def centroidal_momentum_matrix(model, q):
     return A
 
 
+def center_of_mass_jacobian(model, q):
+    """Return J (3, nv) by ``center_of_mass_jacobian``."""
+    work, J, q = _prepare(model, (3, len(model.S) - 1), q)
+    batch_loop(centroidal.center_of_mass_jacobian)(model, work, q[None], J[None])
+    return J
+
+
+def centroidal_momentum(model, q, qd):
+    """Return h (6,) by ``centroidal_momentum``."""
+    work, h, q, qd = _prepare(model, (6,), q, qd)
+    batch_loop(centroidal.centroidal_momentum)(model, work, q[None], qd[None], h[None])
+    return h
+
+
+def total_energy(model, q, qd, gravity):
+    """Return the total energy by ``total_energy``."""
+    work, E, q, qd = _prepare(model, (1,), q, qd)
+    batch_loop(energy.total_energy)(model, work, q[None], qd[None], gravity, E[None])
+    return E[0]
+
+
 def kinetic_energy(model, q, qd):
     """Return the kinetic energy by ``kinetic_energy``."""
     work, T, q, qd = _prepare(model, (1,), q, qd)
