@@ -31,7 +31,6 @@ from robot_dynamics_ros.kernels.kinematics import (
     frame_pose,
     frame_velocity,
     jacobian,
-    link_poses,
 )
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.operational_space import (
@@ -39,6 +38,7 @@ from robot_dynamics_ros.kernels.operational_space import (
     operational_space_bias,
     operational_space_inertia,
 )
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives

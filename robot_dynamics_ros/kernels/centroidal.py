@@ -3,8 +3,8 @@
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.kernels.joints import joint_transform
-from robot_dynamics_ros.kernels.kinematics import link_poses
 from robot_dynamics_ros.kernels.motion import link_velocity
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rotors import rotor_momentum, rotor_momentum_of_rate
 from robot_dynamics_ros.kernels.spatial import cross, force_to_parent, rotate, rotate_back
 

@@ -23,6 +23,7 @@ from robot_dynamics_ros.kernels import (
     kinematics,
     mass_matrix_inverse,
     operational_space,
+    poses,
     regressor,
     rnea,
     rnea_derivatives,
@@ -120,7 +121,7 @@ def calls():
             [(q,)],
             (n, n),
         ),
-        'link_poses': (kinematics.link_poses, batch_loop(kinematics.link_poses), [(q,)], (n + 1, 4, 4)),
+        'link_poses': (poses.link_poses, batch_loop(poses.link_poses), [(q,)], (n + 1, 4, 4)),
         'frame_pose': (kinematics.frame_pose, batch_loop(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
         'frame_velocity': (
             kinematics.frame_velocity,

@@ -20,6 +20,7 @@ from robot_dynamics_ros.kernels import (
     energy_regressors,
     forward_derivatives,
     kinematics,
+    poses,
     regressor,
     rnea,
     rnea_derivatives,
@@ -189,7 +190,7 @@ def mass_matrix(model, q, return_work=False):
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
-    batch_loop(kinematics.link_poses)(model, work, q[None], T[None])
+    batch_loop(poses.link_poses)(model, work, q[None], T[None])
     return T
 
 
