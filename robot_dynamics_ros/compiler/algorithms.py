@@ -14,11 +14,16 @@ import numpy as np
 
 from robot_dynamics_ros.compiler.trace import Tape
 from robot_dynamics_ros.kernels.aba import aba
-from robot_dynamics_ros.kernels.centroidal import center_of_mass, centroidal_momentum_matrix
+from robot_dynamics_ros.kernels.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+)
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
-from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy
+from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy, total_energy
 from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import (
@@ -26,9 +31,14 @@ from robot_dynamics_ros.kernels.kinematics import (
     frame_pose,
     frame_velocity,
     jacobian,
-    link_poses,
 )
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.kernels.operational_space import (
+    consistent_inverse,
+    operational_space_bias,
+    operational_space_inertia,
+)
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
@@ -136,11 +146,14 @@ ALGORITHMS = {
     ),
     'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), **OF_BODIES),
     'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), **OF_BODIES),
+    'total_energy': Algorithm(total_energy, ('q', 'qd'), (), ('gravity',), **OF_BODIES),
     'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), **OF_BODIES),
     'potential_energy_regressor': Algorithm(
         potential_energy_regressor, ('q',), ('parameters',), ('gravity',), **OF_BODIES
     ),
     'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), **OF_BODIES),
+    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), **OF_BODIES),
+    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), **OF_BODIES),
     'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), **OF_BODIES),
     'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4), most_velocities=GENERIC_ONLY),
 }
@@ -151,6 +164,17 @@ OF_A_FRAME = {
     'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
 }
 """Algorithms of a frame; each frame and reference frame makes a separate algorithm."""
+OPERATIONAL_SPACE = {
+    'operational_space_inertia': Algorithm(operational_space_inertia, ('q',), (6, 6), most_velocities=GENERIC_ONLY),
+    'consistent_inverse': Algorithm(consistent_inverse, ('q',), ('nv', 6), most_velocities=GENERIC_ONLY),
+    'operational_space_bias': Algorithm(
+        operational_space_bias, ('q', 'qd'), (6,), FORCES, zeros=1, most_velocities=GENERIC_ONLY
+    ),
+    'operational_space_gravity': Algorithm(
+        operational_space_bias, ('q',), (6,), FORCES, zeros=2, most_velocities=GENERIC_ONLY
+    ),
+}
+"""Algorithms of a frame that can move in all six directions; results are not finite for others. They are not traced."""
 WITH_WRENCHES = {
     'inverse_dynamics': Algorithm(rnea_with_wrenches, MOTION, VECTOR),
     'forward_dynamics': Algorithm(crba_forward_with_wrenches, FORWARD, VECTOR, kernel_of_many=aba_with_wrenches),
@@ -178,7 +202,9 @@ def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorit
     rotation, origin = np.ascontiguousarray(frame.rotation, float), np.ascontiguousarray(frame.origin, float)
     of_frame = (frame.link, rotation, origin) if name == 'link_pose' else (frame.link, rotation, origin, view)
     key = f'{frame.link} {of_frame[3:]} '.encode() + rotation.tobytes() + origin.tobytes()
-    return f'{name}_{hashlib.sha256(key).hexdigest()[:16]}', OF_A_FRAME[name]._replace(frame=of_frame)
+    return f'{name}_{hashlib.sha256(key).hexdigest()[:16]}', {**OF_A_FRAME, **OPERATIONAL_SPACE}[name]._replace(
+        frame=of_frame
+    )
 
 
 def trace(arrays: ModelArrays, algorithm: Algorithm, load=None) -> np.ndarray:

@@ -139,7 +139,7 @@ class Dynamics:
 
     def total_energy(self, q, qd, out=None) -> results.Energy:
         """Total energy T + V: kinetic plus potential energy."""
-        return written(out, self.kinetic_energy(q, qd) + self.potential_energy(q))
+        return self._evaluate('total_energy', self._load, out, q, qd)
 
     def link_pose(self, q, link: str, out=None) -> results.Pose:
         """Pose T of a link's frame in the base frame: x_base = T x_link."""
@@ -167,7 +167,7 @@ class Dynamics:
 
     def center_of_mass_jacobian(self, q, out=None) -> results.PointJacobian:
         """Jacobian J of the centre of mass, whose velocity is J qd."""
-        return written(out, self.centroidal_momentum_matrix(q)[..., 3:, :] / self._model.arrays.I[1:, 0].sum())
+        return self._evaluate('center_of_mass_jacobian', self._load, out, q)
 
     def centroidal_momentum_matrix(self, q, out=None) -> results.MomentumMatrix:
         """Centroidal momentum matrix A(q): the momentum about the centre of mass is A qd, in the base's axes.
@@ -178,8 +178,7 @@ class Dynamics:
 
     def centroidal_momentum(self, q, qd, out=None) -> results.Momentum:
         """Momentum A(q) qd about the centre of mass, in the base's axes; ``rotor_spin`` is included."""
-        (_, rows), shape = self._evaluator.states(q=q, qd=qd)
-        return written(out, (self.centroidal_momentum_matrix(q) @ rows.reshape(*shape, self.nv, 1))[..., 0])
+        return self._evaluate('centroidal_momentum', self._load, out, q, qd)
 
     def inverse_dynamics_derivatives(
         self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED
@@ -261,16 +260,20 @@ class Dynamics:
 
         Raises SingularError where the link cannot move in all six directions.
         """
-        return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[0])
+        name = 'operational_space_inertia'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
     def consistent_inverse(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
         """Dynamically consistent inverse M^-1 J' (J M^-1 J')^-1 of J. Raises SingularError."""
-        return written(out, operational_space.inertia_and_inverse(self._evaluator, q, link, reference_frame)[1])
+        name = 'consistent_inverse'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
     def operational_space_bias(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
         """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError."""
-        return written(out, operational_space.bias(self._evaluator, q, qd, link, reference_frame))
+        name = 'operational_space_bias'
+        return operational_space.evaluate(self._evaluator, name, self._weightless, out, link, reference_frame, q, qd)
 
     def operational_space_gravity(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
-        return written(out, operational_space.gravity(self._evaluator, q, link, reference_frame))
+        name = 'operational_space_gravity'
+        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)

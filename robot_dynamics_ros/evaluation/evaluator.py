@@ -24,7 +24,12 @@ from robot_dynamics_ros.evaluation.quantity import Interpreted, Quantity, best_l
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
-ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum_matrix')
+ABOUT_CENTER_OF_MASS = (
+    'center_of_mass',
+    'center_of_mass_jacobian',
+    'centroidal_momentum',
+    'centroidal_momentum_matrix',
+)
 Key = str | tuple[str, str, str] | tuple[str, str]
 """Name of an algorithm; of a frame: name, link and reference frame; with wrenches: name and reference frame."""
 

@@ -6,19 +6,29 @@ tau = J' F.
 
 import numpy as np
 
-from robot_dynamics_ros.errors import SingularError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.errors import ArgumentError, SingularError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 
 LEAST_CONDITION = 1e-12
 """Smallest over largest singular value of J M^-1 J' below which the matrix counts as singular."""
 
 
-def inertia_and_inverse(evaluator: Evaluator, q, link: str, reference_frame: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (J M^-1 J')^-1 (..., 6, 6) and the consistent inverse M^-1 J' (J M^-1 J')^-1 (..., nv, 6).
+def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, reference_frame: str, *vectors):
+    """Return the results (..., shape) of an algorithm of operational space.
 
-    Raises SingularError naming link and state if the link cannot move in all six directions.
+    Kernels compute no finite result where the condition may be too large; ``exact`` decides there. Raises SingularError
+    naming link and state if the link cannot move in all six directions.
     """
-    J = evaluator.evaluate(('jacobian', link, reference_frame), evaluator.load, None, q)
+    try:
+        return evaluator.evaluate((name, link, reference_frame), load, out, *vectors)
+    except ArgumentError:
+        result = exact(evaluator, name, load, link, reference_frame, *vectors)
+        return written(out, result)
+
+
+def exact(evaluator: Evaluator, name: str, load: np.ndarray, link: str, reference_frame: str, q, *qd) -> np.ndarray:
+    """Return what ``evaluate`` does, by the singular values of J M^-1 J' (..., 6, 6)."""
+    J = evaluator.evaluate_generic(('jacobian', link, reference_frame), q)
     M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.load, None, q)
     # M^-1 J'
     mobility = M_inv @ np.swapaxes(J, -1, -2)
@@ -29,20 +39,14 @@ def inertia_and_inverse(evaluator: Evaluator, q, link: str, reference_frame: str
         where = f'q{index}' if index else 'q'
         raise SingularError(f'{where}: link {link!r} cannot move in all six directions here')
     inertia = np.linalg.inv(J @ mobility)
-    return inertia, mobility @ inertia
-
-
-def bias(evaluator: Evaluator, q, qd, link: str, reference_frame: str) -> np.ndarray:
-    """Return the bias wrench (..., 6; N m, N) of Coriolis and centrifugal forces: Jbar' c - inertia dJ/dt qd."""
-    inertia, inverse = inertia_and_inverse(evaluator, q, link, reference_frame)
-    key, zeros = ('link_acceleration', link, reference_frame), np.zeros(evaluator.arrays.nv)
-    c = evaluator.evaluate('bias_torque', evaluator.weightless, None, q, qd)
-    dJ_qd = evaluator.evaluate(key, evaluator.load, None, q, qd, zeros)
-    return (np.swapaxes(inverse, -1, -2) @ c[..., None] - inertia @ dJ_qd[..., None])[..., 0]
-
-
-def gravity(evaluator: Evaluator, q, link: str, reference_frame: str) -> np.ndarray:
-    """Return the wrench (..., 6; N m, N) that holds the robot against gravity: Jbar' g."""
-    inverse = inertia_and_inverse(evaluator, q, link, reference_frame)[1]
-    g = evaluator.evaluate('gravity_torque', evaluator.load, None, q)
-    return (np.swapaxes(inverse, -1, -2) @ g[..., None])[..., 0]
+    if name == 'operational_space_inertia':
+        return inertia
+    inverse = mobility @ inertia
+    if name == 'consistent_inverse':
+        return inverse
+    # Jbar' h - inertia dJ/dt qd
+    qd = qd[0] if qd else np.zeros(evaluator.arrays.nv)
+    h = evaluator.evaluate('bias_torque', load, None, q, qd)
+    key = 'link_acceleration', link, reference_frame
+    dJ_qd = evaluator.evaluate_generic(key, q, qd, np.zeros(evaluator.arrays.nv))
+    return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]

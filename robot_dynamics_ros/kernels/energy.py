@@ -1,7 +1,7 @@
 """Kinetic and potential energy of the robot."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.centroidal import composite_inertias
+from robot_dynamics_ros.kernels.centroidal import mass_moments
 from robot_dynamics_ros.kernels.inertia import inertia_times
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.motion import link_velocity
@@ -40,6 +40,21 @@ def potential_energy(model, work, q, gravity, V):
     Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
     Siciliano et al. 2009, section 7.1.2.
     """
-    composite_inertias(model, work, q)
+    for i in range(1, model.parent.shape[0]):
+        joint_transform(model, q, i, work.E, work.r)
+    mass_moments(model, work)
     # V = -gravity . sum of m c
     V[0] = -(gravity[0] * work.I_c[0, 1] + gravity[1] * work.I_c[0, 2] + gravity[2] * work.I_c[0, 3])
+
+
+@kernel
+def total_energy(model, work, q, qd, gravity, E):
+    """Write E (1, J), the kinetic plus the potential energy at q (nq, rad or m), qd (nv, per s).
+
+    Writes ``E`` and the rows E r v f I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
+    Siciliano et al. 2009, section 7.1.
+    """
+    kinetic_energy(model, work, q, qd, E)
+    mass_moments(model, work)
+    # E = T - gravity . sum of m c
+    E[0] -= gravity[0] * work.I_c[0, 1] + gravity[1] * work.I_c[0, 2] + gravity[2] * work.I_c[0, 3]

@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
-from robot_dynamics_ros.kernels.ltdl import ltdl_solve
+from robot_dynamics_ros.kernels.ltdl import ltdl_solve_rows
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 
 
@@ -28,13 +28,13 @@ def by_mass_matrix(model, work, D):
 
     Reads ``model`` and M and d of ``work``, the factors of the mass matrix. Carpentier & Mansard 2018, section 4.
     """
-    for column in range(D.shape[1]):
-        # dFD_q = -M^-1 dID_q,  dFD_qd = -M^-1 dID_qd,  dFD_tau = M^-1
-        for row in range(D.shape[1]):
+    n = D.shape[1]
+    # dFD_q = -M^-1 dID_q,  dFD_qd = -M^-1 dID_qd,  dFD_tau = M^-1
+    for row in range(n):
+        for column in range(n):
             D[0, row, column] = -D[0, row, column]
             D[1, row, column] = -D[1, row, column]
             D[2, row, column] = 0.0
-        D[2, column, column] = 1.0
-        ltdl_solve(model, work.M, work.d, D[0, :, column])
-        ltdl_solve(model, work.M, work.d, D[1, :, column])
-        ltdl_solve(model, work.M, work.d, D[2, :, column])
+        D[2, row, row] = 1.0
+    for k in range(3):
+        ltdl_solve_rows(model, work.M, work.d, D[k])

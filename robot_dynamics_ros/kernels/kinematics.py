@@ -11,40 +11,9 @@ Accelerations are the time derivatives of these velocities: classical for 1, spa
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.motion import base_motion, link_motion, link_velocity
+from robot_dynamics_ros.kernels.poses import poses_to_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
-
-
-@kernel
-def link_poses(model, work, q, T):
-    """Write T (n + 1, 4, 4; m), the homogeneous pose of every link's frame in the base frame, at q (nq, rad or m).
-
-    Writes all of ``T`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
-    """
-    n = model.parent.shape[0] - 1
-    # T_0 = 1
-    for row in range(4):
-        for column in range(4):
-            T[0, row, column] = 1.0 if row == column else 0.0
-
-    for i in range(1, n + 1):
-        p = model.parent[i]
-        joint_transform(model, q, i, work.E, work.r)
-        # T_i = T_p [E_i' r_i; 0 1]
-        for row in range(3):
-            # a row of R_p E_i' is E_i times that row of R_p
-            for column in range(3):
-                T[i, row, column] = (
-                    T[p, row, 0] * work.E[i, column, 0]
-                    + T[p, row, 1] * work.E[i, column, 1]
-                    + T[p, row, 2] * work.E[i, column, 2]
-                )
-            T[i, row, 3] = (
-                T[p, row, 0] * work.r[i, 0] + T[p, row, 1] * work.r[i, 1] + T[p, row, 2] * work.r[i, 2] + T[p, row, 3]
-            )
-            T[i, 3, row] = 0.0
-        T[i, 3, 3] = 1.0
 
 
 @kernel
@@ -53,7 +22,7 @@ def frame_pose(model, work, q, i, rotation, origin, pose):
 
     Writes all of ``pose`` and the rows E r T of ``work``. Reads ``model``. RBDA eq. 2.28.
     """
-    link_poses(model, work, q, work.T)
+    poses_to_link(model, work, q, i)
     # pose = T_i [rotation origin; 0 1]
     for column in range(3):
         pose[0, column], pose[1, column], pose[2, column] = rotate(
@@ -70,7 +39,7 @@ def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
 
     Writes ``v`` and the rows E r v T of ``work``. Reads ``model``. RBDA eq. 4.10, link by link.
     """
-    link_poses(model, work, q, work.T)
+    poses_to_link(model, work, q, i)
     wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
     v[0], v[1], v[2], v[3], v[4], v[5] = to_reference_frame(work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz)
 
@@ -82,12 +51,16 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
     Writes ``a`` and the rows E r w v a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s,
     s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
     """
-    link_poses(model, work, q, work.T)
+    poses_to_link(model, work, q, i)
     for k in range(3):
         a[k] = 0.0
     base_motion(work, a)
-    for j in range(1, model.parent.shape[0]):
-        link_motion(model, work, q, qd, qdd, j)
+    for j in range(1, i + 1):
+        k = i
+        while k > j:
+            k = model.parent[k]
+        if k == j:
+            link_motion(model, work, q, qd, qdd, j)
     # a = R (a_i + B_i origin)
     x, y, z = origin[0], origin[1], origin[2]
     B = work.B
@@ -115,7 +88,7 @@ def jacobian(model, work, q, i, rotation, origin, view, J):
 
     Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
-    link_poses(model, work, q, work.T)
+    poses_to_link(model, work, q, i)
     for row in range(6):
         for k in range(J.shape[1]):
             J[row, k] = 0.0
@@ -145,12 +118,17 @@ def point_position(T, i, origin):
 def point_velocity(model, work, qd, i, origin):
     """Return the velocity of a point of link ``i`` at qd (nv, per s), in the axes of the base: six components.
 
-    Writes the row v of ``work`` for all links; reads their poses T and transforms. RBDA eq. 4.10, link by link.
+    Writes the row v of ``work`` for the links from the base to ``i``; reads their poses T and transforms.
+    RBDA eq. 4.10, link by link.
     """
     for k in range(6):
         work.v[0, k] = 0.0
-    for j in range(1, model.parent.shape[0]):
-        link_velocity(model, work, qd, j)
+    for j in range(1, i + 1):
+        k = i
+        while k > j:
+            k = model.parent[k]
+        if k == j:
+            link_velocity(model, work, qd, j)
     # v = R (v_i + w_i x origin)
     wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]
     wo_x, wo_y, wo_z = cross(wx, wy, wz, origin[0], origin[1], origin[2])

@@ -42,3 +42,28 @@ def ltdl_solve(model, L, d, x):
         while j > 0:
             x[i - 1] -= L[i - 1, j - 1] * x[j - 1]
             j = model.before[j]
+
+
+@kernel
+def ltdl_solve_rows(model, L, d, X):
+    """Write X (nv, nv) = (L' D L)^-1 X, with L and d from ``ltdl``, by operations on whole rows.
+
+    Reads ``model``, ``L`` and ``d``. Each column has the bits of ``ltdl_solve``. RBDA section 6.5, table 6.4.
+    """
+    n = X.shape[0]
+    # X = L'^-1 X
+    for i in range(n, 0, -1):
+        j = model.before[i]
+        while j > 0:
+            for column in range(n):
+                X[j - 1, column] -= L[i - 1, j - 1] * X[i - 1, column]
+            j = model.before[j]
+    # X = L^-1 D^-1 X
+    for i in range(1, n + 1):
+        for column in range(n):
+            X[i - 1, column] *= d[i]
+        j = model.before[i]
+        while j > 0:
+            for column in range(n):
+                X[i - 1, column] -= L[i - 1, j - 1] * X[j - 1, column]
+            j = model.before[j]

@@ -52,6 +52,20 @@ def rotor_momentum(model, i, f, row):
 
 
 @kernel
+def rotor_momentum_of_rate(model, i, rate, f):
+    """Write f[i] += spin z rate, the angular momentum (N m s) of joint ``i``'s rotor at ``rate`` (rad/s).
+
+    In link coordinates; it acts on the parent link, see ``rotor_momentum``.
+    """
+    k = model.geared[i]
+    if k > 0:
+        # f += [ spin_k z rate ; 0 ]
+        momentum = model.spin[k] * rate
+        for axis in range(3):
+            f[i, axis] += momentum * model.S[k, axis]
+
+
+@kernel
 def rotor_gyration(model, w, i, rate, f):
     """Write f[i] += spin w_p x z rate, the gyroscopic moment (N m) of joint ``i``'s rotor, in link coordinates.
 

@@ -9,7 +9,7 @@
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.kinematics import link_poses
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 

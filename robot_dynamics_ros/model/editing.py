@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.kernels.kinematics import link_poses
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.configuration import is_no_quaternion

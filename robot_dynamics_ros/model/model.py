@@ -96,6 +96,9 @@ class Workspace(NamedTuple):
     C: np.ndarray  # (n + 1, 3)                B' S, a couple
     f_ext: np.ndarray  # (n + 1, 6) N m, N     external wrench on the link, link frame
     J: np.ndarray  # (6, nv)                   Jacobian of a frame, or of the point at the base's origin
+    K: np.ndarray  # (nv, 6)                   L'^-1 J', the Jacobian by a factor of the mass matrix
+    A: np.ndarray  # (6, 6)                    J M^-1 J', then the inverse of its factor
+    Lambda: np.ndarray  # (6, 6)               operational-space inertia
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
@@ -109,7 +112,7 @@ class Workspace(NamedTuple):
         shapes = [(n + 1, *shape) for shape in of_links]
         shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 6), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
-        return [*shapes, (n + 1, 6), (6, nv)]
+        return [*shapes, (n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6)]
 
 
 class JointLimits(NamedTuple):

@@ -8,6 +8,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError, SingularError
+from robot_dynamics_ros.evaluation import operational_space
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
@@ -82,6 +83,30 @@ def test_a_singular_position_is_refused_by_its_place():
             call()
     with pytest.raises(SingularError, match=r"^q: link 'tool' cannot move"):
         robot_of('tree').operational_space_inertia(np.ones(3), 'tool')
+
+
+def conditions(robot, q):
+    """Return the conditions of J M^-1 J' at q (count, 6)."""
+    J = robot.jacobian(q, LINK, 'world')
+    return np.linalg.cond(J @ robot.mass_matrix_inverse(q) @ np.swapaxes(J, -1, -2))
+
+
+@pytest.mark.parametrize('name', ['operational_space_inertia', 'consistent_inverse', 'operational_space_bias'])
+def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
+    """The exact way yields the kernel's numbers, and results at a condition near its bound are those of it."""
+    robot, (q, qd, _) = robot_of('aubo_i5').with_binding('generic'), drawn(3, 5)
+    vectors = (q, qd) if name == 'operational_space_bias' else (q,)
+    evaluator, load = robot._evaluator, robot._weightless
+    found = operational_space.exact(evaluator, name, load, LINK, 'world', *vectors)
+    expected = operational_space.evaluate(evaluator, name, load, None, LINK, 'world', *vectors)
+    assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
+    # the condition grows with the square of 1 / sin(q_5): 0.9e12, where the bound of the kernel may be above 1e12
+    near = q.copy()
+    near[:, 4] = 1e-4
+    near[:, 4] *= np.sqrt(conditions(robot, near) / 0.9e12)
+    assert (abs(conditions(robot, near) - 0.9e12) < 0.05e12).all()
+    found = operational_space.evaluate(evaluator, name, load, None, LINK, 'world', near, *vectors[1:])
+    assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize('seed', range(30))

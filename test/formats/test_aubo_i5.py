@@ -14,7 +14,7 @@ from robot_dynamics_ros.formats.library import named_model, share_folder
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.crba import crba
-from robot_dynamics_ros.kernels.kinematics import link_poses
+from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Model, Workspace

@@ -113,6 +113,11 @@ def test_center_of_mass_and_momentum_are_pinocchios(seed):
     assert trees.relative_error(trees.center_of_mass(c.arrays, c.s.q), expected) < TOLERANCE
     A = angular_first(p.pin.computeCentroidalMap(p.model, p.data, p.q)).reshape(6, -1)
     assert trees.relative_error(trees.centroidal_momentum_matrix(c.arrays, c.s.q)[:, p.order], A) < TOLERANCE
+    J = p.pin.jacobianCenterOfMass(p.model, p.data, p.q).reshape(3, -1)
+    assert trees.relative_error(trees.center_of_mass_jacobian(c.arrays, c.s.q)[:, p.order], J) < TOLERANCE
+    h = angular_first(p.pin.computeCentroidalMomentum(p.model, p.data, p.q, c.s.qd[p.order]).vector)
+    scale = max(np.abs(h).max(), np.abs(A).max())
+    assert np.abs(trees.centroidal_momentum(c.arrays, c.s.q, c.s.qd) - h).max() < TOLERANCE * scale
 
 
 @SEED
@@ -122,7 +127,8 @@ def test_momentum_is_the_twins_about_the_center_of_mass(seed):
     center = trees.center_of_mass(c.arrays, c.s.q)
     expected = np.concatenate([about_base[:3] - np.cross(center, about_base[3:]), about_base[3:]])
     found = trees.centroidal_momentum_matrix(c.arrays, c.s.q) @ c.s.qd
-    assert np.abs(found - expected).max() < TOLERANCE * np.abs(about_base).max()
+    for momentum in (found, trees.centroidal_momentum(c.arrays, c.s.q, c.s.qd)):
+        assert np.abs(momentum - expected).max() < TOLERANCE * np.abs(about_base).max()
 
 
 @SEED
@@ -131,4 +137,5 @@ def test_center_of_mass_moves_with_momentum_over_mass(seed):
     after, before = (trees.center_of_mass(c.arrays, moved(c, t)[0]) for t in (STEP, -STEP))
     mass = sum(joint.inertia[0] for joint in c.joints)
     found = trees.centroidal_momentum_matrix(c.arrays, c.s.q)[3:] @ c.s.qd / mass
-    assert np.abs((after - before) / (2.0 * STEP) - found).max() < 1e-6
+    for velocity in (found, trees.center_of_mass_jacobian(c.arrays, c.s.q) @ c.s.qd):
+        assert np.abs((after - before) / (2.0 * STEP) - velocity).max() < 1e-6

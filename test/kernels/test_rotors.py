@@ -181,6 +181,7 @@ def test_momentum(seed):
     momentum[:3] -= np.cross(center, momentum[3:])
     A = trees.centroidal_momentum_matrix(c.arrays, s.q)
     assert trees.relative_error(A @ s.qd, momentum) < TOLERANCE
+    assert trees.relative_error(trees.centroidal_momentum(c.arrays, s.q, s.qd), momentum) < TOLERANCE
 
 
 def _spinning_only(rotor):

@@ -22,6 +22,8 @@ from robot_dynamics_ros.kernels import (
     friction,
     kinematics,
     mass_matrix_inverse,
+    operational_space,
+    poses,
     regressor,
     rnea,
     rnea_derivatives,
@@ -67,6 +69,12 @@ def calls():
             with_wrenches.forward_derivatives_with_wrenches, [(q,), (qd,), (tau,)], 1, (3, n, n)
         ),
     }  # fmt: skip
+    frame, none, os = [11, TURN, POINT, 1], np.zeros((len(q), n)), operational_space
+    of_a_frame = {
+        'operational_space_inertia': (os.operational_space_inertia, [(q,), *frame], (6, 6)),
+        'consistent_inverse': (os.consistent_inverse, [(q,), *frame], (n, 6)),
+        'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, (f_ext,), *frame], (6,)),
+    }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
         'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
@@ -86,6 +94,7 @@ def calls():
             name: (kernel, batch_loop(kernel), [*motion, (rows,), gravity, view], shape)
             for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
         },
+        **{name: (kernel, batch_loop(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
         'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
@@ -112,7 +121,7 @@ def calls():
             [(q,)],
             (n, n),
         ),
-        'link_poses': (kinematics.link_poses, batch_loop(kinematics.link_poses), [(q,)], (n + 1, 4, 4)),
+        'link_poses': (poses.link_poses, batch_loop(poses.link_poses), [(q,)], (n + 1, 4, 4)),
         'frame_pose': (kinematics.frame_pose, batch_loop(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
         'frame_velocity': (
             kinematics.frame_velocity,
@@ -134,6 +143,19 @@ def calls():
             [(q,)],
             (6, n),
         ),
+        'center_of_mass_jacobian': (
+            centroidal.center_of_mass_jacobian,
+            batch_loop(centroidal.center_of_mass_jacobian),
+            [(q,)],
+            (3, n),
+        ),
+        'centroidal_momentum': (
+            centroidal.centroidal_momentum,
+            batch_loop(centroidal.centroidal_momentum),
+            [(q,), (qd,)],
+            (6,),
+        ),
+        'total_energy': (energy.total_energy, batch_loop(energy.total_energy), [(q,), (qd,), gravity], (1,)),
         'kinetic_energy': (energy.kinetic_energy, batch_loop(energy.kinetic_energy), [(q,), (qd,)], (1,)),
         'potential_energy': (energy.potential_energy, batch_loop(energy.potential_energy), [(q,), gravity], (1,)),
         'torque_regressor': (

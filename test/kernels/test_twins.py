@@ -177,3 +177,13 @@ def test_potential_energy(seed):
     scale = 9.81 * max(joint.inertia[0] for joint in joints)  # J, the heaviest link lifted by 1 m
     expected = naive.potential_energy(joints, s.q, s.gravity)
     assert abs(trees.potential_energy(model, s.q, s.gravity) - expected) < TOLERANCE * scale
+
+
+@SEED
+def test_total_energy(seed):
+    """Kinetic plus potential energy, relative to the larger scale of both."""
+    joints, model, s = case(seed)
+    kinetic = naive.kinetic_energy(joints, s.q, s.qd)
+    scale = max(kinetic, 9.81 * max(joint.inertia[0] for joint in joints))  # J
+    expected = kinetic + naive.potential_energy(joints, s.q, s.gravity)
+    assert abs(trees.total_energy(model, s.q, s.qd, s.gravity) - expected) < TOLERANCE * scale

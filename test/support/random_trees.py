@@ -20,6 +20,7 @@ from robot_dynamics_ros.kernels import (
     energy_regressors,
     forward_derivatives,
     kinematics,
+    poses,
     regressor,
     rnea,
     rnea_derivatives,
@@ -189,7 +190,7 @@ def mass_matrix(model, q, return_work=False):
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
-    batch_loop(kinematics.link_poses)(model, work, q[None], T[None])
+    batch_loop(poses.link_poses)(model, work, q[None], T[None])
     return T
 
 
@@ -228,6 +229,27 @@ def centroidal_momentum_matrix(model, q):
     work, A, q = _prepare(model, (6, len(model.S) - 1), q)
     batch_loop(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
     return A
+
+
+def center_of_mass_jacobian(model, q):
+    """Return J (3, nv) by ``center_of_mass_jacobian``."""
+    work, J, q = _prepare(model, (3, len(model.S) - 1), q)
+    batch_loop(centroidal.center_of_mass_jacobian)(model, work, q[None], J[None])
+    return J
+
+
+def centroidal_momentum(model, q, qd):
+    """Return h (6,) by ``centroidal_momentum``."""
+    work, h, q, qd = _prepare(model, (6,), q, qd)
+    batch_loop(centroidal.centroidal_momentum)(model, work, q[None], qd[None], h[None])
+    return h
+
+
+def total_energy(model, q, qd, gravity):
+    """Return the total energy by ``total_energy``."""
+    work, E, q, qd = _prepare(model, (1,), q, qd)
+    batch_loop(energy.total_energy)(model, work, q[None], qd[None], gravity, E[None])
+    return E[0]
 
 
 def kinetic_energy(model, q, qd):

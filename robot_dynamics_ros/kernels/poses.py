@@ -1,0 +1,61 @@
+"""Poses of the links in the base frame, from the base outwards."""
+
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
+
+
+@kernel
+def link_poses(model, work, q, T):
+    """Write T (n + 1, 4, 4; m), the homogeneous pose of every link's frame in the base frame, at q (nq, rad or m).
+
+    Writes all of ``T`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
+    """
+    n = model.parent.shape[0] - 1
+    # T_0 = 1
+    for row in range(4):
+        for column in range(4):
+            T[0, row, column] = 1.0 if row == column else 0.0
+
+    for i in range(1, n + 1):
+        pose_of_link(model, work, q, i, T)
+
+
+@kernel
+def pose_of_link(model, work, q, i, T):
+    """Write T_i (4, 4; m), the homogeneous pose of link ``i`` in the base frame, and E and r of its joint.
+
+    Reads ``model``, q (nq, rad or m) and T of the parent. RBDA eq. 2.28.
+    """
+    p = model.parent[i]
+    joint_transform(model, q, i, work.E, work.r)
+    # T_i = T_p [E_i' r_i; 0 1]
+    for row in range(3):
+        # a row of R_p E_i' is E_i times that row of R_p
+        for column in range(3):
+            T[i, row, column] = (
+                T[p, row, 0] * work.E[i, column, 0]
+                + T[p, row, 1] * work.E[i, column, 1]
+                + T[p, row, 2] * work.E[i, column, 2]
+            )
+        T[i, row, 3] = (
+            T[p, row, 0] * work.r[i, 0] + T[p, row, 1] * work.r[i, 1] + T[p, row, 2] * work.r[i, 2] + T[p, row, 3]
+        )
+        T[i, 3, row] = 0.0
+    T[i, 3, 3] = 1.0
+
+
+@kernel
+def poses_to_link(model, work, q, i):
+    """Write the rows E r T of ``work`` at q (nq, rad or m) of the base, of link ``i`` and of the links between them.
+
+    Reads ``model``. RBDA eq. 2.28, composed from base to tip.
+    """
+    for row in range(4):
+        for column in range(4):
+            work.T[0, row, column] = 1.0 if row == column else 0.0
+    for j in range(1, i + 1):
+        k = i
+        while k > j:
+            k = model.parent[k]
+        if k == j:
+            pose_of_link(model, work, q, j, work.T)
