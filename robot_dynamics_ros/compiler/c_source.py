@@ -134,7 +134,11 @@ def header(export: Export) -> str:
 
 
 def source(export: Export) -> str:
-    """Return the source file: constants, sine and cosine, and the functions."""
+    """Return the source file: constants, sine and cosine, and the functions.
+
+    Raises ArithmeticError where a constant would not be finite: ZeroDivisionError for a joint without inertia in
+    forward dynamics.
+    """
     prefix = export.prefix
     fields = np.split(export.load, np.cumsum([*LOAD.values()])[:-1])
     definitions = [_definition(prefix, function) for function in export.functions]
@@ -325,6 +329,8 @@ def _field(k: int) -> str:
 def _text(value) -> str:
     """Return the name of a value in the file, or the number."""
     if not isinstance(value, Symbol):
+        if not math.isfinite(value):
+            raise OverflowError
         return repr(float(value))
     if value.operation == 'input':
         array, k = value.arguments

@@ -11,6 +11,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.documented import ARGUMENTS
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key
+from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
@@ -27,8 +28,9 @@ Program = str | tuple[str, str] | tuple[str, str, str]
 def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Sequence[Program]) -> list[Path]:
     """Write source, header and CMakeLists.txt of the functions for ``programs`` and return their paths.
 
-    Raises ArgumentError, before anything is written, for a program that does not exist or occurs twice, and for a file
-    in ``folder`` that is not of an earlier export of this robot.
+    Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
+    in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
+    dynamics.
     """
     model = evaluator.model
     if not model.joint_names:
@@ -45,11 +47,14 @@ def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Seq
         functions=_functions(evaluator, prefix, programs),
     )
     folder = Path(folder)
-    texts = {
-        folder / f'{export.title}.h': c_source.header(export),
-        folder / f'{export.title}.c': c_source.source(export),
-        folder / 'CMakeLists.txt': c_source.cmake(export),
-    }
+    try:
+        texts = {
+            folder / f'{export.title}.h': c_source.header(export),
+            folder / f'{export.title}.c': c_source.source(export),
+            folder / 'CMakeLists.txt': c_source.cmake(export),
+        }
+    except ArithmeticError:
+        raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
     for path in texts:
         if path.exists() and export.mark not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
             raise ArgumentError(f'folder: {path} exists and is not of an export of {export.title}; choose another one')
@@ -57,6 +62,14 @@ def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Seq
     for path, text in texts.items():
         path.write_text(text, encoding='utf-8')
     return list(texts)
+
+
+def _reason(evaluator: Evaluator) -> str:
+    """Return why a constant of the code is not finite."""
+    velocity = evaluator.generic.velocity_without_inertia(neutral(evaluator.model.arrays)[None])
+    if velocity is None:
+        return 'its numbers are too large for constants in C'
+    return f'joint {evaluator.model.joint_of_velocity(velocity)!r} has no inertia to accelerate'
 
 
 def _joints(evaluator: Evaluator) -> list[c_source.Joint]:
