@@ -29,6 +29,10 @@ LOAD = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 """Fields of the run-time inputs, in the order of the entries of ``load``."""
 
 
+LICENCE = f'SPDX-License-{"Identifier"}: Apache-2.0'
+"""Line of the licence of generated files; this one is that of no file here."""
+
+
 class Joint(NamedTuple):
     """A joint, and how many entries of joint vectors belong to it."""
 
@@ -94,7 +98,7 @@ def header(export: Export) -> str:
             '1e5 rad, quaternions (x, y, z, w) of length 1. It has no state and allocates nothing, so threads may call '
             'it at the same time. The result may be the array of an argument.',
             '',
-            'SPDX-License-Identifier: Apache-2.0',
+            LICENCE,
             'You may use, change and distribute this file under the Apache License 2.0. What it contains of your robot '
             'description remains yours.',
         ),
@@ -150,7 +154,7 @@ def source(export: Export) -> str:
             f'C99; needs fma of math.h. Compile with -ffp-contract=off for the bits of robot_dynamics_ros. See '
             f'{export.title}.h for units and licence.',
             '',
-            'SPDX-License-Identifier: Apache-2.0',
+            LICENCE,
         ),
         [f'#include "{export.title}.h"'],
         ['#include <float.h>', '#include <math.h>'],
@@ -186,7 +190,7 @@ def cmake(export: Export) -> str:
         [
             f'# {export.mark}',
             '#',
-            '# SPDX-License-Identifier: Apache-2.0',
+            f'# {LICENCE}',
             'cmake_minimum_required(VERSION 3.10...3.31)',
             f'project({title} LANGUAGES C)',
             '',
