@@ -30,7 +30,7 @@ LOAD = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 
 
 LICENCE = f'SPDX-License-{"Identifier"}: Apache-2.0'
-"""Line of the licence of generated files; this one is that of no file here."""
+"""Line of generated files, in two parts here: it is not the line of this file."""
 
 
 class Joint(NamedTuple):
@@ -165,6 +165,9 @@ def source(export: Export) -> str:
             '#endif',
             '#if DBL_MANT_DIG != 53 || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2',
             '#error "double has to be the 64-bit format of IEEE 754, evaluated in that precision"',
+            '#endif',
+            '#if defined(__clang__)',
+            '#pragma STDC FP_CONTRACT OFF',
             '#endif',
         ],
         [
