@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.batch_layout import indented
 from robot_dynamics_ros.compiler.c_text import comment, string
 from robot_dynamics_ros.compiler.emit import CHAIN, count, needed, unseen
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
@@ -256,14 +255,14 @@ def _definition(prefix: str, function: Function) -> list[str]:
         *(f'result[{k}] = {_text(value)};' for k, value in enumerate(results)),
         f'return {finite} == 0.0;',
     ]
-    return [f'/* {count(results)}. */', _prototype(prefix, function), '{', *indented(1, lines), '}']
+    return [f'/* {count(results)}. */', _prototype(prefix, function), '{', *_indented(1, lines), '}']
 
 
 def _sine_and_cosine(prefix: str) -> list[str]:
     """Return the lines of sine and cosine, from the kernel that all bindings use."""
     tape = Tape()
     (x,) = tape.inputs('x', 1)
-    sine, cosine = tape.run(sincos, x)
+    sine, cosine = tape.traced(sincos)(x)
     lines = _operations(needed((sine, cosine)))
     return [
         '/* Sines and cosines of angles of at most 1e5 rad. Cody & Waite 1980, chapter 8; polynomials of fdlibm. */',
@@ -272,7 +271,7 @@ def _sine_and_cosine(prefix: str) -> list[str]:
         '{',
         '    for (int k = 0; k < count; k++) {',
         '        const double x_0 = x[k];',
-        *indented(2, lines),
+        *_indented(2, lines),
         f'        sines[k] = {_text(sine)};',
         f'        cosines[k] = {_text(cosine)};',
         '    }',
@@ -345,6 +344,11 @@ def _text(value) -> str:
     if value.operation in ('sin', 'cos'):
         return f'{value.operation}_{_text(value.arguments[0])}'
     return f't{value.number}'
+
+
+def _indented(depth: int, lines: list[str]) -> list[str]:
+    """Return lines at a depth of indentation."""
+    return ['    ' * depth + line for line in lines]
 
 
 def _joined(parts: list[list[str]]) -> list[str]:

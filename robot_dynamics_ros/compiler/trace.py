@@ -76,18 +76,18 @@ class Symbol:
         """Return other / self for a number."""
         return self.tape.value('/', float(other), self)
 
-    def __neg__(self):
-        """Return -self."""
-        return self.arguments[0] if self.operation == 'neg' else self.tape.value('neg', self)
-
     def __abs__(self):
-        """Return the absolute value of self."""
+        """Return the magnitude of self."""
         return self.tape.value('abs', self)
 
     @property
-    def real(self):
-        """Real part of self, a real number."""
+    def real(self) -> 'Symbol':
+        """The value itself: symbols are real."""
         return self
+
+    def __neg__(self):
+        """Return -self."""
+        return self.arguments[0] if self.operation == 'neg' else self.tape.value('neg', self)
 
 
 class Tape:
@@ -109,23 +109,23 @@ class Tape:
         """Return the input array ``name`` (count,), symbols."""
         return np.array([self.value('input', name, k) for k in range(count)], object)
 
-    def run(self, kernel, *arguments):
-        """Run a kernel on symbols, numbers and arrays of both, and return what it returns.
-
-        A ``sincos`` that the kernel calls is two operations; ``sincos`` itself is traced like any other kernel.
-        """
-        return self._undecorated(kernel)(*arguments)
+    def run(self, kernel, *arguments) -> None:
+        """Run a kernel on arrays of symbols and numbers."""
+        self._undecorated(kernel)(*arguments)
 
     def _undecorated(self, kernel):
         """Return the Python function of a kernel, which calls the Python functions of other kernels."""
+        if kernel not in self._plain:
+            self._plain[kernel] = self.traced(kernel)
+            names = self._plain[kernel].__globals__
+            names.update({name: self._undecorated(it) for name, it in names.items() if hasattr(it, 'py_func')})
+        return self._plain[kernel]
+
+    def traced(self, kernel) -> FunctionType:
+        """Return the Python function of a kernel with fused multiply-adds of this trace."""
         python = kernel.py_func
-        names = dict(python.__globals__)
         fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
-        plain = FunctionType(python.__code__, names, python.__name__, None, fma)
-        self._plain.setdefault(kernel, plain)
-        called = {name: it for name, it in names.items() if hasattr(it, 'py_func')}
-        names.update({name: self._plain.get(it) or self._undecorated(it) for name, it in called.items()})
-        return plain
+        return FunctionType(python.__code__, dict(python.__globals__), python.__name__, None, fma)
 
     def _sincos(self, x):
         """Return sine and cosine of a symbol, each a separate operation."""

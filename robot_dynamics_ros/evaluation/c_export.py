@@ -9,7 +9,7 @@ from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, OF_A_FRAME, Algor
 from robot_dynamics_ros.compiler.c_text import identifier, numbered
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.documented import ARGUMENTS
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX, Dynamics
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -17,6 +17,7 @@ from robot_dynamics_ros.model.joint_types import KINDS
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """What is exported by default."""
 WITHOUT_METHOD = {
+    'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
     'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
@@ -30,7 +31,7 @@ def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Seq
 
     Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
     in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
-    dynamics.
+    dynamics, and for a Coriolis matrix of joints that have none.
     """
     model = evaluator.model
     if not model.joint_names:
@@ -86,6 +87,8 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -
     """Return the functions for ``programs``, with identifiers that differ."""
     if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
         raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
+    if 'coriolis_matrix' in programs and set(WITHOUT_CORIOLIS_MATRIX).intersection(evaluator.model.joint_kinds):
+        raise ModelError(f'Coriolis matrix: qd of {evaluator.model.name} is not the time derivative of q')
     functions: dict[Key, c_source.Function] = {}
     for program in programs:
         key = _key(program)

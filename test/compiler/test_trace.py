@@ -125,7 +125,7 @@ def test_a_sum_with_a_product_of_numbers_is_not_rounded_before():
 def test_sine_and_cosine_themselves_can_be_traced():
     tape = Tape()
     (x,) = tape.inputs('x', 1)
-    results = tape.run(sincos, x)
+    results = tape.traced(sincos)(x)
     assert {value.operation for value in needed(results)} == {'input', '+', '-', '*', 'neg', 'abs', 'fma', 'fnma'}
     for angle in np.linspace(-20.0, 20.0, 101):
         found = evaluated(results, {'x': [angle]})
