@@ -19,6 +19,7 @@ NODES = (
 EXECUTABLES = [
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
     f'demo_motion = {PACKAGE}.tools.demo_motion:main',
+    f'export_c = {PACKAGE}.tools.export_c:main',
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']

@@ -18,7 +18,7 @@ matplotlib.use('agg')
 import matplotlib.pyplot as plt
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ('calls_from_python', 'compiled_loops', 'batches', 'joints', 'start_up', 'node_latency', 'soak')
+SCRIPTS = ('calls_from_python', 'compiled_loops', 'exported_c', 'batches', 'joints', 'start_up', 'node_latency', 'soak')
 RESULTS = FOLDER / 'RESULTS.md'
 
 

@@ -1,6 +1,6 @@
 """``Robot``: creation, changed copies and description of a robot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +9,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
 from robot_dynamics_ros.compiler.compiled_robot import code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program, write_c
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
 from robot_dynamics_ros.formats.actuators import with_actuators
@@ -190,6 +191,15 @@ class Robot(Dynamics):
         ``kernel``. The address is valid as long as the robot exists. Raises ArgumentError as ``kernel`` does.
         """
         return self._evaluator.code(program, 'address', link, reference_frame)
+
+    def export_c(self, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
+        """Write quantities of this robot as C99, and a CMakeLists.txt; return the paths of the files.
+
+        The results have the same bits as those of the methods. Gravity, the last link's inertia with its payload, and a
+        wrench on that link are run-time arguments. Raises ArgumentError, before anything is written, for a program that
+        does not exist and for a file in ``folder`` that is not of an earlier export of this robot.
+        """
+        return write_c(self._evaluator, self.digest, folder, programs)
 
     @property
     def load(self) -> np.ndarray:

@@ -62,6 +62,12 @@ ARGUMENTS = {
     'binding': ("{'generic', 'adaptive', 'specialised'}", 'How code is chosen.'),
     'quantities': ('str', 'Names of methods, for instance ``inverse_dynamics``.'),
     'threads': ('int, optional', 'Number of cores that a large batch may use. Default: all.'),
+    'folder': ('str or Path', 'Folder of the files. It is created if it does not exist.'),
+    'programs': (
+        'list of str or tuple',
+        'Quantities: names such as ``inverse_dynamics``, and for one of a frame tuples such as '
+        "``('link_pose', 'tool0')`` and ``('jacobian', 'tool0', 'local')``.",
+    ),
     'program': ('str', 'Name of a quantity, for instance ``inverse_dynamics``.'),
 }
 """Type with shape, and description with unit, of each argument."""

@@ -16,6 +16,8 @@ from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.payload import Payload, loaded
 
 ALIGNED = 'local_world_aligned'
+WITHOUT_CORIOLIS_MATRIX = ('planar', 'spherical', 'free')
+"""Joint types where qd is not the time derivative of q."""
 
 
 @documented
@@ -51,7 +53,7 @@ class Dynamics:
         self._evaluate = self._evaluator.evaluate
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
-        self._qd_is_derivative_of_q = not {'planar', 'spherical', 'free'}.intersection(model.joint_kinds)
+        self._qd_is_derivative_of_q = not set(WITHOUT_CORIOLIS_MATRIX).intersection(model.joint_kinds)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
     nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')

@@ -13,6 +13,7 @@ from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped
 
 PYTHON = {
@@ -21,6 +22,7 @@ PYTHON = {
     '*': lambda a, b: a * b,
     '/': lambda a, b: a / b,
     'neg': lambda a: -a,
+    'abs': abs,
     'fma': lambda a, b, c: a * b + c,
     'fnma': lambda a, b, c: c - a * b,
     'sin': math.sin,
@@ -118,6 +120,17 @@ def test_a_sum_with_a_product_of_numbers_is_not_rounded_before():
     assert tape.fma(near, near - 2.0**-29, -1.0) == -(2.0**-60)  # 0 if the product is rounded
     (a,) = tape.inputs('x', 1)
     assert tape.fma(near, near, a).arguments == (near, near, a)
+
+
+def test_sine_and_cosine_themselves_can_be_traced():
+    tape = Tape()
+    (x,) = tape.inputs('x', 1)
+    results = tape.traced(sincos)(x)
+    assert {value.operation for value in needed(results)} == {'input', '+', '-', '*', 'neg', 'abs', 'fma', 'fnma'}
+    for angle in np.linspace(-20.0, 20.0, 101):
+        found = evaluated(results, {'x': [angle]})
+        assert np.abs(found - [math.sin(angle), math.cos(angle)]).max() < 1e-14  # fma is rounded twice here
+    assert x.real is x and abs(x) is abs(x) is not x
 
 
 def test_products_with_zero_vanish(x):

@@ -91,6 +91,8 @@ def test_each_language_occurs():
         ('ros2 run robot_dynamics_ros feedforward_node --ros-args -p sourc:=x', 'sourc'),
         ('ros2 run robot_dynamics_ros feedforward_node --ros-args -p reference_age_limit:=long', 'reference_age_limit'),
         ('ros2 run robot_dynamics_ros gravity_compensation_node --ros-args -r joint_trajectory:=x', 'joint_trajectory'),
+        ('ros2 run robot_dynamics_ros export_c aubo_i5 exported --program mass', 'mass'),
+        ('ros2 run robot_dynamics_ros export_c aubo_i5 exported --programs mass_matrix', '--programs'),
         ('ros2 topic echo /gravity', '/gravity'),
         ('ros2 service call /dynamics_server/set_mass robot_dynamics_interfaces/srv/SetPayload "{}"', 'set_mass'),
         ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{kg: 1.0}"', 'kg'),

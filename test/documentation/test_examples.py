@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,7 +57,28 @@ def torques_of_random_states():
     return [*lines, 'the first 1000 are bit for bit those of this process: True']
 
 
-WANTED = {'1_torques_of_a_motion': torques_of_a_motion, '2_dask_cluster': torques_of_random_states}
+def torques_that_hold():
+    """Return each joint's line with the torque of gravity at the goal, and what the loop says about itself."""
+    for program in ('cmake', 'c++'):
+        if not shutil.which(program):
+            pytest.skip(f'this example builds a program, and {program} is missing')
+    goal, rest = [[0.4, -0.7, 0.9, 0.2, 1.1, 0.3]], np.zeros((1, 6))
+    (tau,) = torques(np.array(goal), rest, rest, payload=(1.5, (0.03, 0.0, 0.05)))
+    shown = ['-?0.00' if abs(torque) < 0.005 else f'{torque:.2f}' for torque in tau]
+    assert shown.count('-?0.00') <= 1
+    return [
+        *(f'{joint} +{text} N m' for joint, text in zip(JOINTS, shown, strict=True)),
+        'largest position error below 1e-6 rad: yes',
+        'a position that is NaN is refused: yes',
+        '3000 updates, 0 allocations',
+    ]
+
+
+WANTED = {
+    '1_torques_of_a_motion': torques_of_a_motion,
+    '2_dask_cluster': torques_of_random_states,
+    '3_control_loop_in_cpp': torques_that_hold,
+}
 
 
 def output_of(path):

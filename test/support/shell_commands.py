@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ import yaml
 
 from robot_dynamics_ros.control.ownership import PRESETS
 from robot_dynamics_ros.nodes import bringup
+from robot_dynamics_ros.tools import export_c
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -91,7 +93,10 @@ def check_ros2(arguments: list[str]) -> None:
     elif verb == 'run':
         package, executable, *rest = rest
         assert package == PACKAGE and executable in executables()
-        check_node(executable, rest)
+        if executable == 'export_c':
+            check_export(rest)
+        else:
+            check_node(executable, rest)
     elif verb == 'topic':
         what, *rest = (word for word in rest if word != '--once')
         topics = set().union(*map(topics_of, bringup.NODES))
@@ -145,6 +150,16 @@ def check_node(executable: str, arguments: list[str]) -> None:
             assert word == '--enclave', word
             policy = (ROOT / 'config' / 'security' / 'policy.xml').read_text(encoding='utf-8')
             assert f'path="{next(words)}"' in policy, arguments
+
+
+def check_export(arguments: list[str]) -> None:
+    """Run export_c, which refuses a robot, option or quantity that does not exist."""
+    robot, _, *options = arguments
+    with TemporaryDirectory() as folder, mock.patch.object(sys, 'argv', ['export_c', robot, folder, *options]):
+        try:
+            export_c.main()
+        except SystemExit as refused:
+            raise AssertionError(f'{arguments}: {refused}') from None
 
 
 def check_options(given: dict[str, str]) -> None:

@@ -1,0 +1,153 @@
+"""Export of a robot's quantities as C99: which functions there are, what is said about them, and the files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.compiler import c_source
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, OF_A_FRAME, Algorithm, algorithm_of_frame
+from robot_dynamics_ros.compiler.c_text import identifier, numbered
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.documented import ARGUMENTS
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX, Dynamics
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key
+from robot_dynamics_ros.model.configuration import neutral
+from robot_dynamics_ros.model.joint_types import KINDS
+
+PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
+"""What is exported by default."""
+WITHOUT_METHOD = {
+    'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
+    'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
+    'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
+}
+"""What is computed, and its unit, for quantities that no method of ``Dynamics`` has alone."""
+Program = str | tuple[str, str] | tuple[str, str, str]
+"""Name of a quantity; for one of a frame: name, link and (unless it is a pose) the reference frame."""
+
+
+def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Sequence[Program]) -> list[Path]:
+    """Write source, header and CMakeLists.txt of the functions for ``programs`` and return their paths.
+
+    Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
+    in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
+    dynamics, and for a Coriolis matrix of joints that have none.
+    """
+    model = evaluator.model
+    if not model.joint_names:
+        raise ModelError(f'{model.name}: no joint moves, so that there is nothing to export')
+    prefix = identifier(model.name, 'robot')
+    export = c_source.Export(
+        prefix=prefix,
+        robot=model.name,
+        digest=digest,
+        joints=_joints(evaluator),
+        base_link=model.link_names[0],
+        last_link=model.link_names[-1],
+        load=evaluator.load,
+        functions=_functions(evaluator, prefix, programs),
+    )
+    folder = Path(folder)
+    try:
+        texts = {
+            folder / f'{export.title}.h': c_source.header(export),
+            folder / f'{export.title}.c': c_source.source(export),
+            folder / 'CMakeLists.txt': c_source.cmake(export),
+        }
+    except ArithmeticError:
+        raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
+    for path in texts:
+        if path.exists() and export.mark not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
+            raise ArgumentError(f'folder: {path} exists and is not of an export of {export.title}; choose another one')
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        path.write_text(text, encoding='utf-8')
+    return list(texts)
+
+
+def _reason(evaluator: Evaluator) -> str:
+    """Return why a constant of the code is not finite."""
+    velocity = evaluator.generic.velocity_without_inertia(neutral(evaluator.model.arrays)[None])
+    if velocity is None:
+        return 'its numbers are too large for constants in C'
+    return f'joint {evaluator.model.joint_of_velocity(velocity)!r} has no inertia to accelerate'
+
+
+def _joints(evaluator: Evaluator) -> list[c_source.Joint]:
+    """Return the joints with the numbers of their coordinates and velocities."""
+    model = evaluator.model
+    kinds = [KINDS[kind] for kind in model.joint_kinds]
+    return [
+        c_source.Joint(name, kind, of_kind.coordinates, len(of_kind.velocities))
+        for name, kind, of_kind in zip(model.joint_names, model.joint_kinds, kinds, strict=True)
+    ]
+
+
+def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -> list[c_source.Function]:
+    """Return the functions for ``programs``, with identifiers that differ."""
+    if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
+        raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
+    if 'coriolis_matrix' in programs and set(WITHOUT_CORIOLIS_MATRIX).intersection(evaluator.model.joint_kinds):
+        raise ModelError(f'Coriolis matrix: qd of {evaluator.model.name} is not the time derivative of q')
+    functions: dict[Key, c_source.Function] = {}
+    for program in programs:
+        key = _key(program)
+        algorithm = ALGORITHMS[key] if isinstance(key, str) else _of_frame(evaluator, *key)
+        if key in functions:
+            raise ArgumentError(f'programs: {program!r:.80} occurs twice')
+        own = numbered(_identifier(prefix, key), {function.name for function in functions.values()})
+        arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
+        functions[key] = c_source.Function(own, algorithm, arrays, _paragraphs(key, algorithm))
+    return list(functions.values())
+
+
+def _key(program: Program) -> Key:
+    """Return the evaluator's key of a program; ArgumentError unless it has one of the forms of ``Program``."""
+    if isinstance(program, str) and program in ALGORITHMS:
+        return program
+    if isinstance(program, tuple) and len(program) in (2, 3) and isinstance(program[0], str):
+        name, link, *reference_frame = program
+        if name == 'link_pose' and not reference_frame:
+            return name, link, 'world'
+        if name != 'link_pose' and name in OF_A_FRAME:
+            return name, link, *(reference_frame or [ALIGNED])
+    raise ArgumentError(
+        f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
+        f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'
+    )
+
+
+def _of_frame(evaluator: Evaluator, name: str, link: str, reference_frame: str) -> Algorithm:
+    """Return the algorithm of a frame; UnknownNameError for its link, ArgumentError for its reference frame."""
+    frame = evaluator.model.frame(link)
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+    return algorithm_of_frame(name, frame, validation.REFERENCE_FRAMES.index(reference_frame))[1]
+
+
+def _identifier(prefix: str, key: Key) -> str:
+    """Return the name of a function, which another one may have, too."""
+    if isinstance(key, str):
+        return f'{prefix}_{key}'
+    name, link, reference_frame = key
+    of_link = f'{prefix}_{name}_{identifier(link, "link")}'
+    return of_link if name == 'link_pose' else f'{of_link}_{reference_frame}'
+
+
+def _paragraphs(key: Key, algorithm: Algorithm) -> tuple[str, ...]:
+    """Return what is said about a function: what it computes, then arguments and result with shapes and units."""
+    name = key if isinstance(key, str) else key[0]
+    if name in WITHOUT_METHOD:
+        computed, unit = WITHOUT_METHOD[name]
+    else:
+        method = getattr(Dynamics, name)
+        computed = (method.__doc__ or '').partition('\n')[0].replace('``', '')  # none with python -OO
+        _, unit = method.__annotations__['return'].__metadata__
+    if not isinstance(key, str):
+        computed += f' Frame: {key[1]}; reference frame: {key[2]}.'
+    shape = ' x '.join(map(str, algorithm.shape)) or '1'
+    return (
+        computed,
+        '',
+        *(f'{vector}: {ARGUMENTS[vector][1]}' for vector in algorithm.inputs),
+        f'result ({shape}): {unit}',
+    )

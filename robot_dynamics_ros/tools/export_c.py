@@ -1,0 +1,56 @@
+"""Export quantities of a robot as C99, with a CMakeLists.txt, for a controller or a microcontroller."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.validation import REFERENCE_FRAMES
+
+
+def main() -> None:
+    """Write the files and print their paths; on an error exit with 1 and the reason."""
+    parser = argparse.ArgumentParser(prog='export_c', description=__doc__)
+    parser.add_argument('robot', help='path of a URDF, or the name of a robot of the package, for instance aubo_i5')
+    parser.add_argument('folder', type=Path, help='folder of the files; it is created if it does not exist')
+    parser.add_argument(
+        '--program',
+        action='append',
+        metavar='NAME[:LINK[:FRAME]]',
+        help='quantity, for instance inverse_dynamics, link_pose:tool0 or jacobian:tool0:local; repeat it for several '
+        f'(default: {", ".join(PROGRAMS)})',
+    )
+    parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
+    parser.add_argument('--base-link', help='link whose frame becomes the base frame')
+    parser.add_argument('--tip-link', help='last link of the chain')
+    options = parser.parse_args()
+    try:
+        programs = [program(text) for text in options.program] if options.program else PROGRAMS
+        for path in robot_of(options).export_c(options.folder, programs):
+            print(path)
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'export_c: {error}')
+
+
+def robot_of(options) -> Robot:
+    """Return the robot that the options describe."""
+    is_urdf = Path(options.robot).suffix == '.urdf'
+    robot = Robot.from_urdf(options.robot) if is_urdf else Robot.named(options.robot)
+    if options.actuators:
+        robot = robot.with_actuators(options.actuators)
+    return robot.chain(options.base_link, options.tip_link) if options.base_link or options.tip_link else robot
+
+
+def program(text: str) -> Program:
+    """Return the program of ``name``, ``name:link`` or ``name:link:reference_frame``; a link's name may have colons."""
+    name, colon, link = text.partition(':')
+    if not colon:
+        return name
+    front, _, last = link.rpartition(':')
+    return (name, front, last) if front and last in REFERENCE_FRAMES else (name, link)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,311 @@
+"""Exported C: the bits of the specialised binding with each compiler, clean under sanitizers, whatever names are."""
+
+import ctypes
+import functools
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from support import random_trees as trees
+from support.facade_robots import robot_of
+from support.small_robots import general
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.model.model import Model
+
+STRICT = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
+OPTIMISED = ('-O2', '-ffp-contract=off')
+SANITIZED = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
+SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
+OF_A_LINK = [
+    ('link_pose', 'ee_link'),
+    ('link_velocity', 'ee_link', 'world'),
+    ('link_acceleration', 'foreArm_Link', 'local'),
+    ('jacobian', 'ee_link'),
+    ('jacobian', 'wrist1_Link', 'local'),
+]
+FUNCTIONS = ['link_pose_ee_link', 'link_velocity_ee_link_world', 'link_acceleration_foreArm_Link_local']
+FUNCTIONS += ['jacobian_ee_link_local_world_aligned', 'jacobian_wrist1_Link_local']
+STATES = 40
+
+compilers = pytest.mark.parametrize(
+    'compiler',
+    [
+        pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f'the compiler {name} is missing'))
+        for name in ('gcc', 'clang')
+    ],
+)
+
+
+def run(*command) -> str:
+    """Return what a command prints; it has to succeed."""
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    text = done.stdout.decode(errors='replace')
+    assert done.returncode == 0, text
+    return text
+
+
+def library(compiler: str, folder: Path, source: Path, *options) -> ctypes.CDLL:
+    """Return the library of an exported source file."""
+    path = folder / f'{compiler}.so'
+    run(compiler, *STRICT, *(options or OPTIMISED), '-shared', '-fPIC', source, '-o', path, '-lm')
+    return ctypes.CDLL(str(path))
+
+
+def called(function, vectors, load, shape):
+    """Return whether all numbers are finite, and the result, of an exported function."""
+    result = np.full(shape, 7.0)
+    function.restype = ctypes.c_bool
+    return function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (*vectors, load, result))), result
+
+
+def special_states(random, name, lengths):
+    """Return states with zeros and quarter turns, with large angles, and random ones."""
+    for k in range(STATES):
+        vectors = [random.normal(size=length) * 3.0 for length in lengths]
+        if k == 0:
+            vectors = [np.zeros(length) for length in lengths]
+        elif k < 4:
+            vectors[0] = np.round(vectors[0]) * np.pi / 2.0
+        elif k < 8:
+            vectors[0] = 3e4 * vectors[0]
+        yield vectors
+
+
+@functools.cache
+def aubo_i5() -> Robot:
+    return Robot.named('aubo_i5').with_binding('specialised')
+
+
+@compilers
+def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
+    base = aubo_i5()
+    _, source, _ = base.export_c(tmp_path, [*SPECIALISED, *OF_A_LINK])
+    exported, random = library(compiler, tmp_path, source), np.random.default_rng(1)
+    loaded = base.with_payload(Payload(2.0, (0.1, -0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, -9.0, 3.0))
+    assert base.binding == loaded.binding == 'specialised'
+    programs = [(name, name, ()) for name in SPECIALISED]
+    programs += [(name, function, frame) for (name, *frame), function in zip(OF_A_LINK, FUNCTIONS, strict=True)]
+    for name, function, frame in programs:
+        lengths = {'link_velocity': 2, 'link_acceleration': 3}.get(name, 1)
+        count = len(ALGORITHMS[name].inputs) if name in ALGORITHMS else lengths
+        for which in (base, loaded):
+            for vectors in special_states(random, name, [6] * count):
+                expected = getattr(which, name)(*vectors, *frame)
+                one = getattr(exported, f'aubo_i5_{function}')
+                finite, result = called(one, vectors, which.load, expected.shape)
+                assert finite and result.tobytes() == expected.tobytes(), (name, vectors)
+
+
+@compilers
+@pytest.mark.parametrize('case', ['tree', 'tree of 4', 'free', 'spherical', 'planar', 'cylindrical', 'helical'])
+def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
+    """Compared with the generic kernels, of which every program has one; a zero may have another sign there."""
+    made = {
+        'tree': lambda: robot_of('tree'),
+        'tree of 4': lambda: Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(3, count=4, chain=0.3))),
+    }
+    which = made[case]() if case in made else general(case, turned=True)
+    which = which.with_gravity((1.0, 2.0, -9.0)).with_binding('generic')
+    names = [name for name in ALGORITHMS if name not in ('link_poses', 'coriolis_matrix')]
+    if not {'planar', 'spherical', 'free'}.intersection(which._model.joint_kinds):
+        names.append('coriolis_matrix')
+    _, source, _ = which.export_c(tmp_path, names)
+    exported, random = library(compiler, tmp_path, source), np.random.default_rng(2)
+    for name in names:
+        for _ in range(5):
+            inputs = {
+                vector: random.normal(size=6 if 'base' in vector else which.nv) for vector in ALGORITHMS[name].inputs
+            }
+            inputs['q'] = which.random(random)
+            expected, vectors = getattr(which, name.removesuffix('_on_moving_base'))(**inputs), inputs.values()
+            function = getattr(exported, f'{source.stem.removesuffix("_dynamics")}_{name}')
+            finite, result = called(function, vectors, which.load, expected.shape)
+            assert finite and (result == expected).all(), name
+
+
+@compilers
+def test_a_robot_of_many_joints(compiler, tmp_path):
+    which = Robot(trees.Model.of('large', trees.BASE, trees.random_joints(7, count=20, chain=0.8)))
+    _, source, _ = which.export_c(tmp_path, ['inverse_dynamics', 'forward_dynamics'])
+    exported, random = library(compiler, tmp_path, source, '-O1', '-ffp-contract=off'), np.random.default_rng(6)
+    for name in ('inverse_dynamics', 'forward_dynamics'):
+        vectors = random.normal(size=(3, 20))
+        finite, result = called(getattr(exported, f'large_{name}'), vectors, which.load, 20)
+        assert finite and (result == getattr(which, name)(*vectors)).all()
+
+
+@compilers
+def test_wrench_and_payload_of_another_link(compiler, tmp_path):
+    which = aubo_i5().with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
+    _, source, _ = which.export_c(tmp_path, ['inverse_dynamics', 'forward_dynamics'])
+    exported, random = library(compiler, tmp_path, source), np.random.default_rng(3)
+    load = which.load
+    load[13:] = wrench = random.normal(size=6)
+    for name in ('inverse_dynamics', 'forward_dynamics'):
+        vectors = random.normal(size=(3, 6))
+        wrenches = {'wrist3_Link': wrench}
+        expected = getattr(which, name)(*vectors, wrenches=wrenches, reference_frame='local')
+        finite, result = called(getattr(exported, f'aubo_i5_{name}'), vectors, load, 6)
+        assert finite and (result == expected).all()
+
+
+@compilers
+def test_no_number_that_is_not_finite_goes_unnoticed(compiler, tmp_path):
+    _, source, _ = aubo_i5().export_c(tmp_path, ['inverse_dynamics', 'mass_matrix', ('link_pose', 'ee_link')])
+    exported = library(compiler, tmp_path, source)
+    for name, count, size in (('inverse_dynamics', 3, 6), ('mass_matrix', 1, 36), ('link_pose_ee_link', 1, 16)):
+        function, load = getattr(exported, f'aubo_i5_{name}'), aubo_i5().load
+        for value in (np.nan, np.inf, -np.inf):
+            for place in range(6 * count):
+                vectors = np.ones((count, 6))
+                assert called(function, vectors, load, size)[0]
+                vectors.flat[place] = value
+                assert not called(function, vectors, load, size)[0]
+
+
+@compilers
+def test_a_result_may_overwrite_an_argument(compiler, tmp_path):
+    _, source, _ = aubo_i5().export_c(tmp_path, ['inverse_dynamics'])
+    function = library(compiler, tmp_path, source).aubo_i5_inverse_dynamics
+    q, qd, qdd = np.random.default_rng(4).normal(size=(3, 6))
+    expected = aubo_i5().inverse_dynamics(q, qd, qdd)
+    function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (q, qd, qdd, aubo_i5().load, qdd)))
+    assert (qdd == expected).all()
+
+
+@compilers
+def test_nothing_is_needed_but_fma_and_nothing_is_written_but_results(compiler, tmp_path):
+    _, source, _ = aubo_i5().export_c(tmp_path, [*SPECIALISED[:6], *OF_A_LINK])
+    assert set(re.findall(r'#include (.*)', source.read_text())) == {
+        '"aubo_i5_dynamics.h"',
+        '<float.h>',
+        '<math.h>',
+    }
+    run(compiler, *STRICT, *OPTIMISED, '-fno-builtin', '-fno-pic', '-c', source, '-o', tmp_path / 'it.o')
+    symbols = [line.split()[-2:] for line in run('nm', tmp_path / 'it.o').splitlines()]
+    assert [name for kind, name in symbols if kind == 'U'] == ['fma']
+    assert {kind for kind, _ in symbols} <= {'U', 'T', 't', 'R', 'r'}  # no writable memory
+
+
+DRIVER = """
+#include <stdlib.h>
+#include "aubo_i5_dynamics.h"
+
+static double *vector(size_t n) {
+    double *const it = malloc(n * sizeof(double));
+    for (size_t k = 0; k < n; k++) it[k] = 0.1 * (double)(k + 1);
+    return it;
+}
+
+int main(void) {
+    double *const q = vector(6), *const qd = vector(6), *const x = vector(6);
+    aubo_i5_load *const load = malloc(sizeof *load);
+    *load = aubo_i5_default_load;
+    for (int turn = -3; turn < 4; turn++) {
+        q[0] = 1e4 * turn;
+        %s
+    }
+    free(load);
+    free(x);
+    free(qd);
+    free(q);
+    return 0;
+}
+"""
+
+
+@compilers
+def test_sanitizers_find_nothing(compiler, tmp_path):
+    made = subprocess.run(
+        [compiler, *SANITIZED, '-x', 'c', '-', '-o', tmp_path / 'empty'],
+        input=b'int main(void) { return 0; }',
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip(f'{compiler} has no sanitizers here: {made.stderr.decode()[-200:]}')
+    _, source, _ = aubo_i5().export_c(tmp_path, [*SPECIALISED, *OF_A_LINK])
+    calls = []
+    for head in re.findall(r'bool (\w+)\(\n?(.*?)\);', source.with_suffix('.h').read_text(), re.DOTALL):
+        inputs, size = re.findall(r'const double (\w+)\[', head[1]), re.search(r'result\[(\d+)\]', head[1])[1]
+        arguments = ', '.join({'q': 'q', 'qd': 'qd'}.get(name, 'x') for name in inputs)
+        calls.append(f'{{ double *r = vector({size}); if (!{head[0]}({arguments}, load, r)) return 1; free(r); }}')
+    assert len(calls) == len(SPECIALISED) + len(OF_A_LINK)
+    (tmp_path / 'main.c').write_text(DRIVER % '\n        '.join(calls))
+    program = tmp_path / 'main'
+    run(compiler, '-std=c99', '-O1', '-ffp-contract=off', *SANITIZED, source, tmp_path / 'main.c', '-o', program, '-lm')
+    run(program)
+
+
+@compilers
+@pytest.mark.parametrize('option', ['-ffast-math', '-ffinite-math-only', '-funsafe-math-optimizations'])
+def test_options_that_would_break_it_are_refused(compiler, option, tmp_path):
+    if compiler == 'clang' and option == '-funsafe-math-optimizations':
+        pytest.skip('clang does not tell the code about this option')
+    _, source, _ = aubo_i5().export_c(tmp_path, ['gravity_torque'])
+    done = subprocess.run([compiler, '-O2', option, '-c', source, '-o', '/dev/null'], capture_output=True, check=False)
+    assert done.returncode and b'would be wrong with -ffast-math' in done.stderr
+
+
+HOSTILE = ('*/', '/*', 'a\nb', '"', '\\', '??/', 'ü*/\n#error', "%s'", 'x */ int evil(void); /*')
+
+
+def hostile() -> Robot:
+    """Return a robot with names that no importer would let through."""
+    joints = trees.random_joints(5, count=len(HOSTILE), chain=1.0)
+    names = {joint.link: f'{name} link' for joint, name in zip(joints, HOSTILE, strict=True)}
+    renamed = [
+        replace(joint, name=name, link=names[joint.link], parent=names.get(joint.parent, joint.parent))
+        for joint, name in zip(joints, HOSTILE, strict=True)
+    ]
+    return Robot(Model.of('*/\n#error "??/', joints[0].parent, renamed))
+
+
+@compilers
+def test_hostile_names(compiler, tmp_path):
+    which = hostile()
+    links = [('link_pose', name) for name in which.link_names[1:]]
+    header, source, cmake = which.export_c(tmp_path, ['gravity_torque', *links])
+    for path in (header, source, cmake):
+        text = path.read_text(encoding='utf-8')
+        assert re.fullmatch(r'[ -~\n]*', text)
+        assert '??' not in text and not re.search(r'^\s*#\s*error(?! "(sine|double))', text, re.MULTILINE)
+        assert '\nint evil' not in re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL) and text.count('/*') == text.count(
+            '*/'
+        )
+    exported = library(compiler, tmp_path, source)
+    names = (ctypes.c_char_p * len(HOSTILE)).in_dll(exported, 'error_joint_names')
+    assert [name.decode() for name in names] == list(which.joint_names)
+    q = np.linspace(-1.0, 1.0, which.nv)
+    finite, result = called(exported.error_gravity_torque, [q], which.load, which.nv)
+    assert finite and (result == which.gravity_torque(q)).all()
+    run(compiler, '-x', 'c++', '-std=c++17', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', header)
+
+
+def test_cmake_builds_a_library(tmp_path):
+    if not shutil.which('cmake'):
+        pytest.skip('cmake is missing')
+    aubo_i5().export_c(tmp_path / 'exported', ['gravity_torque'])
+    (tmp_path / 'main.cpp').write_text(
+        '#include "aubo_i5_dynamics.h"\n#include <cstdio>\n'
+        'int main() {\n    const double q[AUBO_I5_NQ] = {};\n    double tau[AUBO_I5_NV];\n'
+        '    aubo_i5_load load = aubo_i5_default_load;\n'
+        '    if (!aubo_i5_gravity_torque(q, &load, tau)) return 1;\n'
+        '    for (double one : tau) std::printf("%.17g ", one);\n}\n'
+    )
+    (tmp_path / 'CMakeLists.txt').write_text(
+        'cmake_minimum_required(VERSION 3.10...3.31)\nproject(p LANGUAGES C CXX)\nadd_subdirectory(exported)\n'
+        'add_executable(main main.cpp)\ntarget_link_libraries(main PRIVATE aubo_i5_dynamics)\n'
+    )
+    generator = ['-G', 'Ninja'] if shutil.which('ninja') else []
+    run('cmake', *generator, '-S', tmp_path, '-B', tmp_path / 'build', '-DCMAKE_BUILD_TYPE=Release')
+    assert '-ffp-contract=off' in run('cmake', '--build', tmp_path / 'build', '--verbose')
+    printed = run(tmp_path / 'build' / 'main')
+    assert [float(number) for number in printed.split()] == aubo_i5().gravity_torque(np.zeros(6)).tolist()

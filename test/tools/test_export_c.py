@@ -1,0 +1,79 @@
+"""The command export_c: its arguments, its files, and one line where it refuses."""
+
+import sys
+
+import pytest
+
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.tools import export_c
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Return a function that runs the command with arguments."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, 'argv', ['export_c', *map(str, arguments)])
+        export_c.main()
+
+    return call
+
+
+def functions(folder):
+    text = (folder / 'aubo_i5_dynamics.h').read_text()
+    return [line[len('bool aubo_i5_') : -1] for line in text.splitlines() if line.startswith('bool ')]
+
+
+def test_a_robot_of_the_package_or_of_a_file(command, tmp_path, capsys):
+    command('aubo_i5', tmp_path / 'named')
+    printed = capsys.readouterr().out.split()
+    assert sorted(printed) == sorted(str(path) for path in (tmp_path / 'named').iterdir())
+    assert functions(tmp_path / 'named') == list(export_c.PROGRAMS)
+    command(
+        named_urdf('aubo_i5'),
+        tmp_path / 'file',
+        '--actuators',
+        named_urdf('aubo_i5').parents[1] / 'config/aubo_i5.yaml',
+    )
+    for path in (tmp_path / 'named').iterdir():
+        assert (tmp_path / 'file' / path.name).read_text() == path.read_text()
+
+
+def test_programs_and_a_part_of_the_robot(command, tmp_path):
+    programs = ['mass_matrix', 'link_pose:ee_link', 'jacobian:ee_link:local']
+    given = [word for program in programs for word in ('--program', program)]
+    command('aubo_i5', tmp_path, *given, '--base-link', 'upperArm_Link', '--tip-link', 'wrist3_Link')
+    assert functions(tmp_path) == ['mass_matrix', 'link_pose_ee_link', 'jacobian_ee_link_local']
+    assert 'AUBO_I5_NV = 4,' in (tmp_path / 'aubo_i5_dynamics.h').read_text()
+
+
+@pytest.mark.parametrize(
+    ('text', 'program'),
+    [
+        ('mass_matrix', 'mass_matrix'),
+        ('jacobian:tool0', ('jacobian', 'tool0')),
+        ('jacobian:a:b:world', ('jacobian', 'a:b', 'world')),
+        ('jacobian:a:b', ('jacobian', 'a:b')),
+        ('jacobian:local', ('jacobian', 'local')),
+    ],
+)
+def test_a_program_names_link_and_reference_frame(text, program):
+    assert export_c.program(text) == program
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['aubo_i5', 'new', '--program', 'mass'], "export_c: programs: expected names among .*, got 'mass'"),
+        (['aubo_i6', 'new'], "export_c: .*'aubo_i6' is not part of the package"),
+        (['missing.urdf', 'new'], 'export_c: .*missing.urdf'),
+        (['aubo_i5', 'file'], 'export_c: .*file'),
+    ],
+)
+def test_one_line_says_what_is_wrong(command, arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(SystemExit, match=said) as refused:
+        command(*arguments)
+    assert '\n' not in str(refused.value)
+    assert [path.name for path in tmp_path.iterdir()] == ['file']
