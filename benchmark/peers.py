@@ -57,12 +57,18 @@ def pinocchio_calls(robot: Robot) -> dict:
 def mujoco_calls(robot: Robot) -> dict:
     import mujoco
 
-    q, qd, x = STATE
-    model = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
+    return mujoco_calls_at(robot, mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5'))), STATE)
+
+
+def mujoco_calls_at(robot: Robot, model, state) -> dict:
+    """Return the calls of a MuJoCo model with the rotors of ``robot`` at a state (3, nv); joints in the same order."""
+    import mujoco
+
+    q, qd, x = state
     model.dof_armature[:], model.dof_damping[:] = robot.rotor_inertia, 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # dry friction and joint limits
     data = mujoco.MjData(model)
-    matrix, torque = np.empty((6, 6)), np.empty(6)
+    matrix, torque = np.empty((robot.nv, robot.nv)), np.empty(robot.nv)
 
     def inverse_dynamics():
         data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, x
