@@ -16,7 +16,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_urdf
 
 COUNT = 10_000
-"""States of a loop: their arguments stay in the second-level cache."""
+"""States of a loop, few enough for the caches."""
 FIGURES = {'inverse_dynamics': 0.50, 'mass_matrix': 0.25, 'forward_dynamics': 0.35}
 """At most, as a part of the time with -ffast-math."""
 AGREEMENT = 1e-9

@@ -27,7 +27,7 @@ ARGUMENTS = {
 }
 """Number of rows of STATE that are arguments of a program."""
 LINK = 'ee_link'
-"""Link of the Jacobian, in the reference frame world."""
+"""Link of the Jacobian, in the reference frame local_world_aligned."""
 AGREEMENT = 1e-6
 """Largest difference, relative to the largest number of a result."""
 
@@ -50,7 +50,9 @@ def pinocchio_calls(robot: Robot) -> dict:
         'inverse_dynamics_derivatives': partial(pin.computeRNEADerivatives, model, data, q, qd, x),
         'forward_dynamics_derivatives': partial(pin.computeABADerivatives, model, data, q, qd, x),
         'torque_regressor': partial(pin.computeJointTorqueRegressor, model, data, q, qd, x),
-        'jacobian': partial(pin.computeFrameJacobian, model, data, q, model.getFrameId(LINK), pin.ReferenceFrame.WORLD),
+        'jacobian': partial(
+            pin.computeFrameJacobian, model, data, q, model.getFrameId(LINK), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        ),
     }
 
 
