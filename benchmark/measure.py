@@ -35,10 +35,12 @@ def heading() -> str:
         text=True,
         check=False,
     )
+    chosen = os.environ.get('NUMBA_CPU_NAME')
+    vectors = instruction_set() + (f' (NUMBA_CPU_NAME={chosen})' if chosen else '')
     versions = ', '.join(f'{package} {found(package)}' for package in PACKAGES)
     return (
         f'{time.strftime("%Y-%m-%d")}, commit {commit.stdout.strip() or "unknown"}\n'
-        f'{processor}, {instruction_set()}, {len(os.sched_getaffinity(0))} cores; '
+        f'{processor}, {vectors}, {len(os.sched_getaffinity(0))} cores; '
         f'Python {platform.python_version()}, {versions}'
     )
 
