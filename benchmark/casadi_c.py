@@ -123,7 +123,7 @@ def main():
                 calls[flags]()
                 difference = np.abs(results - expected).max() / np.abs(expected).max()
                 assert difference < AGREEMENT, f'{program}, gcc {flags}: off by {difference:.1e}'
-            times = interleaved(calls, rounds=31)
+            times = interleaved(calls, seconds=0.003, rounds=201)
             print(
                 f'{program}: {1e9 * times["ours"] / COUNT:.0f} ns; CasADi with gcc '
                 + ', '.join(f'{flags} {1e9 * times[flags] / COUNT:.0f} ns' for flags in COMPILERS)

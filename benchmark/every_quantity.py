@@ -175,7 +175,7 @@ def main():
             f'{known.name}, {known.robot.nv} velocities, {known.robot.binding}; pin agrees to {disagreement(rows):.0e}'
         )
         for name, row in rows.items():
-            times = interleaved({'ours': row.ours, 'pin': row.theirs}, seconds=0.02, rounds=21)
+            times = interleaved({'ours': row.ours, 'pin': row.theirs}, seconds=0.002, rounds=101)
             print(
                 f'  {name}: {1e6 * times["ours"]:.2f} us, pin {1e6 * times["pin"]:.2f} us; '
                 f'/ pin {verdict(times["ours"] / times["pin"], AT_MOST)}'

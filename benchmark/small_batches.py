@@ -33,7 +33,9 @@ def main():
     peer = peer_of(known, states_of(known, 1)[:, 0])
     for count, at_most in FIGURES.items():
         states = states_of(known, count)
-        times = interleaved({'ours': partial(known.robot.inverse_dynamics, *states), 'pin': peer}, rounds=31)
+        times = interleaved(
+            {'ours': partial(known.robot.inverse_dynamics, *states), 'pin': peer}, seconds=0.002, rounds=201
+        )
         ratio = times['ours'] / (count * times['pin'])
         print(
             f'{known.name}, {count} states: {1e6 * times["ours"]:.2f} us, '
@@ -42,7 +44,7 @@ def main():
     known = talos_reduced()
     states, one_core = states_of(known, MANY), known.robot.with_binding('specialised', threads=1)
     peer = peer_of(known, states[:, 0])
-    times = interleaved({'ours': partial(one_core.inverse_dynamics, *states), 'pin': peer}, rounds=31)
+    times = interleaved({'ours': partial(one_core.inverse_dynamics, *states), 'pin': peer}, seconds=0.002, rounds=201)
     a_state = times['ours'] / MANY
     print(
         f'{known.name}, {MANY} states, one core: {1e6 * a_state:.2f} us a state, '
