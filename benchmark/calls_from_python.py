@@ -22,14 +22,15 @@ FIGURES = {
 
 def main():
     print(heading())
-    robot = Robot.named('aubo_i5')
+    robot = Robot.named('aubo_i5').with_binding('specialised')
     peers = peers_found(robot)
     for name, figures in FIGURES.items():
         state, link = STATE[: ARGUMENTS[name]], of_link(name)
         out = getattr(robot, name)(*state, *link)
-        own = robot._evaluator._algorithm((name, *link, 'local_world_aligned'))[0] if link else name
+        getattr(robot, name)(*state, *link)
+        own = robot._evaluator._calls[(name, *link, 'local_world_aligned') if link else name]
         ours = {
-            'specialised': partial(getattr(robot._evaluator.specialised.single, own), *state, robot._load, out),
+            'specialised': partial(own, *state, robot._load, out),
             'Robot': partial(getattr(robot, name), *state, *link),
         }
         offered = {peer: of_peer[name] for peer, of_peer in peers.items() if name in of_peer}

@@ -4,11 +4,24 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ('numba', 'numpy', 'pin', 'mujoco', 'pybullet', 'drake', 'roboticstoolbox-python')
+PACKAGES = (
+    'numba',
+    'numpy',
+    'pin',
+    'mujoco',
+    'pybullet',
+    'drake',
+    'roboticstoolbox-python',
+    'casadi',
+    'urdf2casadi',
+    'frax',
+    'jax',
+)
 
 
 def heading() -> str:
@@ -22,11 +35,24 @@ def heading() -> str:
         text=True,
         check=False,
     )
+    chosen = os.environ.get('NUMBA_CPU_NAME')
+    vectors = instruction_set() + (f' (NUMBA_CPU_NAME={chosen})' if chosen else '')
     versions = ', '.join(f'{package} {found(package)}' for package in PACKAGES)
     return (
         f'{time.strftime("%Y-%m-%d")}, commit {commit.stdout.strip() or "unknown"}\n'
-        f'{processor}, {len(os.sched_getaffinity(0))} cores; Python {platform.python_version()}, {versions}'
+        f'{processor}, {vectors}, {len(os.sched_getaffinity(0))} cores; '
+        f'Python {platform.python_version()}, {versions}'
     )
+
+
+def instruction_set() -> str:
+    """Return the widest vectors of compiled code: the processor's, or those of NUMBA_CPU_NAME if it is set."""
+    with open('/proc/cpuinfo') as file:
+        flags = next((line.split() for line in file if line.startswith('flags')), [])
+    widths = {'AVX-512': 'avx512f', 'AVX2': 'avx2'}
+    if os.environ.get('NUMBA_CPU_NAME') in ('haswell', 'x86-64-v3'):
+        del widths['AVX-512']
+    return next((name for name, flag in widths.items() if flag in flags), 'other')
 
 
 def found(package: str) -> str:
@@ -54,6 +80,18 @@ def interleaved(calls: dict, seconds: float = 0.05, rounds: int = 15) -> dict[st
                 call()
             times[name].append((time.perf_counter() - began) / repeats[name])
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def first_line(code: str, *arguments: str, **environment: str) -> float:
+    """Return the time from the start of a Python process until it prints the first line, s."""
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, '-c', code, *arguments], stdout=subprocess.PIPE, env=os.environ | environment
+    ) as process:
+        line = process.stdout.readline()
+        seconds = time.perf_counter() - began
+    assert line and process.returncode == 0, f'status {process.returncode} of {code}'
+    return seconds
 
 
 def verdict(ratio: float, at_most: float) -> str:

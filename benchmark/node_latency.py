@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -40,6 +41,7 @@ PATIENT = {
 }
 """With this age limit lost states count at 1 kHz, not states that are rejected after a pause of the machine."""
 DEPTH = 100
+JOINTS = Robot.named('aubo_i5').joint_names
 REALTIME = 50
 """Priority of the node's thread and of this process in the comparison under load."""
 
@@ -47,10 +49,9 @@ REALTIME = 50
 class Trips:
     """Sends joint states to one node and measures the time until its torques arrive."""
 
-    def __init__(self, client: Client, state_topic: str, answer_topic: str):
-        robot = Robot.named('aubo_i5')
-        rest = [0.1] * robot.nv
-        self.state = JointStateBuffer.of(JointState(name=list(robot.joint_names), position=rest, velocity=rest))
+    def __init__(self, client: Client, state_topic: str, answer_topic: str, joints: Sequence[str] = JOINTS):
+        rest = [0.1] * len(joints)
+        self.state = JointStateBuffer.of(JointState(name=list(joints), position=rest, velocity=rest))
         self.publisher = client.node.create_publisher(JointState, state_topic, 10)
         self.answers = client.node.create_subscription(
             JointState,
@@ -114,22 +115,22 @@ def memory(pid: int) -> float:
     return int(line.split()[1]) / 1000.0
 
 
-def trajectory_of_an_hour() -> JointTrajectory:
-    names, rest = list(Robot.named('aubo_i5').joint_names), [0.0] * 6
-    message = JointTrajectory(joint_names=names)
+def trajectory_of_an_hour(joints: Sequence[str] = JOINTS) -> JointTrajectory:
+    rest = [0.0] * len(joints)
+    message = JointTrajectory(joint_names=list(joints))
     for seconds, place in ((0, 0.0), (3600, 1.0)):
-        point = JointTrajectoryPoint(positions=[place] * 6, velocities=rest, accelerations=rest)
+        point = JointTrajectoryPoint(positions=[place] * len(joints), velocities=rest, accelerations=rest)
         point.time_from_start.sec = seconds
         message.points.append(point)
     return message
 
 
-def follow_a_trajectory(client: Client):
+def follow_a_trajectory(client: Client, topic: str = 'joint_trajectory', joints: Sequence[str] = JOINTS):
     """Send feedforward_node a motion that lasts an hour."""
-    publisher = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
-    client.spin_until(publisher.get_subscription_count, 20.0, 'a subscriber of joint_trajectory')
+    publisher = client.node.create_publisher(JointTrajectory, topic, 10)
+    client.spin_until(publisher.get_subscription_count, 20.0, f'a subscriber of {topic}')
     for _ in range(3):  # a new subscription may miss the first message
-        publisher.publish(trajectory_of_an_hour())
+        publisher.publish(trajectory_of_an_hour(joints))
         client.spin_while_waiting(lambda: False, 0.5)
 
 

@@ -27,7 +27,7 @@ ARGUMENTS = {
 }
 """Number of rows of STATE that are arguments of a program."""
 LINK = 'ee_link'
-"""Link of the Jacobian, in the reference frame world."""
+"""Link of the Jacobian, in the reference frame local_world_aligned."""
 AGREEMENT = 1e-6
 """Largest difference, relative to the largest number of a result."""
 
@@ -50,19 +50,27 @@ def pinocchio_calls(robot: Robot) -> dict:
         'inverse_dynamics_derivatives': partial(pin.computeRNEADerivatives, model, data, q, qd, x),
         'forward_dynamics_derivatives': partial(pin.computeABADerivatives, model, data, q, qd, x),
         'torque_regressor': partial(pin.computeJointTorqueRegressor, model, data, q, qd, x),
-        'jacobian': partial(pin.computeFrameJacobian, model, data, q, model.getFrameId(LINK), pin.ReferenceFrame.WORLD),
+        'jacobian': partial(
+            pin.computeFrameJacobian, model, data, q, model.getFrameId(LINK), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        ),
     }
 
 
 def mujoco_calls(robot: Robot) -> dict:
     import mujoco
 
-    q, qd, x = STATE
-    model = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
+    return mujoco_calls_at(robot, mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5'))), STATE)
+
+
+def mujoco_calls_at(robot: Robot, model, state) -> dict:
+    """Return the calls of a MuJoCo model with the rotors of ``robot`` at a state (3, nv); joints in the same order."""
+    import mujoco
+
+    q, qd, x = state
     model.dof_armature[:], model.dof_damping[:] = robot.rotor_inertia, 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT  # dry friction and joint limits
     data = mujoco.MjData(model)
-    matrix, torque = np.empty((6, 6)), np.empty(6)
+    matrix, torque = np.empty((robot.nv, robot.nv)), np.empty(robot.nv)
 
     def inverse_dynamics():
         data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, x

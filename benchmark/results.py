@@ -1,7 +1,8 @@
 """Runs benchmarks one after the other, and writes RESULTS.md and the plot of doc/benchmarks.md.
 
 Without arguments all of them; ``python benchmark/results.py soak`` runs one and keeps the other sections.
-All need some twenty minutes on an idle machine. Run ``pip install -r requirements/benchmark.txt`` first, else other
+A section has a result for each instruction set; a run replaces those of its own instruction set only.
+All need some forty minutes on an idle machine. Run ``pip install -r requirements/benchmark.txt`` first, else other
 libraries are missing.
 """
 
@@ -13,29 +14,65 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from measure import instruction_set
 
 matplotlib.use('agg')
 import matplotlib.pyplot as plt
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ('calls_from_python', 'compiled_loops', 'exported_c', 'batches', 'joints', 'start_up', 'node_latency', 'soak')
+SCRIPTS = (
+    'calls_from_python',
+    'every_quantity',
+    'larger_robots',
+    'compiled_loops',
+    'casadi_c',
+    'exported_c',
+    'small_batches',
+    'batches',
+    'joints',
+    'first_answers',
+    'start_up',
+    'node_latency',
+    'node_joints',
+    'soak',
+)
 RESULTS = FOLDER / 'RESULTS.md'
+INTRODUCTION = """\
+# Results of the last runs
+
+The AUBO-i5, 6 joints, unless said otherwise; medians, both sides interleaved in one run. The machine is shared:
+ratios count, times do not. A heading names the widest vectors of the compiled code. All of it again:
+`python benchmark/results.py` in a shell with `scripts/environment.sh` sourced, after `scripts/bootstrap --test` and
+`pip install -r requirements/benchmark.txt`; `NUMBA_CPU_NAME=haswell` before it compiles for AVX2.
+
+"""
 
 
 def run(script: str) -> str:
-    """Return a script's section: its question and its output, machine and commit first."""
-    path = FOLDER / f'{script}.py'
-    finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    """Return a script's output, machine and commit first."""
+    finished = subprocess.run(
+        [sys.executable, str(FOLDER / f'{script}.py')], capture_output=True, text=True, check=False
+    )
     if 'Traceback' in finished.stderr:
         raise SystemExit(f'{script} failed:\n{finished.stdout}\n{finished.stderr}')
-    question = path.read_text().split('"""')[1].split('\n')[0]
-    return f'## {script}\n\n{question}\n\n```text\n{finished.stdout.strip()}\n```\n'
+    return finished.stdout.strip()
 
 
-def kept() -> dict[str, str]:
-    """Return the sections of the last runs by their script."""
-    sections = re.split(r'^(?=## )', RESULTS.read_text(), flags=re.MULTILINE)[1:]
-    return {section.split()[1]: section for section in sections}
+def kept() -> dict[str, dict[str, str]]:
+    """Return the outputs of the last runs by script and instruction set."""
+    sections = re.split(r'^## (\w+)$', RESULTS.read_text(), flags=re.MULTILINE)[1:]
+    outputs = r'^### (\S+)\n\n```text\n(.*?)\n```$'
+    return {
+        script: dict(re.findall(outputs, section, re.MULTILINE | re.DOTALL))
+        for script, section in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+def section(script: str, outputs: dict[str, str]) -> str:
+    """Return a script's section: its question, and its output for each instruction set."""
+    question = (FOLDER / f'{script}.py').read_text().split('"""')[1].split('\n')[0]
+    blocks = (f'### {name}\n\n```text\n{outputs[name]}\n```\n' for name in sorted(outputs))
+    return '\n'.join((f'## {script}\n\n{question}\n', *blocks))
 
 
 def plot(text: str, path: Path):
@@ -70,20 +107,14 @@ def main():
     chosen = parser.parse_args().scripts or SCRIPTS
     if unknown := set(chosen) - set(SCRIPTS):
         parser.error(f'expected some of {", ".join(SCRIPTS)}, got {", ".join(unknown)}')
-    sections = kept()
+    outputs = kept()
     for script in chosen:
         print(script, flush=True)
-        sections[script] = run(script)
+        output = run(script)
+        outputs.setdefault(script, {})[instruction_set()] = output
         if script == 'calls_from_python':
-            plot(sections[script], FOLDER.parent / 'doc' / 'calls_from_python.png')
-    intro = (
-        '# Results of the last runs\n\n'
-        'The AUBO-i5, 6 joints, unless said otherwise; medians, both sides interleaved in one run. '
-        'The machine is shared:\nratios count, times do not. All of it again: `python benchmark/results.py` in a shell '
-        'with `scripts/environment.sh`\nsourced, after `scripts/bootstrap --test` and '
-        '`pip install -r requirements/benchmark.txt`.\n\n'
-    )
-    RESULTS.write_text(intro + '\n'.join(sections[script].rstrip() + '\n' for script in SCRIPTS if script in sections))
+            plot(output, FOLDER.parent / 'doc' / 'calls_from_python.png')
+    RESULTS.write_text(INTRODUCTION + '\n'.join(section(name, outputs[name]) for name in SCRIPTS if name in outputs))
 
 
 if __name__ == '__main__':

@@ -10,13 +10,24 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['ROS_DOMAIN_ID'] = str(1 + secrets.randbelow(100))
 
 import numpy as np
-from measure import heading, verdict
+from measure import first_line, heading, verdict
 from node_latency import Trips, trajectory_of_an_hour
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.tools.processes import Client, Processes
 
-WARM, COLD = 1.2, 30.0
+WARM, COLD, OF_IMPORTS = 1.2, 30.0, 1.6
+"""At most: s, s, and times of a process that imports what every such node needs."""
+IMPORTS = """
+import numba
+import rclpy
+import diagnostic_msgs.msg
+import lifecycle_msgs.msg
+import sensor_msgs.msg
+import std_msgs.msg
+import trajectory_msgs.msg
+print(1, flush=True)
+"""
 ROUNDS = 7
 PERIOD = 0.005
 """Time between two joint states, s."""
@@ -44,9 +55,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / 'cache'
         cold = first_torque(Path(folder), cache)
-        warm = [first_torque(Path(folder), cache) for _ in range(ROUNDS)]
+        warm, imports = np.median(
+            [(first_torque(Path(folder), cache), first_line(IMPORTS)) for _ in range(ROUNDS)], axis=0
+        )
     print(f'cold cache: {verdict(cold, COLD)} s')
-    print(f'warm cache: {verdict(float(np.median(warm)), WARM)} s, median of {ROUNDS}')
+    print(f'warm cache: {verdict(warm, WARM)} s, median of {ROUNDS}')
+    print(f'  / importing rclpy, messages and Numba ({imports:.3f} s) {verdict(warm / imports, OF_IMPORTS)}')
 
 
 if __name__ == '__main__':

@@ -115,8 +115,15 @@ def is_rounded(shown: str, measured: str) -> bool:
     return abs(float(shown) - float(measured)) <= 0.5001 * 10.0 ** -len(shown.partition('.')[2])
 
 
-def test_the_figures_of_the_readme_are_those_of_the_last_run():
+def results_with(instruction_set: str) -> str:
+    """The last results of every benchmark with one instruction set."""
     results = (ROOT / 'benchmark' / 'RESULTS.md').read_text(encoding='utf-8')
+    pattern = rf'^### {instruction_set}\n(.*?)(?=^##|\Z)'
+    return '\n'.join(re.findall(pattern, results, re.DOTALL | re.MULTILINE))
+
+
+def test_the_figures_of_the_readme_are_those_of_the_last_run():
+    results = results_with(*figures(r'ratio of the times in the same run, with\s+(AVX2|AVX-512);', README))
     rows = {
         'compiled for the robot': r'^{}: specialised [^:]*?specialised / it +(\S+)',
         '`Robot` method': r'^{}: specialised [^:]*?Robot / it +(\S+)',
