@@ -164,6 +164,6 @@ def test_what_python_raises_instead_is_raised():
     evaluate = bound_evaluate({}, otherwise)
     before = sys.getrefcount(None)
     for _ in range(100):
-        with pytest.raises(ValueError, match='^here$'):
+        with pytest.raises(ValueError, match=r'^here$'):
             evaluate('unknown', LOAD, None, np.zeros(6))
     assert abs(sys.getrefcount(None) - before) < 50
