@@ -42,14 +42,15 @@ class Generic(threading.local):
             quaternions=self._quaternions,
         )
 
-    def part(self, name: str, algorithm: Algorithm):
+    def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
         """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
 
-        Quaternions are not checked.
+        ``checked`` says whether quaternions are checked.
         """
-        key = name, id(algorithm.frame)
+        key = name, id(algorithm.frame), checked
         if key not in self._parts:
-            self._parts[key] = bound_call(self.rows(name, algorithm)._replace(quaternions=()))
+            rows = self.rows(name, algorithm)
+            self._parts[key] = bound_call(rows if checked else rows._replace(quaternions=()))
         return self._parts[key]
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:

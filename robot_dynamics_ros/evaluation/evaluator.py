@@ -138,6 +138,10 @@ class Evaluator:
             prepared = self._prepare(key, self.specialised)
             self._prepared[key] = prepared
         kernel, algorithm, item, quantity = prepared
+        many = quantity.of_many(load, out, vectors)
+        if many is not None:
+            self._calls[key] = quantity.call
+            return many
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))
