@@ -40,7 +40,7 @@ PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}
 MEASURED = {'evaluate_at': 'measured'}
 CARRIED, DOWN = {'on_stale': 'gravity_only'}, {'on_stale': 'ramp_to_zero', 'ramp_time': RAMP}
 REFERENCE = {'source': 'controller_state', 'reference_age_limit': AGE, 'reference_cutoff': 20.0}
-DESCRIBED = {'description_topic': 'robot_description', 'most_joints': 0, 'autostart': True}  # nothing to compile
+DESCRIBED = {'description_topic': 'robot_description', 'binding': 'generic', 'autostart': True}  # nothing to compile
 ANY_LOAD = {'payload_limit': 1e6, 'gravity_limit': 1000.0, 'load_ramp_time': 0.0}
 NODES = {
     'gravity': (GravityCompensationNode, 'gravity', AGED),

@@ -104,12 +104,12 @@ class Parameters:
     def compile_all(self) -> None:
         """Configure the node with specialised and with generic kernels: memory of the compiler is not released."""
         before = self.before()
-        for most_joints in (ROBOT.nv, 0):
+        for binding in ('specialised', 'generic'):
             self._node.down()
-            self._node.set_parameters([Parameter('most_joints', value=most_joints)])
+            self._node.set_parameters([Parameter('binding', value=binding)])
             self._node.start()
         self._node.down()
-        self.restore(before, {'most_joints'}, down=True)
+        self.restore(before, {'binding'}, down=True)
 
     def restore(self, before: dict[str, Parameter], changed: set[str], down: bool) -> None:
         """Set parameters to what they were, and configure the node that is down."""

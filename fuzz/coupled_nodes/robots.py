@@ -93,7 +93,7 @@ def arms() -> dict[str, Arm]:
     """Return the robots by name. Only the bundled one has specialised kernels, so nothing is compiled."""
     turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
     continuous = _continuous_urdf(turning)
-    generic = {'robot_description': continuous, 'most_joints': 0}
+    generic = {'robot_description': continuous, 'binding': 'generic'}
     return {
         'aubo_i5': Arm(Robot.named('aubo_i5')),
         'continuous': Arm(Robot.from_urdf(continuous), turning, generic),

@@ -56,6 +56,7 @@ class Specialised:
         self._folder = ROBOTS / robot_digest(arrays)
         self._algorithms = dict(ALGORITHMS)
         self._loaded: dict[str, MachineCode] = {}
+        self._operations: dict[str, int] = {}
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
@@ -72,8 +73,9 @@ class Specialised:
 
     def is_short(self, name: str, blocks: bool) -> bool:
         """Return whether the code of an algorithm is worth compiling."""
-        length = len(emit.needed(self._program(name).results))
-        return length <= (MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS)
+        if name not in self._operations:
+            self._operations[name] = len(emit.needed(self._program(name).results))
+        return self._operations[name] <= (MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS)
 
     def rows(self, name: str, blocks: bool) -> Rows:
         """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.algorithms import LOAD_SIZE, Algorithm
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
 from robot_dynamics_ros.compiler.array_call import Rows, bound_call
+from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.aba import aba
@@ -22,7 +23,7 @@ class Generic(threading.local):
         self.workspace = Workspace.of(arrays)
         self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
         self._contexts: list[np.ndarray] = []
-        self._parts: dict[tuple, Callable] = {}
+        self._parts: dict[tuple, tuple[Algorithm, Callable]] = {}
 
     def rows(self, name: str, algorithm: Algorithm) -> Rows:
         """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
@@ -47,11 +48,12 @@ class Generic(threading.local):
 
         ``checked`` says whether quaternions are checked.
         """
-        key = name, id(algorithm.frame), checked
+        key = name, algorithm.kernel, id(algorithm.frame), checked
         if key not in self._parts:
             rows = self.rows(name, algorithm)
-            self._parts[key] = bound_call(rows if checked else rows._replace(quaternions=()))
-        return self._parts[key]
+            # as long as the algorithm is kept, no other frame has the same id
+            self._parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
+        return self._parts[key][1]
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
         """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.
@@ -70,9 +72,13 @@ class Generic(threading.local):
 
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""
-        zeros, qdd, no_wrench = np.zeros((1, self._nv)), np.empty((1, self._nv)), self.workspace.f_0[None]
+        by_bodies = ALGORITHMS['forward_dynamics']._replace(kernel=aba, kernel_of_many=None)
+        zeros, load, qdd = np.zeros((1, self._nv)), np.zeros(LOAD_SIZE), np.empty((1, self._nv))
         for state in q[:, None]:
-            batch_loop(aba)(self.arrays, self.workspace, state, zeros, zeros, np.zeros(3), no_wrench, qdd)
+            if is_possible():
+                self.part('forward_dynamics', by_bodies)(state, zeros, zeros, load, qdd)
+            else:
+                self.evaluate(by_bodies, (state, zeros, zeros), load[:3], qdd)
             (singular,) = np.nonzero(~(self.workspace.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])

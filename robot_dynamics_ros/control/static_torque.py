@@ -19,7 +19,7 @@ SAMPLES = 1024
 STARTS = 16
 """Number of starts for each joint; half of them are the samples with its largest torque."""
 SWEEPS = 20
-BUDGET = {'specialised': 400_000, 'generic': 20_000}
+BUDGET = 400_000
 """Number of evaluations after which no further sweep over the joints begins."""
 RISE = 1e-9
 """Tolerance of convergence, relative to the largest torque."""
@@ -62,7 +62,7 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
             q[better, k] = candidates[row, best][better]
             value = np.maximum(value, reached[row, best])
             evaluations += 2 * rows.shape[0]
-        if (value - before <= RISE * value.max(initial=0.0)).all() or evaluations > BUDGET[robot.binding]:
+        if (value - before <= RISE * value.max(initial=0.0)).all() or evaluations > BUDGET:
             break
     value = value.reshape(STARTS, n)
     best = np.argmax(value, axis=0)

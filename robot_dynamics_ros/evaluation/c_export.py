@@ -10,7 +10,7 @@ from robot_dynamics_ros.compiler.c_text import identifier, numbered
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.documented import ARGUMENTS
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX, Dynamics
-from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
 
@@ -22,6 +22,8 @@ WITHOUT_METHOD = {
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
 """What is computed, and its unit, for quantities that no method of ``Dynamics`` has alone."""
+Key = str | tuple[str, str, str]
+"""A program as the key of the evaluator."""
 Program = str | tuple[str, str] | tuple[str, str, str]
 """Name of a quantity; for one of a frame: name, link and (unless it is a pose) the reference frame."""
 
@@ -110,7 +112,7 @@ def _key(program: Program) -> Key:
         if name == 'link_pose' and not reference_frame:
             return name, link, 'world'
         if name != 'link_pose' and name in OF_A_FRAME:
-            return name, link, *(reference_frame or [ALIGNED])
+            return name, link, reference_frame[0] if reference_frame else ALIGNED
     raise ArgumentError(
         f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
         f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'

@@ -62,12 +62,15 @@ class Evaluator:
         self._nv = self.arrays.nv
         self._calls: dict[Key, Callable] = {}
         self._prepared: dict[Key, Prepared] = {}
+        self._generic: dict[Key, Prepared] = {}
         self._otherwise = self._evaluate  # one object that lives as long as this one
         self.evaluate = bound_evaluate(self._calls, self._otherwise) if is_possible() else self._evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
-        prepared = self._prepare(key, None)
+        if key not in self._generic:
+            self._generic[key] = self._prepare(key, None)
+        prepared = self._generic[key]
         rows, shape = self._rows(dict(zip(prepared.algorithm.inputs, vectors, strict=True)))
         results = np.empty((len(rows[0]), *prepared.shape))
         prepared.quantity.compute(rows, self.load, results)

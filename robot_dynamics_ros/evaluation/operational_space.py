@@ -26,7 +26,9 @@ def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, 
         return written(out, result)
 
 
-def exact(evaluator: Evaluator, name: str, load: np.ndarray, link: str, reference_frame: str, q, *qd) -> np.ndarray:
+def exact(
+    evaluator: Evaluator, name: str, load: np.ndarray, link: str, reference_frame: str, q, *velocity
+) -> np.ndarray:
     """Return what ``evaluate`` does, by the singular values of J M^-1 J' (..., 6, 6)."""
     J = evaluator.evaluate_generic(('jacobian', link, reference_frame), q)
     M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.load, None, q)
@@ -45,7 +47,7 @@ def exact(evaluator: Evaluator, name: str, load: np.ndarray, link: str, referenc
     if name == 'consistent_inverse':
         return inverse
     # Jbar' h - inertia dJ/dt qd
-    qd = qd[0] if qd else np.zeros(evaluator.arrays.nv)
+    (qd,) = velocity or (np.zeros(evaluator.arrays.nv),)
     h = evaluator.evaluate('bias_torque', load, None, q, qd)
     key = 'link_acceleration', link, reference_frame
     dJ_qd = evaluator.evaluate_generic(key, q, qd, np.zeros(evaluator.arrays.nv))

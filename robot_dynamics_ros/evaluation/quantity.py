@@ -134,7 +134,7 @@ class Quantity:
         if self._compiled is not None:
             if self._compiled.done():
                 self._use(self._compiled.result())
-        elif self._level == Level.ONE_STATE and count >= lanes() and self._own_blocks():
+        elif self._level == Level.ONE_STATE and count >= lanes() and self._own_blocks(code):
             self._use(Level.BLOCKS)
         elif self.call.__self__[LEFT] < 0:
             words = self.call.__self__
@@ -142,9 +142,9 @@ class Quantity:
             self._compiled = background().submit(best_level, code, name)
             self._compiled.add_done_callback(lambda _: words.__setitem__(MOST, -1))
 
-    def _own_blocks(self) -> bool:
+    def _own_blocks(self, code: Specialised) -> bool:
         """Return whether there is code for blocks, compiled now unless it is adaptive."""
-        code, name = self._code, self._name
+        name = self._name
         return code.is_kept(name, blocks=True) or (not self._adaptive and code.is_short(name, blocks=True))
 
     def _use(self, level: Level) -> None:
@@ -152,16 +152,17 @@ class Quantity:
         self._level = level
         item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
         streamed = STREAMED // (8 * item)
-        final = self._code is None or self._compiled is not None
+        code = self._code
+        final = code is None or self._compiled is not None
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
-        if level == Level.GENERIC:
+        if code is None or level == Level.GENERIC:
             rows = self._generic.rows(self._kernel, self._algorithm)
             # all threads share this workspace, one at a time
             self.call = bound_call(rows, HELD, HELD, streamed, left)
             return
-        threads = self._code.threads
+        threads = self._threads = code.threads
         most = 2 * SMALLEST_PART - 1 if threads > 1 else UNLIMITED
-        rows = self._code.rows(self._name, blocks=level == Level.BLOCKS)
+        rows = code.rows(self._name, blocks=level == Level.BLOCKS)
         # a first batch looks for code for blocks
         few = level == Level.ONE_STATE and not final
         self.call = bound_call(rows, lanes() - 1 if few else most, HELD, streamed, left)
@@ -170,7 +171,7 @@ class Quantity:
     def _in_parts(self, rows, load, result) -> bool:
         """Compute all states by several threads."""
         count = len(result)
-        parts = max(1, min(self._code.threads, count // SMALLEST_PART))
+        parts = max(1, min(self._threads, count // SMALLEST_PART))
         cuts = [lanes() * (count // lanes() * k // parts) for k in range(parts)] + [count]
 
         def part(i: int, j: int) -> bool:

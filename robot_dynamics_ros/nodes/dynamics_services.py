@@ -16,12 +16,12 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
-from robot_dynamics_ros.compiler.batch_layout import LANES
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.jit.machine_code import lanes
 from robot_dynamics_ros.messages.load import load_report
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import LoadPublisher
@@ -69,7 +69,7 @@ class DynamicsServices(Task):
         """Return every program that a request may need, for one state and for a batch."""
 
         def both(answer):
-            for count in (1, LANES):
+            for count in (1, lanes()):
                 rest = np.zeros(count * self.robot.nv)
                 answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
 

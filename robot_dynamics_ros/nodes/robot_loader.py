@@ -36,8 +36,7 @@ def load_robot(node, description: str) -> Robot:
         raise ModelError(f'{robot.name}: no joint moves')
     if robot.nv != len(robot.joint_names):
         raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
-    binding = 'specialised' if robot.nv <= node.value('most_joints') else 'generic'
-    return robot.with_binding(binding).with_gravity(node.value('gravity'))
+    return robot.with_binding(node.value('binding')).with_gravity(node.value('gravity'))
 
 
 class RobotDescription:

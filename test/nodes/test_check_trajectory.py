@@ -92,7 +92,7 @@ def test_what_no_stretching_helps_is_reported_without_nan(graph):
     """The shoulder is too weak to hold the arm, and of a wrist no limit is known."""
     urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
     weak = urdf.replace('effort="133"', 'effort="5"', 2).replace('effort="13.5"', 'effort="0"', 1)
-    with graph.parameters(NODE, robot_description=weak, most_joints=0):
+    with graph.parameters(NODE, robot_description=weak, binding='generic'):
         response = ask(graph, ros.trajectory(NAMES, 0, *points()))
     assert response.success, response.message
     assert not response.feasible

@@ -241,16 +241,16 @@ def test_two_nodes_of_one_name_both_publish(graph, tmp_path):
 def test_a_storm_of_parameters_delays_no_torque(graph):
     client = graph.node.create_client(SetParameters, f'{NODE}/set_parameters')
     graph.until(client.service_is_ready, 'the service')
-    storm = Storm(client, lambda k: SetParameters.Request(parameters=[most_joints(k)]))
+    storm = Storm(client, lambda k: SetParameters.Request(parameters=[binding(k)]))
     assert_all_answered(graph, meanwhile=storm.blow, seconds=2)
     assert len(storm.responses) > 100
     reasons = {response.results[0].reason for response in storm.responses if not response.results[0].successful}
-    assert any('most_joints' in reason for reason in reasons), reasons
+    assert any('binding' in reason for reason in reasons), reasons
 
 
-def most_joints(k: int):
+def binding(k: int):
     """Return a good value and a bad one by turns."""
-    return Parameter('most_joints', value=-1 if k % 2 else 12).to_parameter_msg()
+    return Parameter('binding', value='fast' if k % 2 else 'specialised').to_parameter_msg()
 
 
 class Storm:

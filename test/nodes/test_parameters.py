@@ -23,6 +23,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.parameters import SOURCE, check_names, definitions, definitions_of, groups_by_node
+from robot_dynamics_ros.robot import BINDINGS
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'
@@ -227,7 +228,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['gravity_owner'].choices == ('', *OWNERS)
     assert found['control_law'].choices == LAWS
     assert all(term in found['compensation'].description for term in TERMS)
-    assert found['most_joints'].default == 100
+    assert set(found['binding'].choices) < set(BINDINGS)
     assert found['load_ramp_time'].bounds == (0.0, LONGEST)
 
 

@@ -85,8 +85,8 @@ class StandIn:
     """As much of a node as the loader needs."""
 
     def __init__(self, **parameters):
-        defaults = {'base_link': '', 'tip_link': '', 'actuators': '', 'most_joints': 0, 'gravity': [0.0, 0.0, -9.81]}
-        self.value = {'locked_joints': [''], **defaults, **parameters}.__getitem__
+        defaults = {'base_link': '', 'tip_link': '', 'actuators': '', 'locked_joints': [''], 'binding': 'generic'}
+        self.value = {'gravity': [0.0, 0.0, -9.81], **defaults, **parameters}.__getitem__
 
     def get_logger(self):
         return rclpy.logging.get_logger('stand_in')
@@ -203,7 +203,7 @@ def panda(tmp_path):
   ros__parameters:
     model: {part['urdf']}
     locked_joints: ["panda_finger_joint1: 0.03", "panda_finger_joint2: 0.01"]
-    most_joints: 0
+    binding: generic
     age_limit: {ros.DAY}
     load_ramp_time: 0.0
 """

@@ -62,8 +62,8 @@ def test_where_a_manager_is_to_start_it_it_waits(graph):
     assert_answers(graph)
 
 
-def test_for_more_joints_than_the_setting_the_generic_kernels_compute(graph):
-    graph.start(NODE, arguments=('-p', 'most_joints:=5'))
+def test_where_the_setting_says_so_the_generic_kernels_compute(graph):
+    graph.start(NODE, arguments=('-p', 'binding:=generic'))
     assert '6 joints, generic kernels' in graph.log(NODE)
     assert_answers(graph)
     assert graph.diagnostics(NODE).fields['kernels'] == 'generic'

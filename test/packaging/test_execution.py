@@ -27,8 +27,9 @@ ALLOWED = {  # (file, what): why
     ('jit/generated.py', 'compile'): 'the same text',
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
-    ('jit/cache.py', 'pickle'): "loads what CompiledFiles has saved: in the user's own folder, after its digest",
-    ('compiler/numpy_abi.py', 'ctypes'): 'sizes and fields of NumPy arrays; no library is loaded',
+    ('jit/compiled_files.py', 'pickle'): "what CompiledFiles has saved in the user's own folder; its digest is checked",
+    ('compiler/array_call.py', 'ctypes'): 'fields of arrays, C functions of this interpreter; no library is loaded',
+    ('compiler/generic_compiler.py', 'exec'): 'SOURCE of that file, with names from this package',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
     ('nodes/parameters.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
@@ -125,7 +126,7 @@ def test_yaml_is_loaded_by_a_safe_loader():
 
 
 def test_only_digested_bytes_are_unpickled():
-    tree = ast.parse((PACKAGE / 'jit' / 'cache.py').read_text(encoding='utf-8'))
+    tree = ast.parse((PACKAGE / 'jit' / 'compiled_files.py').read_text(encoding='utf-8'))
     used = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name) and node.value.id == 'pickle']  # fmt: skip
     assert used == ['loads']
