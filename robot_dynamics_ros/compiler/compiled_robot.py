@@ -80,12 +80,15 @@ class Specialised:
     def rows(self, name: str, blocks: bool) -> Rows:
         """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""
         algorithm = self._algorithms[name]
+        of_one = self._code(name, blocks=False)
+        of_blocks = self._code(name, blocks=True) if blocks else None
         return Rows(
             algorithm.lengths(self.arrays),
             algorithm.shape_of(self.arrays),
             LOAD_SIZE,
-            self._code(name, blocks=False).address(f'{name}_rows'),
-            self._code(name, blocks=True).address(f'{name}_blocks') if blocks else 0,
+            of_one.address(f'{name}_rows'),
+            (of_one, of_blocks),
+            of_blocks.address(f'{name}_blocks') if of_blocks else 0,
             lanes(),
             quaternions=tuple(int(place) for place in self.arrays.quaternion if place >= 0),
         )

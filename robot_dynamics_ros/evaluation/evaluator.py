@@ -63,8 +63,7 @@ class Evaluator:
         self._calls: dict[Key, Callable] = {}
         self._prepared: dict[Key, Prepared] = {}
         self._generic: dict[Key, Prepared] = {}
-        self._otherwise = self._evaluate  # one object that lives as long as this one
-        self.evaluate = bound_evaluate(self._calls, self._otherwise) if is_possible() else self._evaluate
+        self.evaluate = bound_evaluate(self._calls, self._evaluate) if is_possible() else self._evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
