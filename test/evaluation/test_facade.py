@@ -45,6 +45,7 @@ def test_every_method_with_out_is_tested_here():
     assert {key for key in public if key not in computing} == {
         'chain',
         'compiled',
+        'export_c',
         'base_parameters',
         'address',
         'kernel',
