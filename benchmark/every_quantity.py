@@ -169,17 +169,21 @@ def disagreement(rows: dict[str, Row]) -> float:
 def main():
     print(heading())
     for known_robot in KNOWN:
-        known = known_robot()
-        rows = rows_of(known)
+        for binding in ('generic', 'specialised'):
+            measure(known_robot(), binding)
+
+
+def measure(known: Known, binding: str) -> None:
+    """Print all rows; ``binding`` is that before use shows that compiling pays, or after."""
+    known = known._replace(robot=known.robot.with_binding(binding))
+    rows = rows_of(known)
+    print(f'{known.name}, {known.robot.nv} velocities, {binding}; pin agrees to {disagreement(rows):.0e}')
+    for name, row in rows.items():
+        times = interleaved({'ours': row.ours, 'pin': row.theirs}, seconds=0.002, rounds=101)
         print(
-            f'{known.name}, {known.robot.nv} velocities, {known.robot.binding}; pin agrees to {disagreement(rows):.0e}'
+            f'  {name}: {1e6 * times["ours"]:.2f} us, pin {1e6 * times["pin"]:.2f} us; '
+            f'/ pin {verdict(times["ours"] / times["pin"], AT_MOST)}'
         )
-        for name, row in rows.items():
-            times = interleaved({'ours': row.ours, 'pin': row.theirs}, seconds=0.002, rounds=101)
-            print(
-                f'  {name}: {1e6 * times["ours"]:.2f} us, pin {1e6 * times["pin"]:.2f} us; '
-                f'/ pin {verdict(times["ours"] / times["pin"], AT_MOST)}'
-            )
 
 
 if __name__ == '__main__':

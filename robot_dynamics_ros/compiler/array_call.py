@@ -1,16 +1,18 @@
 """Calls from Python of machine code that computes states in rows.
 
-``bound_call`` returns a builtin function ``f(vectors..., load, out)`` for NumPy arrays of one state (n,) or of several
-(count, n). Checking the arguments, creating the result and the call itself take 0.1 us: an array is a pointer that
-is read from NumPy's C structure ``PyArrayObject_fields``, part of NumPy's stable ABI since 1.7. ``layout_is_known``
-compares it with real arrays first.
+``bound_evaluate`` returns a builtin function that selects such a call by a key. ``bound_call`` returns one of these
+calls, ``f(vectors..., load, out)`` for NumPy arrays of one state (n,) or of several (count, n). Checking the arguments,
+creating the result and the call itself take 0.1 us: an array is a pointer that is read from NumPy's C structure
+``PyArrayObject_fields``, part of NumPy's stable ABI since 1.7. ``layout_is_known`` compares it with real arrays first.
 
-The builtin function is the same for all robots. What it needs to know, addresses and sizes, are the words of an array
-of integers: its ``self``.
+The builtin functions are the same for all robots. What they need to know, addresses and sizes, are the words of an
+array of integers: their ``self``.
 """
 
+import builtins
 import ctypes
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -19,6 +21,8 @@ import numpy as np
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code
 
+SELF = 24
+"""Offset of ``self`` in a builtin function."""
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
 """Offsets of the fields of an array in bytes: ob_type, data, nd, dimensions, descr, flags."""
 CONTIGUOUS, ALIGNED, WRITABLE = 0x1, 0x100, 0x400
@@ -36,6 +40,8 @@ WORDS = (
     *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
 )
 """Names of the words of ``self``; axes of the result, lengths of the vectors and places of quaternions follow."""
+EVALUATE_WORDS = ('calls', 'otherwise', 'item', 'vectorcall', 'none')
+"""Names of the words of a function of ``bound_evaluate``."""
 SHAPE = len(WORDS)
 LENGTHS = SHAPE + MOST_AXES
 QUATERNIONS = LENGTHS + MOST_VECTORS
@@ -108,7 +114,19 @@ def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int =
     words[SHAPE : SHAPE + len(code.shape)] = code.shape
     words[LENGTHS : LENGTHS + len(code.lengths)] = code.lengths
     words[QUATERNIONS:] = code.quaternions
-    return _new_builtin()(ctypes.byref(_definition()), words, None)
+    return _new_builtin()(ctypes.byref(_definition('call')), words, None)
+
+
+def bound_evaluate(calls: dict, otherwise: Callable) -> Callable:
+    """Return a builtin function ``f(key, load, out, vectors...)``.
+
+    It returns the result of ``calls[key]``, made by ``bound_call``. It calls ``otherwise`` with the same arguments if
+    there is no such call, if the call refuses them, or if some number is not finite. The caller keeps both alive.
+    """
+    python = _python()
+    sizes = {'calls': id(calls), 'otherwise': id(otherwise)}
+    words = np.array([{**python, **sizes}[name] for name in EVALUATE_WORDS], np.int64)
+    return _new_builtin()(ctypes.byref(_definition('evaluate')), words, None)
 
 
 @cache
@@ -133,12 +151,12 @@ def layout_is_known() -> bool:
             or bool(flags & WRITABLE) != writable
         ):
             return False
-    return True
+    return _field(len, SELF, ctypes.c_uint64) == id(builtins)
 
 
-def _field(array: np.ndarray, offset: int, type_) -> int:
-    """Return a field of NumPy's structure of an array."""
-    return type_.from_address(id(array) + offset).value
+def _field(it, offset: int, type_) -> int:
+    """Return a field of the C structure of an object."""
+    return type_.from_address(id(it) + offset).value
 
 
 REFUSAL = ctypes.create_string_buffer(b'expected C-contiguous float64 arrays of the shapes of one state or of a batch')
@@ -166,6 +184,8 @@ def _python() -> dict[str, int]:
         'increase': function('Py_IncRef'),
         'decrease': function('Py_DecRef'),
         'none': id(None),
+        'item': function('PyDict_GetItem'),
+        'vectorcall': function('PyObject_Vectorcall'),
         'save_thread': function('PyEval_SaveThread'),
         'restore_thread': function('PyEval_RestoreThread'),
     }
@@ -185,9 +205,9 @@ def _code() -> MachineCode:
 
 
 @cache
-def _definition() -> _MethodDefinition:
-    """Return CPython's description of the builtin function."""
-    return _MethodDefinition(b'evaluate', _code().address('evaluate'), FASTCALL, None)
+def _definition(name: str) -> _MethodDefinition:
+    """Return CPython's description of a builtin function."""
+    return _MethodDefinition(name.encode(), _code().address(name), FASTCALL, None)
 
 
 @cache

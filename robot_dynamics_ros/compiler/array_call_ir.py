@@ -13,42 +13,129 @@ DOUBLE_TYPE_NUMBER = 12
 
 
 def source() -> str:
-    """Return the IR of ``PyObject *evaluate(PyObject *self, PyObject *const *arguments, Py_ssize_t count)``."""
+    """Return the IR of two functions ``PyObject *f(PyObject *self, PyObject *const *arguments, Py_ssize_t count)``.
+
+    ``call(vectors..., load, out)`` is that of ``array_call.bound_call``, and ``evaluate(key, load, out, vectors...)``
+    that of ``array_call.bound_evaluate``.
+    """
     module = ir.Module('array_call')
-    function = ir.Function(module, ir.FunctionType(INT64, (INT64, INT64, INT64)), 'evaluate')
-    emission = _Emission(ir.IRBuilder(function.append_basic_block('entry')), _finite(module))
-    emission.evaluate(*function.args)
+    computed = ir.Function(module, ir.FunctionType(INT64, [INT64] * 5), 'computed')
+    _Computation(computed, _finite(module)).emit()
+    _emit_call(ir.Function(module, ir.FunctionType(INT64, [INT64] * 3), 'call'), computed)
+    _emit_evaluate(ir.Function(module, ir.FunctionType(INT64, [INT64] * 3), 'evaluate'), computed)
     return str(module)
 
 
+def _emit_call(function: ir.Function, computed: ir.Function) -> None:
+    """Emit the function that computes, or sets TypeError."""
+    emission = _Emission(function)
+    builder, (self_, arguments, count) = emission.builder, function.args
+    words = emission.load(self_, layout.DATA)
+    vectors = builder.sub(count, INT64(2))
+    enough = builder.icmp_signed('>', vectors, INT64(0))
+    with builder.if_then(enough, likely=True):
+        load, out = (emission.load(emission.at(arguments, vectors), 8 * k) for k in range(2))
+        result = builder.call(computed, [words, arguments, vectors, load, out])
+        with builder.if_then(builder.icmp_signed('!=', result, INT64(0)), likely=True):
+            none = emission.word(words, layout.WORDS, 'none')
+            with builder.if_then(builder.icmp_signed('==', result, none), likely=False):
+                emission.call(emission.word(words, layout.WORDS, 'increase'), none)
+            builder.ret(result)
+    error, text = (emission.word(words, layout.WORDS, name) for name in ('type_error', 'refusal'))
+    emission.call(emission.word(words, layout.WORDS, 'set_error'), error, text)
+    builder.ret(INT64(0))
+
+
+def _emit_evaluate(function: ir.Function, computed: ir.Function) -> None:
+    """Emit the function that computes by what a dictionary has for the key, or else calls a Python function."""
+    emission = _Emission(function)
+    builder, (self_, arguments, count) = emission.builder, function.args
+    words = emission.load(self_, layout.DATA)
+    vectors = builder.sub(count, INT64(3))
+    with builder.if_then(builder.icmp_signed('>', vectors, INT64(0)), likely=True):
+        key, load, out = (emission.load(arguments, 8 * k) for k in range(3))
+        calls, item = (emission.word(words, layout.EVALUATE_WORDS, name) for name in ('calls', 'item'))
+        found = emission.call(item, calls, key)
+        with builder.if_then(builder.icmp_signed('!=', found, INT64(0)), likely=True):
+            of_call = emission.load(emission.load(found, layout.SELF), layout.DATA)
+            start = builder.add(arguments, INT64(24))
+            result = builder.call(computed, [of_call, start, vectors, load, out])
+            refused = builder.icmp_signed('==', result, INT64(0))
+            none = builder.icmp_signed('==', result, emission.word(words, layout.EVALUATE_WORDS, 'none'))
+            with builder.if_then(builder.not_(builder.or_(refused, none)), likely=True):
+                builder.ret(result)
+    otherwise, vectorcall = (emission.word(words, layout.EVALUATE_WORDS, name) for name in ('otherwise', 'vectorcall'))
+    builder.ret(emission.call(vectorcall, otherwise, arguments, count, INT64(0)))
+
+
 class _Emission:
-    """Emits the function, all values integers of 64 bits; addresses are converted where memory is accessed."""
+    """Emits a function, all values integers of 64 bits; addresses are converted where memory is accessed."""
 
-    def __init__(self, builder: ir.IRBuilder, finite: ir.Function):
-        """Write to ``builder``; ``finite`` checks numbers in memory."""
-        self._builder, self._finite = builder, finite
-        self._self = INT64(0)
-        self._refused = builder.function.append_basic_block('refused')
+    def __init__(self, function: ir.Function):
+        """Begin the function."""
+        self.builder = ir.IRBuilder(function.append_basic_block('entry'))
 
-    def evaluate(self, self_, arguments, given) -> None:
+    def at(self, address, k):
+        """Emit the address of word k."""
+        return self.builder.add(address, self.builder.mul(k, INT64(8)))
+
+    def word(self, words, names: tuple[str, ...], name: str):
+        """Emit the word of this name."""
+        return self.load(words, 8 * names.index(name))
+
+    def load(self, address, offset: int = 0, kind=INT64):
+        """Emit the value in memory; an integer of 32 bits is extended to 64."""
+        builder = self.builder
+        value = builder.load(builder.inttoptr(builder.add(address, INT64(offset)), kind.as_pointer()))
+        return builder.sext(value, INT64) if kind is INT32 else value
+
+    def store(self, value, address) -> None:
+        """Emit the store of a value in memory."""
+        self.builder.store(value, self.builder.inttoptr(address, value.type.as_pointer()))
+
+    def call(self, function, *arguments, returned=INT64):
+        """Emit the call of the function at an address."""
+        type_ = ir.FunctionType(returned, [argument.type for argument in arguments])
+        return self.builder.call(self.builder.inttoptr(function, type_.as_pointer()), arguments)
+
+    def loop(self, count) -> '_Loop':
+        """Emit a loop from 0 to ``count`` - 1; the body is that of a ``with`` statement."""
+        return _Loop(self.builder, count)
+
+
+class _Computation(_Emission):
+    """Emits ``PyObject *computed(words, vectors, their number, load, out)``.
+
+    It returns a new reference to the result, a borrowed one to None if some number is not finite, or 0 without an error
+    if the arguments are refused.
+    """
+
+    def __init__(self, function: ir.Function, finite: ir.Function):
+        """Begin the function; ``finite`` checks numbers in memory."""
+        super().__init__(function)
+        self._function, self._finite = function, finite
+        self._words = function.args[0]
+        self._refused = function.append_basic_block('refused')
+
+    def emit(self) -> None:
         """Emit the whole function."""
-        builder = self._builder
+        builder = self.builder
+        _, arguments, given, load, out = self._function.args
         slots = [builder.alloca(ir.ArrayType(INT64, size)) for size in (MOST_VECTORS, MOST_VECTORS, MOST_AXES + 1)]
         data, shifted, shape = (builder.ptrtoint(slot, INT64) for slot in slots)
-        self._self = self.load(self_, layout.DATA)
-        vectors = self.word('vectors')
-        self.demand('==', given, builder.add(vectors, INT64(2)))
+        vectors = self.of('vectors')
+        self.demand('==', given, vectors)
 
         # number of states
         first = self.load(arguments)
-        self.demand('==', self.load(first, layout.TYPE), self.word('array_type'))
+        self.demand('==', self.load(first, layout.TYPE), self.of('array_type'))
         axes = self.load(first, layout.DIMENSIONS_COUNT, INT32)
         self.demand('!=', axes, INT64(0))
         self.demand('<=', axes, INT64(2))
         is_batch = builder.icmp_signed('==', axes, INT64(2))
         count = builder.select(is_batch, self.load(self.load(first, layout.DIMENSIONS)), INT64(1))
-        self.demand('<=', count, self.word('most'))
-        left = builder.sub(self.word('left'), count)
+        self.demand('<=', count, self.of('most'))
+        left = builder.sub(self.of('left'), count)
         self.store(left, self.offset(layout.WORDS.index('left')))
         self.demand('>=', left, INT64(0))
 
@@ -62,33 +149,30 @@ class _Emission:
             with builder.if_then(is_batch):
                 self.demand('==', self.load(dimensions), count)
             self.store(self.load(array, layout.DATA), self.at(data, k))
-        load = self.load(self.at(arguments, vectors))
         self.array(load, INT64(1), CONTIGUOUS | ALIGNED)
-        self.demand('==', self.load(self.load(load, layout.DIMENSIONS)), self.word('load'))
+        self.demand('==', self.load(self.load(load, layout.DIMENSIONS)), self.of('load'))
         self._check_quaternions(self.load(data), count)
 
-        result = self._result(self.load(self.at(arguments, vectors), 8), shape, is_batch, count)
-        release = builder.icmp_signed('>', count, self.word('held'))
+        result = self._result(out, shape, is_batch, count)
+        release = builder.icmp_signed('>', count, self.of('held'))
         thread = builder.alloca(INT64)
         with builder.if_then(release):
-            builder.store(self.call('save_thread'), thread)
+            builder.store(self.call(self.of('save_thread')), thread)
         finite = self._computed(data, shifted, self.load(load, layout.DATA), self.load(result, layout.DATA), count)
         with builder.if_then(release):
-            self.call('restore_thread', builder.load(thread))
-        with builder.if_then(builder.icmp_signed('!=', finite, INT64(0))):
+            self.call(self.of('restore_thread'), builder.load(thread))
+        with builder.if_then(builder.icmp_signed('!=', finite, INT64(0)), likely=True):
             builder.ret(result)
-        self.call('decrease', result)
-        self.call('increase', self.word('none'))
-        builder.ret(self.word('none'))
+        self.call(self.of('decrease'), result)
+        builder.ret(self.of('none'))
 
         builder.position_at_end(self._refused)
-        self.call('set_error', self.word('type_error'), self.word('refusal'))
         builder.ret(INT64(0))
 
     def _check_quaternions(self, q, count) -> None:
         """Emit the check that the quaternions of all states have length 1."""
-        builder, length = self._builder, self.load(self.offset(layout.LENGTHS))
-        quaternions = self.word('quaternions')
+        builder, length = self.builder, self.load(self.offset(layout.LENGTHS))
+        quaternions = self.of('quaternions')
         with builder.if_then(builder.icmp_signed('!=', quaternions, INT64(0)), likely=False):  # noqa: SIM117
             with self.loop(count) as b:
                 with self.loop(quaternions) as k:
@@ -106,7 +190,7 @@ class _Emission:
 
     def _result(self, out, shape, is_batch, count):
         """Emit the array for the result: ``out`` with one more reference, or a new one."""
-        builder, axes = self._builder, self.word('axes')
+        builder, axes = self.builder, self.of('axes')
         expected = builder.add(axes, builder.zext(is_batch, INT64))
         self.store(count, shape)
         for k in range(MOST_AXES):
@@ -114,12 +198,12 @@ class _Emission:
         shape = builder.select(is_batch, shape, builder.add(shape, INT64(8)))
         found = builder.alloca(INT64)
         builder.store(out, found)
-        with builder.if_else(builder.icmp_signed('==', out, self.word('none'))) as (is_new, is_given):
+        with builder.if_else(builder.icmp_signed('==', out, self.of('none'))) as (is_new, is_given):
             with is_new:
                 zero = INT64(0)
                 made = self.call(
-                    'new_array',
-                    *(self.word('array_type'), builder.trunc(expected, INT32), shape, INT32(DOUBLE_TYPE_NUMBER)),
+                    self.of('new_array'),
+                    *(self.of('array_type'), builder.trunc(expected, INT32), shape, INT32(DOUBLE_TYPE_NUMBER)),
                     *(zero, zero, INT32(0), INT32(0), zero),
                 )
                 with builder.if_then(builder.icmp_signed('==', made, zero), likely=False):
@@ -130,90 +214,67 @@ class _Emission:
                 dimensions = self.load(out, layout.DIMENSIONS)
                 with self.loop(expected) as k:
                     self.demand('==', self.load(self.at(dimensions, k)), self.load(self.at(shape, k)))
-                self.call('increase', out)
+                self.call(self.of('increase'), out)
         return builder.load(found)
 
     def _computed(self, data, shifted, load, result, count):
         """Emit the computation of all states; not 0 if all numbers are finite."""
-        builder, finite = self._builder, self._builder.alloca(INT64)
+        builder, finite = self.builder, self.builder.alloca(INT64)
         builder.store(INT64(1), finite)
-        blocks, lanes = self.word('blocks'), self.word('lanes')
+        blocks, lanes = self.of('blocks'), self.of('lanes')
         whole = builder.mul(builder.sdiv(count, lanes), lanes)
         whole = builder.select(builder.icmp_signed('==', blocks, INT64(0)), INT64(0), whole)
         with builder.if_then(builder.icmp_signed('!=', whole, INT64(0))):
-            streamed = builder.zext(builder.icmp_signed('>', count, self.word('streamed')), INT64)
-            self._both(finite, self.call('blocks', data, load, result, whole, streamed, returned=BYTE))
+            streamed = builder.zext(builder.icmp_signed('>', count, self.of('streamed')), INT64)
+            self._both(finite, self.call(self.of('blocks'), data, load, result, whole, streamed, returned=BYTE))
         rest = builder.sub(count, whole)
         with builder.if_then(builder.icmp_signed('!=', rest, INT64(0))):
-            with self.loop(self.word('vectors')) as k:
+            with self.loop(self.of('vectors')) as k:
                 length = self.load(self.at(self.offset(layout.LENGTHS), k))
                 start = self.load(self.at(data, k))
                 self.store(self.at(start, builder.mul(whole, length)), self.at(shifted, k))
-            target = self.at(result, builder.mul(whole, self.word('size')))
-            done = self.call('rows', shifted, load, target, rest, self.word('context'), returned=BYTE)
+            target = self.at(result, builder.mul(whole, self.of('size')))
+            done = self.call(self.of('rows'), shifted, load, target, rest, self.of('context'), returned=BYTE)
             self._both(finite, done)
-        with builder.if_then(builder.icmp_signed('!=', self.word('checked'), INT64(0))):
-            with self.loop(self.word('vectors')) as k:
+        with builder.if_then(builder.icmp_signed('!=', self.of('checked'), INT64(0))):
+            with self.loop(self.of('vectors')) as k:
                 length = self.load(self.at(self.offset(layout.LENGTHS), k))
                 self._both(
                     finite, builder.call(self._finite, [self.load(self.at(data, k)), builder.mul(count, length)])
                 )
-            self._both(finite, builder.call(self._finite, [result, builder.mul(count, self.word('size'))]))
+            self._both(finite, builder.call(self._finite, [result, builder.mul(count, self.of('size'))]))
         return builder.load(finite)
 
     def _both(self, finite, byte) -> None:
         """Emit ``finite`` = 0 if ``byte`` is 0."""
-        builder = self._builder
+        builder = self.builder
         builder.store(builder.and_(builder.load(finite), builder.zext(byte, INT64)), finite)
 
     def array(self, array, axes, wanted: int) -> None:
         """Emit the checks of type, number of axes and flags of an array."""
-        builder = self._builder
-        self.demand('==', self.load(array, layout.TYPE), self.word('array_type'))
+        builder = self.builder
+        self.demand('==', self.load(array, layout.TYPE), self.of('array_type'))
         self.demand('==', self.load(array, layout.DIMENSIONS_COUNT, INT32), axes)
-        self.demand('==', self.load(array, layout.DTYPE), self.word('float64'))
+        self.demand('==', self.load(array, layout.DTYPE), self.of('float64'))
         self.demand('==', builder.and_(self.load(array, layout.FLAGS, INT32), INT64(wanted)), INT64(wanted))
 
     def demand(self, comparison: str, one, other) -> None:
         """Emit a comparison of integers; where it does not hold the arguments are refused."""
-        self.demand_that(self._builder.icmp_signed(comparison, one, other))
+        self.demand_that(self.builder.icmp_signed(comparison, one, other))
 
     def demand_that(self, holds) -> None:
         """Emit a condition; where it does not hold the arguments are refused."""
-        go_on = self._builder.append_basic_block()
-        self._builder.cbranch(holds, go_on, self._refused)
-        self._builder.position_at_end(go_on)
+        go_on = self.builder.append_basic_block()
+        self.builder.cbranch(holds, go_on, self._refused)
+        self.builder.position_at_end(go_on)
 
-    def loop(self, count) -> '_Loop':
-        """Emit a loop from 0 to ``count`` - 1; the body is that of a ``with`` statement."""
-        return _Loop(self._builder, count)
-
-    def at(self, address, k):
-        """Emit the address of word k."""
-        return self._builder.add(address, self._builder.mul(k, INT64(8)))
+    def of(self, name: str):
+        """Emit the word of this name."""
+        return self.word(self._words, layout.WORDS, name)
 
     def offset(self, k: int):
-        """Emit the address of word k of ``self``."""
-        return self._builder.add(self._self, INT64(8 * k))
-
-    def word(self, name: str):
-        """Emit the word of ``self`` of this name."""
-        return self.load(self.offset(layout.WORDS.index(name)))
-
-    def load(self, address, offset: int = 0, kind=INT64):
-        """Emit the value in memory; an integer of 32 bits is extended to 64."""
-        builder = self._builder
-        value = builder.load(builder.inttoptr(builder.add(address, INT64(offset)), kind.as_pointer()))
-        return builder.sext(value, INT64) if kind is INT32 else value
-
-    def store(self, value, address) -> None:
-        """Emit the store of a value in memory."""
-        self._builder.store(value, self._builder.inttoptr(address, value.type.as_pointer()))
-
-    def call(self, name: str, *arguments, returned=INT64):
-        """Emit the call of the function at the address in a word of ``self``."""
-        type_ = ir.FunctionType(returned, [argument.type for argument in arguments])
-        return self._builder.call(self._builder.inttoptr(self.word(name), type_.as_pointer()), arguments)
+        """Emit the address of word k."""
+        return self.builder.add(self._words, INT64(8 * k))
 
 
 class _Loop:

@@ -23,7 +23,7 @@ class Generic(threading.local):
         self.workspace = Workspace.of(arrays)
         self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
         self._contexts: list[np.ndarray] = []
-        self._parts: dict[tuple, Callable] = {}
+        self._parts: dict[tuple, tuple[Algorithm, Callable]] = {}
 
     def rows(self, name: str, algorithm: Algorithm) -> Rows:
         """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
@@ -43,15 +43,17 @@ class Generic(threading.local):
             quaternions=self._quaternions,
         )
 
-    def part(self, name: str, algorithm: Algorithm):
+    def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
         """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
 
-        Quaternions are not checked.
+        ``checked`` says whether quaternions are checked.
         """
-        key = name, algorithm.kernel, id(algorithm.frame)
+        key = name, algorithm.kernel, id(algorithm.frame), checked
         if key not in self._parts:
-            self._parts[key] = bound_call(self.rows(name, algorithm)._replace(quaternions=()))
-        return self._parts[key]
+            rows = self.rows(name, algorithm)
+            # as long as the algorithm is kept, no other frame has the same id
+            self._parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
+        return self._parts[key][1]
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
         """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.

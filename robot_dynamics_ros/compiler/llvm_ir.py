@@ -18,6 +18,8 @@ from robot_dynamics_ros.model.model import ModelArrays
 
 CHAIN = 4
 """Length of the dependent chains in the check for finite numbers."""
+WIDEST = 4
+"""Number of angles whose sine and cosine are computed together for one state."""
 BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 
 
@@ -56,7 +58,7 @@ def of_one_state(program: Program) -> str:
     arguments = ', '.join(f'i64 %{array}' for array in (*names, 'result'))
     return '\n'.join(
         [
-            body.declarations(),
+            *(Body(lanes).declarations() for lanes in (1, 2, WIDEST)),
             f'define i8 @{name}({arguments}) {{',
             *body.lines,
             f'  %is_finite = fcmp oeq double {finite}, 0.0',
@@ -117,7 +119,12 @@ class Body:
 
     def compute(self, results) -> None:
         """Add the operations that ``results`` need."""
-        for value in needed(results):
+        values = needed(results)
+        if self.lanes == 1:
+            angles = {value.arguments[0] for value in values if value.operation in ('sin', 'cos')}
+            joints = sorted(angle.arguments for angle in angles if angle.operation == 'input')
+            self._sincos_together([self.inputs[array][k] for array, k in joints])
+        for value in values:
             self._names[value] = self._operation(value.operation, value.arguments)
 
     def text(self, value) -> str:
@@ -145,6 +152,21 @@ class Body:
             pairs = [self.line(f'fadd {self.kind} {a}, {b}') for a, b in zip(terms[::2], terms[1::2], strict=False)]
             terms = pairs + terms[2 * len(pairs) :]
         return terms[0]
+
+    def _sincos_together(self, angles: list[str]) -> None:
+        """Add sine and cosine of several angles, computed as vectors."""
+        for first in range(0, len(angles), WIDEST):
+            some = angles[first : first + WIDEST]
+            wide = Body(next(lanes for lanes in (2, WIDEST) if lanes >= len(some)))
+            wide.lines, wide._count = self.lines, self._count
+            vector = 'zeroinitializer'
+            for k, angle in enumerate(some):
+                vector = wide.line(f'insertelement {wide.kind} {vector}, double {angle}, i32 {k}')
+            sines, cosines = wide._sincos(vector)
+            for k, angle in enumerate(some):
+                sine, cosine = (wide.line(f'extractelement {wide.kind} {both}, i32 {k}') for both in (sines, cosines))
+                self._angles[angle] = sine, cosine
+            self._count = wide._count
 
     def declarations(self) -> str:
         """Return the declarations of LLVM's own functions."""

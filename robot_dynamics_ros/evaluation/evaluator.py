@@ -17,6 +17,7 @@ from robot_dynamics_ros.compiler.algorithms import (
     algorithm_with_wrenches,
     length_of,
 )
+from robot_dynamics_ros.compiler.array_call import bound_evaluate
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
 from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
@@ -39,6 +40,11 @@ class Evaluator:
 
     ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
     generic kernels are used. ``load`` and ``weightless`` are the run-time inputs of both, with and without gravity.
+
+    ``evaluate(key, load, out, vectors...)`` returns the results (..., shape) of an algorithm for vectors (..., n) and
+    ``load`` (19,). Machine code checks types, shapes and finiteness; what is not prepared yet, many states, and
+    arguments that have to be converted or rejected are left to Python. It raises ArgumentError, ModelError for a joint
+    without inertia, and UnknownNameError for a link.
     """
 
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
@@ -56,24 +62,15 @@ class Evaluator:
         self._nv = self.arrays.nv
         self._calls: dict[Key, Callable] = {}
         self._prepared: dict[Key, Prepared] = {}
-
-    def evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
-        """Return the results (..., shape) of an algorithm for vectors (..., n) and ``load`` (19,).
-
-        Raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
-        """
-        # fast path: machine code checks types, shapes and finiteness
-        try:
-            result = self._calls[key](*vectors, load, out)
-            if result is not None:
-                return result
-        except (KeyError, TypeError):
-            pass  # not prepared yet, many states, or arguments that have to be converted or rejected
-        return self._evaluate(key, load, out, vectors)
+        self._generic: dict[Key, Prepared] = {}
+        self._otherwise = self._evaluate  # one object that lives as long as this one
+        self.evaluate = bound_evaluate(self._calls, self._otherwise) if is_possible() else self._evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
-        prepared = self._prepare(key, None)
+        if key not in self._generic:
+            self._generic[key] = self._prepare(key, None)
+        prepared = self._generic[key]
         rows, shape = self._rows(dict(zip(prepared.algorithm.inputs, vectors, strict=True)))
         results = np.empty((len(rows[0]), *prepared.shape))
         prepared.quantity.compute(rows, self.load, results)
@@ -136,7 +133,7 @@ class Evaluator:
             self.specialised.add(name, algorithm)
         return algorithm, name, kernel
 
-    def _evaluate(self, key: Key, load: np.ndarray, out, vectors: tuple) -> np.ndarray:
+    def _evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         try:
             prepared = self._prepared[key]
@@ -144,6 +141,10 @@ class Evaluator:
             prepared = self._prepare(key, self.specialised)
             self._prepared[key] = prepared
         kernel, algorithm, item, quantity = prepared
+        many = quantity.of_many(load, out, vectors)
+        if many is not None:
+            self._calls[key] = quantity.call
+            return many
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))

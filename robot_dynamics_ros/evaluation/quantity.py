@@ -64,6 +64,9 @@ class Interpreted:
         """Store the algorithm and the robot."""
         self._algorithm, self._generic = algorithm, generic
 
+    def of_many(self, load, out, vectors) -> None:
+        """Leave all states to ``compute``."""
+
     def compute(self, rows, load, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
         return self._generic.evaluate(self._algorithm, rows, load[:3], result)
@@ -86,13 +89,26 @@ class Quantity:
         self._compiled: Future | None = None
         self._use(self._first_level())
 
+    def of_many(self, load, out, vectors) -> np.ndarray | None:
+        """Return the results of many states by the generic kernel; None where ``compute`` has to decide."""
+        words = self.call.__self__
+        if self._level == Level.GENERIC and words[MOST] > 0 and words[LEFT] >= 0:
+            try:
+                result = self._generic.part(self._kernel, self._algorithm)(*vectors, load, out)
+            except TypeError:
+                return None
+            words[LEFT] -= len(vectors[0]) if vectors[0].ndim > 1 else 1
+            return result
+        return None
+
     def compute(self, rows, load, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
         count = len(result)
         self._improve(count)
         self.call.__self__[LEFT] -= count
         if self._level == Level.GENERIC:
-            return self._generic.part(self._kernel, self._algorithm)(*rows, load, result) is not None
+            part = self._generic.part(self._kernel, self._algorithm, checked=False)
+            return part(*rows, load, result) is not None
         return self._in_parts(rows, load, result)
 
     def _first_level(self) -> Level:

@@ -78,9 +78,10 @@ def lanes() -> int:
 @cache
 def _processor() -> tuple[str, str]:
     """Return name and features of the processor; Numba's environment variables select another one, as in Numba."""
-    name = os.environ.get('NUMBA_CPU_NAME') or llvm.get_host_cpu_name()
-    features = os.environ.get('NUMBA_CPU_FEATURES')
-    return name, llvm.get_host_cpu_features().flatten() if features is None else features
+    name, features = os.environ.get('NUMBA_CPU_NAME'), os.environ.get('NUMBA_CPU_FEATURES')
+    if name:
+        return name, features or ''
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten() if features is None else features
 
 
 @cache

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.array_call import bound_call, layout_is_known
+from robot_dynamics_ros.compiler.array_call import bound_call, bound_evaluate, layout_is_known
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
@@ -135,3 +135,35 @@ def test_without_the_gil_the_results_are_the_same():
     q = np.random.default_rng(0).normal(size=(1000, 6))
     load = Robot.named('aubo_i5').load
     assert (gravity_torque(held=0)(q, load, None) == gravity_torque(held=1000)(q, load, None)).all()
+
+
+def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
+    asked = []
+
+    def otherwise(*arguments):
+        asked.append(arguments)
+        return 'otherwise'
+
+    calls = {'gravity': gravity_torque(), ('a', 'tuple'): gravity_torque()}
+    evaluate, q, out = bound_evaluate(calls, otherwise), np.zeros(6), np.zeros(6)
+    for key in calls:
+        assert evaluate(key, LOAD, None, q).shape == (6,)
+        assert evaluate(key, LOAD, out, q) is out
+    assert asked == []
+    unfit = [('unknown', LOAD, None, q), (['list'], LOAD, None, q), ('gravity', LOAD, None, [0.0] * 6)]
+    unfit += [('gravity', LOAD, None, np.full(6, np.nan)), ('gravity', LOAD, None), (), ('gravity', LOAD, out, q, q)]
+    for arguments in unfit:
+        assert evaluate(*arguments) == 'otherwise'
+        assert asked.pop() == arguments
+
+
+def test_what_python_raises_instead_is_raised():
+    def otherwise(*arguments):
+        raise ValueError('here')
+
+    evaluate = bound_evaluate({}, otherwise)
+    before = sys.getrefcount(None)
+    for _ in range(100):
+        with pytest.raises(ValueError, match=r'^here$'):
+            evaluate('unknown', LOAD, None, np.zeros(6))
+    assert abs(sys.getrefcount(None) - before) < 50

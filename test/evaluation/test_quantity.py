@@ -1,0 +1,160 @@
+"""Which code computes: generic kernels at first, a robot's own code where it is kept or where use shows it pays."""
+
+import time
+
+from support import random_trees as trees
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler import compiled_robot, generic_code
+from robot_dynamics_ros.compiler.compiled_robot import background, is_possible
+from robot_dynamics_ros.evaluation import quantity
+from robot_dynamics_ros.evaluation.quantity import HELD, Level
+from robot_dynamics_ros.jit.machine_code import lanes
+
+pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+
+NAME = 'inverse_dynamics'
+GENERATOR = np.random.default_rng()
+
+
+def never_seen(count: int = 4) -> Robot:
+    """Return a robot that no cache knows."""
+    joints = trees.random_joints(int(GENERATOR.integers(1 << 30)), count=count)
+    return Robot(trees.Model.of('never seen', trees.BASE, joints)).with_binding('adaptive')
+
+
+def level(robot: Robot) -> Level:
+    return robot._evaluator._prepared[NAME].quantity._level
+
+
+def states(robot: Robot, *batch: int) -> np.ndarray:
+    return np.random.default_rng(7).normal(size=(3, *batch, robot.nv))
+
+
+@pytest.fixture(autouse=True)
+def _kept_kernel():
+    """The generic kernel is compiled, as on any machine where a second robot was met."""
+    robot = never_seen().with_binding('generic')
+    robot.inverse_dynamics(*states(robot))
+
+
+@pytest.fixture
+def break_even(monkeypatch) -> int:
+    monkeypatch.setattr(quantity, 'BREAK_EVEN', 100)
+    return 100
+
+
+def test_a_robot_never_seen_is_answered_by_the_generic_kernel():
+    robot = never_seen()
+    robot.inverse_dynamics(*states(robot))
+    assert level(robot) == Level.GENERIC and robot.binding == 'adaptive'
+    assert not robot._evaluator.specialised.is_kept(NAME, blocks=False)
+
+
+@pytest.mark.parametrize('batch', [(), (3,), (2, 5)])
+def test_use_brings_code_of_its_own_with_the_same_bits(batch, break_even):
+    robot = never_seen()
+    rows = states(robot, *batch)
+    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    before = 0
+    while level_or_none(robot) != Level.BLOCKS and before < 20 * break_even:
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+        before += int(np.prod(batch, dtype=int))
+        if before > break_even:
+            background().submit(int).result()  # after what was submitted before
+    assert level(robot) == Level.BLOCKS
+    assert before > break_even
+    assert (robot.inverse_dynamics(*rows) == expected).all()
+    many = states(robot, 3 * lanes() + 1)
+    assert (robot.inverse_dynamics(*many) == robot.with_binding('generic').inverse_dynamics(*many)).all()
+
+
+def level_or_none(robot: Robot):
+    return level(robot) if NAME in robot._evaluator._prepared else None
+
+
+def test_calls_go_on_while_code_is_compiled(break_even, monkeypatch):
+    robot, held = never_seen(), []
+
+    def slow(code, name) -> Level:
+        while not held:
+            time.sleep(0.001)
+        return compile_now(code, name)
+
+    compile_now = quantity.best_level
+    monkeypatch.setattr(quantity, 'best_level', slow)
+    rows = states(robot)
+    expected = robot.inverse_dynamics(*rows)
+    for _ in range(10 * break_even):
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+    assert level(robot) == Level.GENERIC
+    held.append(True)
+    background().submit(int).result()
+    robot.inverse_dynamics(*rows)
+    assert level(robot) == Level.BLOCKS
+
+
+def test_code_that_is_too_long_stays_generic_and_is_asked_for_once(break_even, monkeypatch):
+    robot, asked = never_seen(), []
+    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS', 10)
+    compile_now = quantity.best_level
+    monkeypatch.setattr(quantity, 'best_level', lambda *it: asked.append(it) or compile_now(*it))
+    rows = states(robot)
+    for _ in range(5 * break_even):
+        robot.inverse_dynamics(*rows)
+    background().submit(int).result()
+    for _ in range(5 * break_even):
+        robot.inverse_dynamics(*rows)
+    assert level(robot) == Level.GENERIC and len(asked) == 1
+
+
+def test_robots_that_differ_in_inertia_never_compile(monkeypatch):
+    monkeypatch.setattr(compiled_robot, 'compiled', None)  # LLVM
+    base = never_seen()
+    for scale in np.linspace(1.0, 2.0, 30):
+        arrays = base._model.arrays._replace(I=scale * base._model.arrays.I)
+        study = Robot(trees.dataclasses.replace(base._model, arrays=arrays)).with_binding('adaptive')
+        assert study.inverse_dynamics(*states(study, 40)).shape == (40, study.nv)
+        assert level(study) == Level.GENERIC
+
+
+def test_code_of_before_is_used_at_once():
+    robot = never_seen()
+    robot.compiled(NAME)
+    again = Robot(robot._model).with_binding('adaptive')
+    again.inverse_dynamics(*states(again))
+    assert level(again) == Level.ONE_STATE
+    again.inverse_dynamics(*states(again, lanes()))
+    assert level(again) == Level.BLOCKS
+
+
+def test_specialised_compiles_at_the_first_use():
+    robot = never_seen().with_binding('specialised')
+    robot.inverse_dynamics(*states(robot))
+    assert level(robot) == Level.ONE_STATE
+    robot.inverse_dynamics(*states(robot, 5))
+    assert level(robot) == Level.ONE_STATE
+    robot.inverse_dynamics(*states(robot, lanes()))
+    assert level(robot) == Level.BLOCKS
+
+
+def test_the_first_robot_of_an_installation_is_compiled_instead_of_the_kernel(monkeypatch):
+    monkeypatch.setattr(generic_code, 'is_kept', lambda *arguments: False)
+    monkeypatch.setattr(quantity, '_first_robots', {})
+    first, second = never_seen(), never_seen()
+    for robot, expected in ((first, Level.ONE_STATE), (second, Level.GENERIC), (first, Level.ONE_STATE)):
+        robot.inverse_dynamics(*states(robot))
+        assert level(robot) == expected
+
+
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('count', [HELD, HELD + 1, 3 * HELD])
+def test_large_batches_without_the_gil_have_the_same_bits(binding, count):
+    robot = never_seen().with_binding(binding)
+    rows = states(robot, count)
+    results = robot.inverse_dynamics(*rows)
+    for k in (0, HELD - 1, count - 1):
+        assert (robot.inverse_dynamics(*rows[:, k]) == results[k]).all()
