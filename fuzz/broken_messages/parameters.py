@@ -23,6 +23,7 @@ FIELDS = (
 WORDS = (
     *('silent', 'gravity_only', 'ramp_to_zero', 'franka', 'kuka_fri', 'monitor_only', 'node', 'robot', 'desired'),
     *('measured', 'joint_trajectory', 'controller_state', 'gravity', 'friction', 'pd', 'computed_torque', '<robot/>'),
+    *('specialised', 'generic'),
 )
 CHOICES = {
     'on_stale': ('silent', 'gravity_only', 'ramp_to_zero'),
@@ -31,6 +32,7 @@ CHOICES = {
     'gravity_owner': ('', 'node', 'robot'),
     'evaluate_at': ('desired', 'measured'),
     'source': ('joint_trajectory', 'controller_state'),
+    'binding': ('specialised', 'generic'),
     'control_law': ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}

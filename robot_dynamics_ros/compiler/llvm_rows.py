@@ -57,7 +57,7 @@ def write_rows(body, values: list[str], address: str, lanes: int) -> None:
             some = [_part(body, value, lane, lanes) for value in values[first : first + TILE]]
             rows = _transposed(body, some + ['undef'] * (TILE - len(some)))
             for b, row in enumerate(rows):
-                place = pointer(body, vector_type(len(some)), address, 8 * (len(values) * (lane + b) + first))
+                place = pointer(body, _numbers(len(some)), address, 8 * (len(values) * (lane + b) + first))
                 body.lines.append(
                     f'  store {_numbers(len(some))} {_resized(body, row, TILE, len(some))}, {place}, align 8'
                 )

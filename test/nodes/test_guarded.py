@@ -181,13 +181,14 @@ def test_an_exception_in_the_timer_of_the_simulated_arm_ends_no_process(alone, m
 
 
 def chain(mass):
-    """Return the URDF of six joints and a mass on each of their links: it takes seconds to compile."""
+    """Return the URDF of 60 joints and a mass on each of their links: it takes a second or two to compile."""
     parts = [link('base')]
-    parents = ('base', *(f'link_{k}' for k in range(5)))
-    for k, (parent, axis) in enumerate(zip(parents, 2 * ('0 0 1', '0 1 0', '1 0 0'), strict=True)):
+    parents = ('base', *(f'link_{k}' for k in range(59)))
+    for k, (parent, axis) in enumerate(zip(parents, 20 * ('0 0 1', '0 1 0', '1 0 0'), strict=True)):
         inside = '<limit effort="50" velocity="3"/>'
         parts.append(link(f'link_{k}', mass + k, '0.1 0.2 0.3', (0.3, 0, 0, 0.3, 0, 0.3)))
-        parts.append(joint(f'joint_{k}', parent, f'link_{k}', axis=axis, origin='0.1 0 0.4', inside=inside))
+        place = {'axis': axis, 'origin': '0.1 0 0.4', 'rpy': '0.3 0.2 0.1'}
+        parts.append(joint(f'joint_{k}', parent, f'link_{k}', inside=inside, **place))
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
