@@ -90,6 +90,7 @@ class Quantity:
         self._kernel, self._name, self._algorithm = kernel, name, algorithm
         self._generic, self._code, self._adaptive = generic, code, adaptive
         self._compiled: Future | None = None
+        self._looked = False
         self._use(self._first_level())
 
     def of_many(self, load, out, vectors) -> np.ndarray | None:
@@ -136,9 +137,10 @@ class Quantity:
             return
         if self._compiled is not None:
             if self._compiled.done():
-                self._use(self._compiled.result())
-        elif self._level == Level.ONE_STATE and count >= lanes() and self._own_blocks(code):
-            self._use(Level.BLOCKS)
+                self._use(self._level if self._compiled.exception() else self._compiled.result())
+        elif self._level == Level.ONE_STATE and count >= lanes() and not self._looked:
+            self._looked = True
+            self._use(Level.BLOCKS if self._own_blocks(code) else Level.ONE_STATE)
         elif self.call.__self__[LEFT] < 0:
             words = self.call.__self__
             words[LEFT] = UNLIMITED
@@ -152,7 +154,6 @@ class Quantity:
 
     def _use(self, level: Level) -> None:
         """Compute by this code from now on."""
-        self._level = level
         item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
         streamed = STREAMED // (8 * item)
         code = self._code
@@ -163,15 +164,17 @@ class Quantity:
             held = max(LEAST_HELD, HELD['generic'] // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = bound_call(rows, held, held, streamed, left)
+            self._level = level
             return
         threads = self._threads = code.threads
         most = 2 * SMALLEST_PART - 1 if threads > 1 else UNLIMITED
         rows = code.rows(self._name, blocks=level == Level.BLOCKS)
         # a first batch looks for code for blocks
-        few = level == Level.ONE_STATE and not final
+        few = level == Level.ONE_STATE and not final and not self._looked
         held = max(LEAST_HELD, HELD['own'] // max(item, self._generic.arrays.nv))
-        self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
         self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // threads)
+        self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
+        self._level = level  # last, since other threads compute by it
 
     def _in_parts(self, rows, load, result) -> bool:
         """Compute all states by several threads."""

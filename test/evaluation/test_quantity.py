@@ -158,3 +158,29 @@ def test_large_batches_without_the_gil_have_the_same_bits(binding, count):
     results = robot.inverse_dynamics(*rows)
     for k in (0, 39, count - 1):
         assert (robot.inverse_dynamics(*rows[:, k]) == results[k]).all()
+
+
+def test_a_compiler_that_fails_costs_nothing_but_speed(break_even, monkeypatch):
+    def fail(code, name):
+        raise MemoryError
+
+    monkeypatch.setattr(quantity, 'best_level', fail)
+    robot = never_seen()
+    rows = states(robot)
+    expected = robot.inverse_dynamics(*rows)
+    for _ in range(3 * break_even):
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+    background().submit(int).result()
+    for _ in range(3 * break_even):
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+    assert level(robot) == Level.GENERIC
+
+
+def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
+    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS_OF_BLOCKS', 10)
+    robot = never_seen().with_binding('specialised')
+    rows = states(robot, 100)
+    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    assert (robot.inverse_dynamics(*rows) == expected).all()
+    assert level(robot) == Level.ONE_STATE
+    assert robot._evaluator._calls[NAME](*rows, robot.load, None).shape == expected.shape
