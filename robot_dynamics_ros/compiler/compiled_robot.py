@@ -81,7 +81,10 @@ class Specialised:
             of_results = 2 * math.prod(self._algorithms[name].shape_of(self.arrays))
             if LEAST_OF_A_JOINT * self.arrays.n + of_results > most:
                 return False  # tracing it would take long, too
-            self._lengths[name] = len(emit.needed(self._program(name).results)) + of_results
+            try:
+                self._lengths[name] = len(emit.needed(self._program(name).results)) + of_results
+            except ZeroDivisionError:
+                return False  # a joint without inertia, which the generic kernels find
         return self._lengths[name] <= most
 
     def rows(self, name: str, blocks: bool) -> Rows:

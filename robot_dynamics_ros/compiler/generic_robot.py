@@ -47,7 +47,7 @@ class Generic(threading.local):
 
         ``checked`` says whether quaternions are checked.
         """
-        key = name, algorithm.kernel, id(algorithm.frame), checked
+        key = name, algorithm.inputs, algorithm.kernel, id(algorithm.frame), checked
         if key not in self._parts:
             rows = self.rows(name, algorithm)
             # as long as the algorithm is kept, no other frame has the same id
