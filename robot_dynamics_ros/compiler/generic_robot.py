@@ -14,25 +14,41 @@ from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
 
-class Generic(threading.local):
+class Generic:
     """Evaluates algorithms with one workspace a thread: kernels run without the GIL."""
 
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
-        """Allocate the workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
+        """Allocate a workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
         self.arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
-        self.workspace = Workspace.of(arrays)
         self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
+        self._shared = Workspace.of(arrays)
         self._contexts: list[np.ndarray] = []
-        self._parts: dict[tuple, tuple[Algorithm, Callable]] = {}
+        self._own = _OfThread(arrays)
 
     def rows(self, name: str, algorithm: Algorithm) -> Rows:
         """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
 
-        It uses this thread's workspace, and is valid as long as this object.
+        It is valid as long as this object, whichever thread asked for it.
         """
+        return self._rows(name, algorithm, self._shared, self._contexts)
+
+    def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
+        """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
+
+        ``checked`` says whether quaternions are checked.
+        """
+        own, key = self._own, (name, algorithm.kernel, id(algorithm.frame), checked)
+        if key not in own.parts:
+            rows = self._rows(name, algorithm, own.workspace, own.contexts)
+            # as long as the algorithm is kept, no other frame has the same id
+            own.parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
+        return own.parts[key][1]
+
+    def _rows(self, name: str, algorithm: Algorithm, work: Workspace, contexts: list[np.ndarray]) -> Rows:
+        """Return the code of the kernel ``name`` for states in rows, valid as long as ``work`` and ``contexts``."""
         arrays = self._bodies if algorithm.bodies else self.arrays
-        context = context_of(algorithm, arrays, self.workspace)
-        self._contexts.append(context)
+        context = context_of(algorithm, arrays, work)
+        contexts.append(context)
         return Rows(
             algorithm.lengths(arrays),
             algorithm.shape_of(arrays),
@@ -43,24 +59,12 @@ class Generic(threading.local):
             quaternions=self._quaternions,
         )
 
-    def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
-        """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
-
-        ``checked`` says whether quaternions are checked.
-        """
-        key = name, algorithm.kernel, id(algorithm.frame), checked
-        if key not in self._parts:
-            rows = self.rows(name, algorithm)
-            # as long as the algorithm is kept, no other frame has the same id
-            self._parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
-        return self._parts[key][1]
-
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
         """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.
 
         This is for interpreters without machine code. The inertia of the last link is that of the arrays.
         """
-        work = self.workspace
+        work = self._own.workspace
         needed = {'gravity': gravity, 'f_ext': work.f_0[None]}
         arguments = (*rows, *[np.zeros((len(result), self._nv))] * algorithm.zeros)
         needs = [needed[name] for name in algorithm.needs]
@@ -79,7 +83,17 @@ class Generic(threading.local):
                 self.part('forward_dynamics', by_bodies)(state, zeros, zeros, load, qdd)
             else:
                 self.evaluate(by_bodies, (state, zeros, zeros), load[:3], qdd)
-            (singular,) = np.nonzero(~(self.workspace.d[1:] > 0.0))
+            (singular,) = np.nonzero(~(self._own.workspace.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])
         return None
+
+
+class _OfThread(threading.local):
+    """The workspace of one thread, and what uses it."""
+
+    def __init__(self, arrays: ModelArrays):
+        """Allocate the workspace."""
+        self.workspace = Workspace.of(arrays)
+        self.contexts: list[np.ndarray] = []
+        self.parts: dict[tuple, tuple[Algorithm, Callable]] = {}
