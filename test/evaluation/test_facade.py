@@ -200,6 +200,16 @@ def test_out_may_be_an_argument(name, method):
 
 
 @METHOD
+@pytest.mark.parametrize('batch', [(), (4,)], ids=str)
+def test_out_may_have_come_from_another_process(method, batch):
+    arguments = states('aubo_i5', method, batch)
+    plain = call('aubo_i5', method, arguments)
+    out = pickle.loads(pickle.dumps(np.full(plain.shape, np.nan)))
+    assert call('aubo_i5', method, arguments, out=out) is out
+    assert same_bits(out, plain)
+
+
+@METHOD
 def test_out_that_does_not_fit_the_result_is_refused(method):
     arguments = states('aubo_i5', method, (4,))
     shape = call('aubo_i5', method, arguments).shape
@@ -235,7 +245,8 @@ def test_a_result_belongs_to_the_caller(name, method):
     assert same_bits(call(name, method, arguments), kept)
     robot = robot_of(name)
     own = [value for value in vars(robot).values() if isinstance(value, np.ndarray)]
-    inside = [*robot._model.arrays, *robot._evaluator.generic.workspace, *own]
+    generic = robot._evaluator.generic
+    inside = [*robot._model.arrays, *generic._shared, *generic._own.workspace, *own]
     assert len(own) >= 4  # gravity, loads, zeros
     assert not any(np.shares_memory(first, array) for array in inside)
 
