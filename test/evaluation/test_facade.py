@@ -197,6 +197,10 @@ def test_out_may_be_an_argument(name, method):
     for k in range(len(METHODS[method][0].split())):
         arguments = states(name, method, (4,))
         assert same_bits(call(name, method, arguments, out=arguments[k]), plain)
+        wide = np.concatenate([states(name, method, (4,))[k], arguments[k][:1]])
+        arguments = states(name, method, (4,))
+        arguments[k] = wide[:-1]  # each result is where the next state was
+        assert same_bits(call(name, method, arguments, out=wide[1:]), plain)
 
 
 @METHOD
