@@ -12,6 +12,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 
+FLOAT64 = np.dtype(np.float64)
 REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``
 
 
@@ -93,10 +94,11 @@ def check_quaternions(name: str, positions: np.ndarray, starts: list[int]) -> No
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
-def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarray]:
     """Return the array for the caller and the contiguous one that a kernel writes, the same array where possible.
 
-    ``out`` is the caller's ``out=`` or None. Raises ArgumentError unless it is a writable float64 array of ``shape``.
+    ``out`` is the caller's ``out=`` or None. The kernel's array overlaps none of its ``inputs``. Raises
+    ArgumentError unless ``out`` is a writable float64 array of ``shape``.
     """
     if out is None:
         fresh = np.empty(shape)
@@ -104,7 +106,9 @@ def result(out, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
         found = f'{out.dtype} {out.shape}' if isinstance(out, np.ndarray) else type(out).__name__
         raise ArgumentError(f'out: expected a writable float64 array of shape {shape}, got {found}')
-    return out, np.asarray(out) if out.flags.carray else np.empty(shape)
+    if not out.flags.carray or any(np.may_share_memory(out, array) for array in inputs):
+        return out, np.empty(shape)
+    return out, _canonical(np.asarray(out))
 
 
 def numbers(name: str, value) -> np.ndarray:
@@ -113,9 +117,14 @@ def numbers(name: str, value) -> np.ndarray:
         array = np.asarray(value)
         if array.dtype.kind not in 'fiu':
             raise TypeError
-        return array.astype(np.float64, copy=False)
+        return _canonical(array.astype(np.float64, copy=False))
     except (TypeError, ValueError):
         raise ArgumentError(f'{name}: expected real numbers, got {value!r:.80}') from None
+
+
+def _canonical(array: np.ndarray) -> np.ndarray:
+    """Return a float64 array with NumPy's own object for that type, which machine code expects; others are equal."""
+    return array if array.dtype is FLOAT64 else array.view(FLOAT64)
 
 
 def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> np.ndarray:

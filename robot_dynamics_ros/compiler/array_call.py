@@ -91,9 +91,9 @@ def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int =
     """Return ``code`` as a function ``f(vectors..., load, out)``, which returns the result.
 
     ``out`` is the array for the result, or None for a new one. Returns None if some number is not finite. Raises
-    TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, for quaternions that may not have
-    length 1, for more than ``most`` states, and once ``left`` states have been computed. It holds the GIL for up to
-    ``held`` states. Results of more than ``streamed`` states bypass the caches.
+    TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, if ``out`` overlaps a vector, for
+    quaternions that may not have length 1, for more than ``most`` states, and once ``left`` states have been computed.
+    It holds the GIL for up to ``held`` states. Results of more than ``streamed`` states bypass the caches.
     """
     words = np.zeros(QUATERNIONS + len(code.quaternions), np.int64)
     sizes = {
@@ -161,7 +161,9 @@ def _field(it, offset: int, type_) -> int:
     return type_.from_address(id(it) + offset).value
 
 
-REFUSAL = ctypes.create_string_buffer(b'expected C-contiguous float64 arrays of the shapes of one state or of a batch')
+REFUSAL = ctypes.create_string_buffer(
+    b'expected C-contiguous float64 arrays apart, of the shapes of one state or of a batch'
+)
 NEW_ARRAY = 93
 """Index of ``PyArray_New`` in NumPy's table of C functions."""
 

@@ -153,7 +153,7 @@ class _Computation(_Emission):
         self.demand('==', self.load(self.load(load, layout.DIMENSIONS)), self.of('load'))
         self._check_quaternions(self.load(data), count)
 
-        result = self._result(out, shape, is_batch, count)
+        result = self._result(out, shape, is_batch, count, data)
         release = builder.icmp_signed('>', count, self.of('held'))
         thread = builder.alloca(INT64)
         with builder.if_then(release):
@@ -188,8 +188,8 @@ class _Computation(_Emission):
                     ]
                     self.demand_that(builder.and_(*small))
 
-    def _result(self, out, shape, is_batch, count):
-        """Emit the array for the result: ``out`` with one more reference, or a new one."""
+    def _result(self, out, shape, is_batch, count, data):
+        """Emit the array for the result: ``out``, apart from the vectors, with one more reference, or a new one."""
         builder, axes = self.builder, self.of('axes')
         expected = builder.add(axes, builder.zext(is_batch, INT64))
         self.store(count, shape)
@@ -214,8 +214,20 @@ class _Computation(_Emission):
                 dimensions = self.load(out, layout.DIMENSIONS)
                 with self.loop(expected) as k:
                     self.demand('==', self.load(self.at(dimensions, k)), self.load(self.at(shape, k)))
+                self._apart(self.load(out, layout.DATA), data, count)
                 self.call(self.of('increase'), out)
         return builder.load(found)
+
+    def _apart(self, result, data, count) -> None:
+        """Emit the check that the result overlaps no vector: what is not finite could not be found after the call."""
+        builder = self.builder
+        end = self.at(result, builder.mul(count, self.of('size')))
+        with self.loop(self.of('vectors')) as k:
+            start = self.load(self.at(data, k))
+            length = self.load(self.at(self.offset(layout.LENGTHS), k))
+            before = builder.icmp_signed('<=', end, start)
+            after = builder.icmp_signed('>=', result, self.at(start, builder.mul(count, length)))
+            self.demand_that(builder.or_(before, after))
 
     def _computed(self, data, shifted, load, result, count):
         """Emit the computation of all states; not 0 if all numbers are finite."""

@@ -14,52 +14,53 @@ from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
 
-class Generic(threading.local):
+class Generic:
     """Evaluates algorithms with one workspace a thread: kernels run without the GIL."""
 
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
-        """Allocate the workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
+        """Allocate a workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
         self.arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
-        self.workspace = Workspace.of(arrays)
         self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
-        self._parts: dict[tuple, tuple[Algorithm, Callable]] = {}
+        self._shared = Workspace.of(arrays)
+        self._own = _OfThread(arrays)
 
     def rows(self, name: str, algorithm: Algorithm) -> Rows:
-        """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
-
-        It uses the workspace of this thread.
-        """
-        arrays = self._bodies if algorithm.bodies else self.arrays
-        context = context_of(algorithm, arrays, self.workspace)
-        return Rows(
-            algorithm.lengths(arrays),
-            algorithm.shape_of(arrays),
-            LOAD_SIZE,
-            code_of_kernel(name, algorithm, arrays),
-            (context, algorithm, arrays, self.workspace),
-            context=context.ctypes.data,
-            checked=True,
-            quaternions=self._quaternions,
-        )
+        """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time."""
+        return self._rows(name, algorithm, self._shared)
 
     def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
         """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.
 
         ``checked`` says whether quaternions are checked.
         """
-        key = name, algorithm.inputs, algorithm.kernel, id(algorithm.frame), checked
-        if key not in self._parts:
-            rows = self.rows(name, algorithm)
+        own, key = self._own, (name, algorithm.inputs, algorithm.kernel, id(algorithm.frame), checked)
+        if key not in own.parts:
+            rows = self._rows(name, algorithm, own.workspace)
             # as long as the algorithm is kept, no other frame has the same id
-            self._parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
-        return self._parts[key][1]
+            own.parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
+        return own.parts[key][1]
+
+    def _rows(self, name: str, algorithm: Algorithm, work: Workspace) -> Rows:
+        """Return the code of the kernel ``name`` for states in rows, with this workspace."""
+        arrays = self._bodies if algorithm.bodies else self.arrays
+        context = context_of(algorithm, arrays, work)
+        return Rows(
+            algorithm.lengths(arrays),
+            algorithm.shape_of(arrays),
+            LOAD_SIZE,
+            code_of_kernel(name, algorithm, arrays),
+            (context, algorithm, arrays, work),
+            context=context.ctypes.data,
+            checked=True,
+            quaternions=self._quaternions,
+        )
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
         """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.
 
         This is for interpreters without machine code. The inertia of the last link is that of the arrays.
         """
-        work = self.workspace
+        work = self._own.workspace
         needed = {'gravity': gravity, 'f_ext': work.f_0[None]}
         arguments = (*rows, *[np.zeros((len(result), self._nv))] * algorithm.zeros)
         needs = [needed[name] for name in algorithm.needs]
@@ -78,7 +79,16 @@ class Generic(threading.local):
                 self.part('forward_dynamics', by_bodies)(state, zeros, zeros, load, qdd)
             else:
                 self.evaluate(by_bodies, (state, zeros, zeros), load[:3], qdd)
-            (singular,) = np.nonzero(~(self.workspace.d[1:] > 0.0))
+            (singular,) = np.nonzero(~(self._own.workspace.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])
         return None
+
+
+class _OfThread(threading.local):
+    """The workspace of one thread, and what uses it."""
+
+    def __init__(self, arrays: ModelArrays):
+        """Allocate the workspace."""
+        self.workspace = Workspace.of(arrays)
+        self.parts: dict[tuple, tuple[Algorithm, Callable]] = {}

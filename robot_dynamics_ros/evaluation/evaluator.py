@@ -164,7 +164,7 @@ class Evaluator:
             return many
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
-        given, result = validation.result(out, (*shape, *item))
+        given, result = validation.result(out, (*shape, *item), rows)
         finite = quantity.compute(rows, load, result.reshape(len(rows[0]), *item))
         self.calls[key] = quantity.call
         if not finite:

@@ -21,6 +21,6 @@ def friction_torque(evaluator: Evaluator, qd, tau, out) -> np.ndarray:
             )
         tau = np.zeros(evaluator.arrays.nv)
     (qd, tau), shape = evaluator.states(qd=qd, tau=tau)
-    given, torque = validation.result(out, (*shape, evaluator.arrays.nv))
+    given, torque = validation.result(out, (*shape, evaluator.arrays.nv), (qd, tau))
     batch_loop(friction.friction_torque)(model.friction, qd, tau, torque.reshape(qd.shape))
     return filled(given, torque)

@@ -198,6 +198,20 @@ def test_out_may_be_an_argument(name, method):
     for k in range(len(METHODS[method][0].split())):
         arguments = states(name, method, (4,))
         assert same_bits(call(name, method, arguments, out=arguments[k]), plain)
+        wide = np.concatenate([states(name, method, (4,))[k], arguments[k][:1]])
+        arguments = states(name, method, (4,))
+        arguments[k] = wide[:-1]  # each result is where the next state was
+        assert same_bits(call(name, method, arguments, out=wide[1:]), plain)
+
+
+@METHOD
+@pytest.mark.parametrize('batch', [(), (4,)], ids=str)
+def test_out_may_have_come_from_another_process(method, batch):
+    arguments = states('aubo_i5', method, batch)
+    plain = call('aubo_i5', method, arguments)
+    out = pickle.loads(pickle.dumps(np.full(plain.shape, np.nan)))
+    assert call('aubo_i5', method, arguments, out=out) is out
+    assert same_bits(out, plain)
 
 
 @METHOD
@@ -236,7 +250,8 @@ def test_a_result_belongs_to_the_caller(name, method):
     assert same_bits(call(name, method, arguments), kept)
     robot = robot_of(name)
     own = [value for value in vars(robot).values() if isinstance(value, np.ndarray)]
-    inside = [*robot._model.arrays, *robot._evaluator.generic.workspace, *own]
+    generic = robot._evaluator.generic
+    inside = [*robot._model.arrays, *generic._shared, *generic._own.workspace, *own]
     assert len(own) >= 4  # gravity, loads, zeros
     assert not any(np.shares_memory(first, array) for array in inside)
 

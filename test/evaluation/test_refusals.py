@@ -1,6 +1,7 @@
 """Arguments that ``Robot`` refuses, and the name in each message."""
 
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
+from support.small_robots import one
 
 import numpy as np
 import pytest
@@ -185,6 +186,21 @@ def test_a_payload_stays_what_was_checked():
 def test_payloads_can_be_compared():
     one, two = (Payload(1.0, (0.0, 0.0, 0.0), np.eye(3)) for _ in range(2))
     assert isinstance(one == two, bool)
+
+
+@pytest.mark.parametrize('count', [1, 300])
+@pytest.mark.parametrize('wrong', [np.nan, np.inf])
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_a_result_in_place_of_an_argument_hides_nothing(binding, wrong, count):
+    lift = one('prismatic').with_binding(binding)  # its weight is the same everywhere
+    for method, arguments in (('gravity_torque', 1), ('bias_torque', 2), ('inverse_dynamics', 3)):
+        for k in range(arguments):
+            vectors = np.zeros((arguments, count, 1))
+            vectors[k, count // 2] = wrong
+            given = vectors.copy()
+            with pytest.raises(ArgumentError, match='is not finite'):
+                getattr(lift, method)(*vectors, out=vectors[k])
+            np.testing.assert_equal(vectors, given)
 
 
 def without_inertia(joint) -> Robot:

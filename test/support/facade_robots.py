@@ -1,5 +1,6 @@
 """Robots for tests of ``Robot``: the AUBO-i5 and a small tree, with Pinocchio's model of each."""
 
+import pickle
 from functools import cache
 from types import SimpleNamespace
 
@@ -291,5 +292,6 @@ FORMS = {
     'backwards': lambda array: array[::-1].copy()[::-1],
     'read-only': readonly,
     'unaligned': unaligned,
+    'unpickled': lambda array: pickle.loads(pickle.dumps(array)),
     'the other byte order': lambda array: array.astype(array.dtype.newbyteorder()),
 }
