@@ -20,7 +20,7 @@ from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
-from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction, JointLimits, Model, ModelArrays
+from robot_dynamics_ros.model.model import GRAVITY, Model, ModelArrays
 from robot_dynamics_ros.payload import Payload
 
 COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')
@@ -211,11 +211,6 @@ class Robot(Dynamics):
         return self._load.copy()
 
     @property
-    def name(self) -> str:
-        """Name of the robot, from its description."""
-        return self._model.name
-
-    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, in the order of joint vectors."""
         return self._model.joint_names
@@ -239,11 +234,6 @@ class Robot(Dynamics):
     def payloads(self) -> dict[str, Payload]:
         """Payloads by the link or frame of ``with_payload``."""
         return dict(self._payloads)
-
-    @property
-    def limits(self) -> JointLimits:
-        """Limits in joint order; NaN where unknown."""
-        return self._model.limits
 
     @property
     def continuous_joints(self) -> np.ndarray:
@@ -275,20 +265,11 @@ class Robot(Dynamics):
         """
         return self._model.arrays.I[1:].ravel()
 
-    @property
-    def friction(self) -> Friction:
-        """Friction parameters in joint order."""
-        return self._model.friction
-
-    @property
-    def actuators(self) -> Actuators:
-        """Gear ratios and torque constants in joint order; NaN where unknown."""
-        return self._model.actuators
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Findings of the model check on the description."""
-        return self._model.findings
+    name = property(lambda self: self._model.name, doc='Name of the robot, from its description.')
+    limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
+    friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')
+    actuators = property(lambda self: self._model.actuators, doc='Gear ratios and torque constants; NaN where unknown.')
+    findings = property(lambda self: self._model.findings, doc='Findings of the model check on the description.')
 
     def _of(self, part: Model) -> 'Robot':
         """Return the robot of a model derived from this one, with the same gravity and binding."""

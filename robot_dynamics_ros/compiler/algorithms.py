@@ -6,9 +6,8 @@ N m, N).
 """
 
 import hashlib
-import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +41,15 @@ from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.kernels.with_wrench import (
+    aba_with_wrench,
+    crba_forward_on_moving_base_with_wrench,
+    crba_forward_with_wrench,
+    forward_derivatives_with_wrench,
+    rnea_derivatives_with_wrench,
+    rnea_on_moving_base_with_wrench,
+    rnea_with_wrench,
+)
 from robot_dynamics_ros.kernels.with_wrenches import (
     aba_with_wrenches,
     crba_forward_on_moving_base_with_wrenches,
@@ -60,17 +68,17 @@ MOST_VELOCITIES_OF_CRBA_FORWARD = 12
 Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 against 7,841 for 12; branched trees need
 fewer.
 """
-MOST_VELOCITIES_OF_DERIVATIVES = 7
-"""Compile time of the derivatives: about a minute for 7 joints with axes of any direction (2026-11-20).
-
-It is 10 s for the AUBO-i5, whose axes are perpendicular or parallel, and several minutes for 9 such joints.
-"""
 POSITIONS = ('q', 'start', 'end')
 """Names of inputs that are positions, (nq,)."""
 BASE_MOTION = ('base_velocity', 'base_acceleration')
 """Names of inputs that are 6-vectors of the base."""
-WRENCHES = 'wrenches'
-"""Name of the input of external wrenches, (9 (n + 1),), see ``kernels.wrenches``; all other inputs are (nv,)."""
+WRENCH = 'wrench'
+"""Name of the input of a wrench on a frame, (6,)."""
+WRENCHES, WRENCHES_AT_POINTS = 'wrenches', 'wrenches_at_points'
+"""Names of inputs of external wrenches, (6 (n + 1),) and (9 (n + 1),), see ``kernels.wrenches``.
+
+All other inputs are (nv,).
+"""
 
 
 class Algorithm(NamedTuple):
@@ -87,8 +95,6 @@ class Algorithm(NamedTuple):
     """Number of zero joint vectors after the inputs."""
     frame: tuple = ()
     """Link, rotation and origin of a frame, and the index of the reference frame where the kernel has one."""
-    most_velocities: float = math.inf
-    """For robots of more velocities only ``Robot.kernel`` and ``Robot.address`` use specialised code."""
     bodies: bool = False
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     kernel_of_many: Callable | None = None
@@ -113,15 +119,13 @@ def length_of(name: str, arrays: ModelArrays) -> int:
     """Return the length of the input of this name."""
     if name in POSITIONS:
         return arrays.nq
-    if name == WRENCHES:
-        return 9 * (arrays.n + 1)
-    return 6 if name in BASE_MOTION else arrays.nv
+    if name in (WRENCHES, WRENCHES_AT_POINTS):
+        return (6 if name == WRENCHES else 9) * (arrays.n + 1)
+    return 6 if name in (*BASE_MOTION, WRENCH) else arrays.nv
 
 
 MOTION, FORWARD, FORCES = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('gravity', 'f_ext')
 VECTOR, MATRIX, MATRICES = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv')
-GENERIC_ONLY = 0
-OF_BODIES: dict[str, Any] = {'most_velocities': GENERIC_ONLY, 'bodies': True}
 
 ALGORITHMS = {
     'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR, FORCES),
@@ -130,32 +134,24 @@ ALGORITHMS = {
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
     'forward_dynamics': Algorithm(crba_forward, FORWARD, VECTOR, FORCES, kernel_of_many=aba),
-    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES),
+    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
-    'inverse_dynamics_derivatives': Algorithm(
-        rnea_derivatives, MOTION, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
-    ),
-    'forward_dynamics_derivatives': Algorithm(
-        forward_derivatives, FORWARD, MATRICES, FORCES, most_velocities=MOST_VELOCITIES_OF_DERIVATIVES
-    ),
-    'inverse_dynamics_on_moving_base': Algorithm(
-        rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES, most_velocities=GENERIC_ONLY
-    ),
-    'forward_dynamics_on_moving_base': Algorithm(
-        crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES, most_velocities=GENERIC_ONLY
-    ),
-    'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), **OF_BODIES),
-    'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), **OF_BODIES),
-    'total_energy': Algorithm(total_energy, ('q', 'qd'), (), ('gravity',), **OF_BODIES),
-    'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), **OF_BODIES),
+    'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES, FORCES),
+    'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, FORCES),
+    'inverse_dynamics_on_moving_base': Algorithm(rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES),
+    'forward_dynamics_on_moving_base': Algorithm(crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+    'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), bodies=True),
+    'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), bodies=True),
+    'total_energy': Algorithm(total_energy, ('q', 'qd'), (), ('gravity',), bodies=True),
+    'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), bodies=True),
     'potential_energy_regressor': Algorithm(
-        potential_energy_regressor, ('q',), ('parameters',), ('gravity',), **OF_BODIES
+        potential_energy_regressor, ('q',), ('parameters',), ('gravity',), bodies=True
     ),
-    'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), **OF_BODIES),
-    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), **OF_BODIES),
-    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), **OF_BODIES),
-    'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), **OF_BODIES),
-    'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4), most_velocities=GENERIC_ONLY),
+    'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), bodies=True),
+    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), bodies=True),
+    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
+    'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
+    'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4)),
 }
 OF_A_FRAME = {
     'link_pose': Algorithm(frame_pose, ('q',), (4, 4)),
@@ -165,36 +161,47 @@ OF_A_FRAME = {
 }
 """Algorithms of a frame; each frame and reference frame makes a separate algorithm."""
 OPERATIONAL_SPACE = {
-    'operational_space_inertia': Algorithm(operational_space_inertia, ('q',), (6, 6), most_velocities=GENERIC_ONLY),
-    'consistent_inverse': Algorithm(consistent_inverse, ('q',), ('nv', 6), most_velocities=GENERIC_ONLY),
-    'operational_space_bias': Algorithm(
-        operational_space_bias, ('q', 'qd'), (6,), FORCES, zeros=1, most_velocities=GENERIC_ONLY
-    ),
-    'operational_space_gravity': Algorithm(
-        operational_space_bias, ('q',), (6,), FORCES, zeros=2, most_velocities=GENERIC_ONLY
+    'operational_space_inertia': Algorithm(operational_space_inertia, ('q',), (6, 6)),
+    'consistent_inverse': Algorithm(consistent_inverse, ('q',), ('nv', 6)),
+    'operational_space_bias': Algorithm(operational_space_bias, ('q', 'qd'), (6,), FORCES, zeros=1),
+    'operational_space_gravity': Algorithm(operational_space_bias, ('q',), (6,), FORCES, zeros=2),
+}
+"""Algorithms of a frame that can move in all six directions; results are not finite for others."""
+UNDER_WRENCHES = {
+    'inverse_dynamics': (rnea_with_wrench, rnea_with_wrenches),
+    'forward_dynamics': (crba_forward_with_wrench, crba_forward_with_wrenches),
+    'inverse_dynamics_derivatives': (rnea_derivatives_with_wrench, rnea_derivatives_with_wrenches),
+    'forward_dynamics_derivatives': (forward_derivatives_with_wrench, forward_derivatives_with_wrenches),
+    'inverse_dynamics_on_moving_base': (rnea_on_moving_base_with_wrench, rnea_on_moving_base_with_wrenches),
+    'forward_dynamics_on_moving_base': (
+        crba_forward_on_moving_base_with_wrench,
+        crba_forward_on_moving_base_with_wrenches,
     ),
 }
-"""Algorithms of a frame that can move in all six directions; results are not finite for others. They are not traced."""
+"""Kernels of algorithms with one wrench on a frame, and with wrenches on all links."""
+
+
+def _under(name: str, kernels: tuple[Callable, Callable], wrenches: str) -> Algorithm:
+    """Return the algorithm ``name`` with an input of wrenches."""
+    algorithm, of_one = ALGORITHMS[name], wrenches == WRENCH
+    of_many = (aba_with_wrench, aba_with_wrenches)[not of_one] if algorithm.kernel_of_many else None
+    inputs = (*algorithm.inputs, wrenches)
+    return Algorithm(kernels[not of_one], inputs, algorithm.shape, ('gravity',), kernel_of_many=of_many)
+
+
+WITH_WRENCH = {f'{name}_with_wrench': _under(name, kernels, WRENCH) for name, kernels in UNDER_WRENCHES.items()}
+"""Algorithms of a frame with a wrench on it as their last input."""
 WITH_WRENCHES = {
-    'inverse_dynamics': Algorithm(rnea_with_wrenches, MOTION, VECTOR),
-    'forward_dynamics': Algorithm(crba_forward_with_wrenches, FORWARD, VECTOR, kernel_of_many=aba_with_wrenches),
-    'inverse_dynamics_on_moving_base': Algorithm(rnea_on_moving_base_with_wrenches, MOTION + BASE_MOTION, VECTOR),
-    'forward_dynamics_on_moving_base': Algorithm(
-        crba_forward_on_moving_base_with_wrenches, FORWARD + BASE_MOTION, VECTOR
-    ),
-    'inverse_dynamics_derivatives': Algorithm(rnea_derivatives_with_wrenches, MOTION, MATRICES),
-    'forward_dynamics_derivatives': Algorithm(forward_derivatives_with_wrenches, FORWARD, MATRICES),
+    f'{name}_with_{wrenches}': _under(name, kernels, wrenches)
+    for name, kernels in UNDER_WRENCHES.items()
+    for wrenches in (WRENCHES, WRENCHES_AT_POINTS)
 }
-"""Algorithms with external wrenches as their last input; each reference frame makes a separate algorithm."""
+"""Algorithms with wrenches on all links as their last input; each reference frame makes a separate algorithm."""
 
 
 def algorithm_with_wrenches(name: str, view: int) -> tuple[str, Algorithm]:
-    """Return the unique name and the algorithm ``name`` with wrenches; see ``kernels.wrenches`` for ``view``."""
-    algorithm = WITH_WRENCHES[name]
-    inputs = (*algorithm.inputs, WRENCHES)
-    return f'{name}_with_wrenches_{view}', algorithm._replace(
-        inputs=inputs, needs=('gravity',), frame=(view,), most_velocities=GENERIC_ONLY
-    )
+    """Return the unique name and the algorithm ``name`` in a reference frame; see ``kernels.wrenches`` for ``view``."""
+    return f'{name}_{view}', WITH_WRENCHES[name]._replace(frame=(view,))
 
 
 def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorithm]:
@@ -202,9 +209,8 @@ def algorithm_of_frame(name: str, frame: Frame, view: int) -> tuple[str, Algorit
     rotation, origin = np.ascontiguousarray(frame.rotation, float), np.ascontiguousarray(frame.origin, float)
     of_frame = (frame.link, rotation, origin) if name == 'link_pose' else (frame.link, rotation, origin, view)
     key = f'{frame.link} {of_frame[3:]} '.encode() + rotation.tobytes() + origin.tobytes()
-    return f'{name}_{hashlib.sha256(key).hexdigest()[:16]}', {**OF_A_FRAME, **OPERATIONAL_SPACE}[name]._replace(
-        frame=of_frame
-    )
+    algorithm = {**OF_A_FRAME, **OPERATIONAL_SPACE, **WITH_WRENCH}[name]
+    return f'{name}_{hashlib.sha256(key).hexdigest()[:16]}', algorithm._replace(frame=of_frame)
 
 
 def trace(arrays: ModelArrays, algorithm: Algorithm, load=None) -> np.ndarray:

@@ -58,6 +58,8 @@ class Rows(NamedTuple):
     """Length of ``load``."""
     rows: int
     """Address of ``bool f(double **vectors, double *load, double *result, int64 count, void *context)``."""
+    owner: object
+    """What the addresses belong to; it lives as long as calls of this code."""
     blocks: int = 0
     """Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 streamed)`` or 0."""
     lanes: int = 1
@@ -91,7 +93,7 @@ def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int =
     ``out`` is the array for the result, or None for a new one. Returns None if some number is not finite. Raises
     TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, for quaternions that may not have
     length 1, for more than ``most`` states, and once ``left`` states have been computed. It holds the GIL for up to
-    ``held`` states. Results of more than ``streamed`` states bypass the caches. The caller keeps the code alive.
+    ``held`` states. Results of more than ``streamed`` states bypass the caches.
     """
     words = np.zeros(QUATERNIONS + len(code.quaternions), np.int64)
     sizes = {
@@ -114,19 +116,19 @@ def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int =
     words[SHAPE : SHAPE + len(code.shape)] = code.shape
     words[LENGTHS : LENGTHS + len(code.lengths)] = code.lengths
     words[QUATERNIONS:] = code.quaternions
-    return _new_builtin()(ctypes.byref(_definition('call')), words, None)
+    return _new_builtin()(ctypes.byref(_definition('call')), words, code.owner)
 
 
 def bound_evaluate(calls: dict, otherwise: Callable) -> Callable:
     """Return a builtin function ``f(key, load, out, vectors...)``.
 
     It returns the result of ``calls[key]``, made by ``bound_call``. It calls ``otherwise`` with the same arguments if
-    there is no such call, if the call refuses them, or if some number is not finite. The caller keeps both alive.
+    there is no such call, if the call refuses them, or if some number is not finite.
     """
     python = _python()
     sizes = {'calls': id(calls), 'otherwise': id(otherwise)}
     words = np.array([{**python, **sizes}[name] for name in EVALUATE_WORDS], np.int64)
-    return _new_builtin()(ctypes.byref(_definition('evaluate')), words, None)
+    return _new_builtin()(ctypes.byref(_definition('evaluate')), words, (calls, otherwise))
 
 
 @cache
@@ -212,6 +214,9 @@ def _definition(name: str) -> _MethodDefinition:
 
 @cache
 def _new_builtin():
-    """Return CPython's function that makes a builtin function from its description and ``self``."""
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    """Return CPython's function that makes a builtin function from its description, ``self`` and its module.
+
+    The place of the module keeps an object alive.
+    """
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     return make(('PyCFunction_NewEx', ctypes.pythonapi))

@@ -1,6 +1,7 @@
 """The specialised binding of one robot: straight-line code, compiled at its first use and kept on disk."""
 
 import hashlib
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,13 +20,15 @@ from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code
 from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_OPERATIONS = 20_000
-"""Longest code that is compiled for the methods of a robot.
+"""Longest code that is compiled for the methods of a robot: operations and two for each number of the result.
 
 LLVM needs 0.06 s for the 700 operations of the AUBO-i5's inverse dynamics, 0.25 s for 9,000, 1.5 s for 23,000 and 7 s
 for 42,000 (2026-11-22). ``Robot.address`` has no limit.
 """
 MOST_OPERATIONS_OF_BLOCKS = 10_000
 """Longest code for blocks of states: it needs two to five times as long to compile."""
+LEAST_OF_A_JOINT = 20
+"""No code of a robot is shorter than this number of operations for each joint."""
 ROBOTS = FOLDER / 'robots'
 """Folder of the object files, below the folder of this version of the sources."""
 MOST_KEPT = 32
@@ -56,7 +59,7 @@ class Specialised:
         self._folder = ROBOTS / robot_digest(arrays)
         self._algorithms = dict(ALGORITHMS)
         self._loaded: dict[str, MachineCode] = {}
-        self._operations: dict[str, int] = {}
+        self._lengths: dict[str, int] = {}
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
@@ -73,19 +76,29 @@ class Specialised:
 
     def is_short(self, name: str, blocks: bool) -> bool:
         """Return whether the code of an algorithm is worth compiling."""
-        if name not in self._operations:
-            self._operations[name] = len(emit.needed(self._program(name).results))
-        return self._operations[name] <= (MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS)
+        most = MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS
+        if name not in self._lengths:
+            of_results = 2 * math.prod(self._algorithms[name].shape_of(self.arrays))
+            if LEAST_OF_A_JOINT * self.arrays.n + of_results > most:
+                return False  # tracing it would take long, too
+            try:
+                self._lengths[name] = len(emit.needed(self._program(name).results)) + of_results
+            except ZeroDivisionError:
+                return False  # a joint without inertia, which the generic kernels find
+        return self._lengths[name] <= most
 
     def rows(self, name: str, blocks: bool) -> Rows:
         """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""
         algorithm = self._algorithms[name]
+        of_one = self._code(name, blocks=False)
+        of_blocks = self._code(name, blocks=True) if blocks else None
         return Rows(
             algorithm.lengths(self.arrays),
             algorithm.shape_of(self.arrays),
             LOAD_SIZE,
-            self._code(name, blocks=False).address(f'{name}_rows'),
-            self._code(name, blocks=True).address(f'{name}_blocks') if blocks else 0,
+            of_one.address(f'{name}_rows'),
+            (of_one, of_blocks),
+            of_blocks.address(f'{name}_blocks') if of_blocks else 0,
             lanes(),
             quaternions=tuple(int(place) for place in self.arrays.quaternion if place >= 0),
         )

@@ -22,22 +22,21 @@ class Generic(threading.local):
         self.arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
         self.workspace = Workspace.of(arrays)
         self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
-        self._contexts: list[np.ndarray] = []
         self._parts: dict[tuple, tuple[Algorithm, Callable]] = {}
 
     def rows(self, name: str, algorithm: Algorithm) -> Rows:
         """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
 
-        It uses this thread's workspace, and is valid as long as this object.
+        It uses the workspace of this thread.
         """
         arrays = self._bodies if algorithm.bodies else self.arrays
         context = context_of(algorithm, arrays, self.workspace)
-        self._contexts.append(context)
         return Rows(
             algorithm.lengths(arrays),
             algorithm.shape_of(arrays),
             LOAD_SIZE,
             code_of_kernel(name, algorithm, arrays),
+            (context, algorithm, arrays, self.workspace),
             context=context.ctypes.data,
             checked=True,
             quaternions=self._quaternions,
@@ -48,7 +47,7 @@ class Generic(threading.local):
 
         ``checked`` says whether quaternions are checked.
         """
-        key = name, algorithm.kernel, id(algorithm.frame), checked
+        key = name, algorithm.inputs, algorithm.kernel, id(algorithm.frame), checked
         if key not in self._parts:
             rows = self.rows(name, algorithm)
             # as long as the algorithm is kept, no other frame has the same id

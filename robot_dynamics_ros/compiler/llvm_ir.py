@@ -20,6 +20,8 @@ CHAIN = 4
 """Length of the dependent chains in the check for finite numbers."""
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""
+OF_ONE = {'abs': 'fabs', 'sqrt': 'sqrt'}
+"""LLVM's own functions of one number."""
 BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 
 
@@ -171,7 +173,8 @@ class Body:
     def declarations(self) -> str:
         """Return the declarations of LLVM's own functions."""
         kind, name = self.kind, self._intrinsic
-        return f'declare {kind} @llvm.fma.{name}({kind}, {kind}, {kind})\ndeclare {kind} @llvm.fabs.{name}({kind})'
+        of_one = [f'declare {kind} @llvm.{function}.{name}({kind})' for function in OF_ONE.values()]
+        return '\n'.join([f'declare {kind} @llvm.fma.{name}({kind}, {kind}, {kind})', *of_one])
 
     @property
     def _intrinsic(self) -> str:
@@ -194,8 +197,8 @@ class Body:
             return self._fma(*operands)
         if operation == 'fnma':
             return self._fma(self.line(f'fneg {self.kind} {operands[0]}'), *operands[1:])
-        if operation == 'abs':
-            return self.line(f'call {self.kind} @llvm.fabs.{self._intrinsic}({self.kind} {operands[0]})')
+        if operation in OF_ONE:
+            return self.line(f'call {self.kind} @llvm.{OF_ONE[operation]}.{self._intrinsic}({self.kind} {operands[0]})')
         return self.line(f'fneg {self.kind} {operands[0]}')
 
     def _fma(self, x: str, y: str, z: str) -> str:

@@ -7,7 +7,7 @@ inf, which argument validation rejects.)
 """
 
 from fractions import Fraction
-from types import CellType, FunctionType
+from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
 
@@ -125,11 +125,16 @@ class Tape:
         """Return the Python function of a kernel with fused multiply-adds of this trace."""
         python = kernel.py_func
         fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
-        return FunctionType(python.__code__, dict(python.__globals__), python.__name__, None, fma)
+        names = {**python.__globals__, 'np': SimpleNamespace(sqrt=self.sqrt, abs=abs)}
+        return FunctionType(python.__code__, names, python.__name__, None, fma)
 
     def _sincos(self, x):
         """Return sine and cosine of a symbol, each a separate operation."""
         return self.value('sin', x), self.value('cos', x)
+
+    def sqrt(self, x):
+        """Return the square root of x."""
+        return self.value('sqrt', x) if isinstance(x, Symbol) else float(np.sqrt(x))
 
     def fma(self, x, y, z):
         """Return x y + z, rounded once."""

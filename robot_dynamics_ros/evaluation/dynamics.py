@@ -63,12 +63,14 @@ class Dynamics:
     ) -> results.Torques:
         """Joint torques of a motion: tau = M(q) qdd + c(q, qd) + g(q) - J' F; rotors are included, friction is not.
 
-        With wrenches or a moving base, generic kernels compute. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
+        Featherstone & Orin 2000, eq. 3, 4, 7, 8.
         """
-        if wrenches is None and base_velocity is None and base_acceleration is None:
-            return self._evaluate('inverse_dynamics', self._load, out, q, qd, qdd)
-        base = base_velocity, base_acceleration
         name = 'inverse_dynamics'
+        if base_velocity is None and base_acceleration is None:
+            if wrenches is None:
+                return self._evaluate(name, self._load, out, q, qd, qdd)
+            return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, qdd)
+        base = base_velocity, base_acceleration
         return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
@@ -80,10 +82,12 @@ class Dynamics:
         without inertia. By mass matrix for few joints (Walker & Orin 1982), else Featherstone & Orin 2000, eq. 12 to
         14.
         """
-        if wrenches is None and base_velocity is None and base_acceleration is None:
-            return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
-        base = base_velocity, base_acceleration
         name = 'forward_dynamics'
+        if base_velocity is None and base_acceleration is None:
+            if wrenches is None:
+                return self._evaluate(name, self._load, out, q, qd, tau)
+            return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
+        base = base_velocity, base_acceleration
         return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, tau)
 
     def mass_matrix(self, q, out=None) -> results.MassMatrix:

@@ -11,17 +11,20 @@ from robot_dynamics_ros.compiler.algorithms import (
     BASE_MOTION,
     OF_A_FRAME,
     POSITIONS,
+    WRENCH,
     WRENCHES,
+    WRENCHES_AT_POINTS,
     Algorithm,
     algorithm_of_frame,
     algorithm_with_wrenches,
     length_of,
 )
 from robot_dynamics_ros.compiler.array_call import bound_evaluate
-from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
+from robot_dynamics_ros.compiler.compiled_robot import Specialised, code_of, is_possible
 from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.quantity import Interpreted, Quantity, best_level
+from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
@@ -40,6 +43,7 @@ class Evaluator:
 
     ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
     generic kernels are used. ``load`` and ``weightless`` are the run-time inputs of both, with and without gravity.
+    ``calls`` are the builtin functions of the algorithms that were evaluated before, see ``Quantity``.
 
     ``evaluate(key, load, out, vectors...)`` returns the results (..., shape) of an algorithm for vectors (..., n) and
     ``load`` (19,). Machine code checks types, shapes and finiteness; what is not prepared yet, many states, and
@@ -53,23 +57,24 @@ class Evaluator:
         self.arrays = regrouped(model.arrays)
         self.generic = Generic(self.arrays, model.arrays)
         self.specialised = specialised if specialised is not None and specialised.fits(self.arrays) else None
+        self._of_bodies: Specialised | None = None
         self._adaptive = adaptive
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
-        self._lengths = {name: length_of(name, self.arrays) for name in (*POSITIONS, *BASE_MOTION, WRENCHES)}
+        others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS
+        self._lengths = {name: length_of(name, self.arrays) for name in others}
         self._nv = self.arrays.nv
-        self._calls: dict[Key, Callable] = {}
+        self.calls: dict[Key, Callable] = {}
         self._prepared: dict[Key, Prepared] = {}
         self._generic: dict[Key, Prepared] = {}
-        self._otherwise = self._evaluate  # one object that lives as long as this one
-        self.evaluate = bound_evaluate(self._calls, self._otherwise) if is_possible() else self._evaluate
+        self.evaluate = bound_evaluate(self.calls, self._evaluate) if is_possible() else self._evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
         if key not in self._generic:
-            self._generic[key] = self._prepare(key, None)
+            self._generic[key] = self._prepare(key, specialised=False)
         prepared = self._generic[key]
         rows, shape = self._rows(dict(zip(prepared.algorithm.inputs, vectors, strict=True)))
         results = np.empty((len(rows[0]), *prepared.shape))
@@ -79,22 +84,27 @@ class Evaluator:
     def compile(self, key: Key) -> None:
         """Compile specialised code of an algorithm for one state and for batches, if that is worth it."""
         algorithm, name, _ = self._algorithm(key)
-        if self.specialised is not None and algorithm.most_velocities:
-            best_level(self.specialised, name)
+        code = self._own_code(algorithm)
+        if code is not None:
+            best_level(code, name)
 
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
         """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError if there is none.
 
         With a ``link``, the algorithm is one of that frame, expressed in ``reference_frame``.
         """
-        offered = [it for it in ALGORITHMS if not ALGORITHMS[it].bodies] if link is None else [*OF_A_FRAME]
+        offered = [*(ALGORITHMS if link is None else OF_A_FRAME)]
         if name not in offered:
             of_link = ' of a link' if link is not None else ''
             raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
         if self.specialised is None:
             raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
-        _, own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
-        return self.specialised.inline(own) if form == 'inline' else self.specialised.address(own)
+        algorithm, own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
+        code = self._own_code(algorithm) or self.specialised
+        try:
+            return code.inline(own) if form == 'inline' else code.address(own)
+        except ZeroDivisionError:
+            raise self._without_inertia(name, neutral(self.arrays)[None]) from None
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, and the batch's shape."""
@@ -103,12 +113,19 @@ class Evaluator:
             validation.check_finite(name, np.asarray(vector, float))
         return rows, shape
 
-    def _prepare(self, key: Key, code: Specialised | None) -> 'Prepared':
-        """Choose the code of an algorithm."""
+    def _own_code(self, algorithm: Algorithm) -> Specialised | None:
+        """Return specialised code of an algorithm: with the true inertial parameters, or with regrouped ones."""
+        if not algorithm.bodies or self.specialised is None:
+            return self.specialised
+        self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
+        return self._of_bodies
+
+    def _prepare(self, key: Key, specialised: bool) -> 'Prepared':
+        """Choose the code of an algorithm, generic kernels unless it may be ``specialised``."""
         algorithm, name, kernel = self._algorithm(key)
         quantity: Quantity | Interpreted = Interpreted(algorithm, self.generic)
         if is_possible():
-            code = code if algorithm.most_velocities else None
+            code = self._own_code(algorithm) if specialised else None
             quantity = Quantity(kernel, name, algorithm, self.generic, code, self._adaptive)
         return Prepared(kernel, algorithm, algorithm.shape_of(self.arrays), quantity)
 
@@ -119,16 +136,16 @@ class Evaluator:
         """
         if isinstance(key, str):
             return ALGORITHMS[key], key, key
-        program, *link, reference_frame = key
+        kernel, *link, reference_frame = key
         frames = [self.model.frame(it) for it in link]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         view = validation.REFERENCE_FRAMES.index(reference_frame)
         if frames:
-            kernel = program
-            name, algorithm = algorithm_of_frame(program, frames[0], view)
+            name, algorithm = algorithm_of_frame(kernel, frames[0], view)
         else:
-            kernel = f'{program}_with_wrenches'
-            name, algorithm = algorithm_with_wrenches(program, view)
+            name, algorithm = algorithm_with_wrenches(kernel, view)
+            # the same kernel for both lengths of rows
+            kernel = kernel.removesuffix('_at_points')
         if self.specialised:
             self.specialised.add(name, algorithm)
         return algorithm, name, kernel
@@ -138,18 +155,18 @@ class Evaluator:
         try:
             prepared = self._prepared[key]
         except (KeyError, TypeError):  # a new algorithm, or a link that is no name
-            prepared = self._prepare(key, self.specialised)
+            prepared = self._prepare(key, specialised=True)
             self._prepared[key] = prepared
         kernel, algorithm, item, quantity = prepared
         many = quantity.of_many(load, out, vectors)
         if many is not None:
-            self._calls[key] = quantity.call
+            self.calls[key] = quantity.call
             return many
         named = dict(zip(algorithm.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *item))
         finite = quantity.compute(rows, load, result.reshape(len(rows[0]), *item))
-        self._calls[key] = quantity.call
+        self.calls[key] = quantity.call
         if not finite:
             self._explain_not_finite(kernel, rows, named)
         return filled(given, result)
@@ -170,11 +187,18 @@ class Evaluator:
         if name in ABOUT_CENTER_OF_MASS and not self.model.arrays.I[1:, 0].any():
             return  # NaN: a robot without mass has no centre of mass
         if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
-            velocity = self.generic.velocity_without_inertia(rows[0])
-            if velocity is not None:
-                what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
-                raise ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
+            error = self._without_inertia(name, rows[0])
+            if error is not None:
+                raise error
         raise ArgumentError(f'{name}: the result is not finite; some of {", ".join(vectors)} are too large')
+
+    def _without_inertia(self, name: str, q: np.ndarray) -> ModelError | None:
+        """Return the error for a joint without inertia at one of q (count, nq), or None."""
+        velocity = self.generic.velocity_without_inertia(q)
+        if velocity is None:
+            return None
+        what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
+        return ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
 
 
 class Prepared(NamedTuple):

@@ -3,59 +3,96 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.compiler.algorithms import UNDER_WRENCHES
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key
 from robot_dynamics_ros.model.model import Model
 
 NAME = 'wrenches'
+ONE = {name: f'{name}_with_wrench' for name in UNDER_WRENCHES}
+"""Names of algorithms with one wrench on a frame."""
+ALL = {name: f'{name}_with_wrenches' for name in UNDER_WRENCHES}
+"""Names of algorithms with wrenches on all links."""
 
 
 def evaluate(evaluator: Evaluator, name: str, out, wrenches, reference_frame: str, *vectors) -> np.ndarray:
-    """Return the results (..., shape) of an algorithm with external wrenches on the links, or None.
+    """Return the results (..., shape) of an algorithm with external wrenches on the links.
 
     Raises what ``Evaluator.evaluate`` raises; ArgumentError and UnknownNameError for wrenches.
     """
-    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-    if wrenches is None:
-        return evaluator.evaluate(name, evaluator.load, out, *vectors)
-    rows = rows_of_links(evaluator, wrenches, reference_frame, vectors)
+    # fast path: machine code checks types, shapes and finiteness
     try:
-        return evaluator.evaluate((name, reference_frame), evaluator.load, out, *vectors, rows)
+        if type(wrenches) is dict:
+            ((link, rows),) = wrenches.items()
+            call = evaluator.calls[ONE[name], link, reference_frame]
+        else:
+            call, rows = evaluator.calls[ALL[name], reference_frame], _flat(evaluator, wrenches)
+        result = call(*vectors, rows, evaluator.load, out)
+        if result is not None:
+            return result
+    except (KeyError, TypeError, ValueError, AttributeError):
+        pass  # not prepared yet, several wrenches, many states, or arguments that have to be converted or rejected
+
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+    key: Key = (ALL[name], reference_frame)
+    if not isinstance(wrenches, dict):
+        rows = rows_of_links(evaluator, wrenches, vectors)
+    elif len(wrenches) == 1:
+        ((link, value),) = wrenches.items()
+        key, rows = (ONE[name], link, reference_frame), _numbers(evaluator.model, link, value, vectors)
+    else:
+        key = (f'{ALL[name]}_at_points', reference_frame)
+        rows = rows_at_points(evaluator, wrenches, reference_frame, vectors)
+    try:
+        return evaluator.evaluate(key, evaluator.load, out, *vectors, rows)
     except ArgumentError:
         check_finite(wrenches)
         raise
 
 
 def on_moving_base(evaluator: Evaluator, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:
-    """Return what ``evaluate`` does; ``base`` has velocity and acceleration of the base (..., 6 each) or None."""
-    if all(motion is None for motion in base):
+    """Return what ``evaluate`` does; ``base`` has velocity and acceleration (..., 6 each). Any of them may be None."""
+    name, vectors = (
+        f'{name}_on_moving_base',
+        (*vectors, *(np.zeros(6) if motion is None else motion for motion in base)),
+    )
+    if wrenches is not None:
         return evaluate(evaluator, name, out, wrenches, reference_frame, *vectors)
-    base = (np.zeros(6) if motion is None else motion for motion in base)
-    return evaluate(evaluator, f'{name}_on_moving_base', out, wrenches, reference_frame, *vectors, *base)
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+    return evaluator.evaluate(name, evaluator.load, out, *vectors)
 
 
-def rows_of_links(evaluator: Evaluator, wrenches, reference_frame: str, vectors) -> np.ndarray:
+def _flat(evaluator: Evaluator, wrenches: np.ndarray) -> np.ndarray:
+    """Return an array (n + 1, 6) or (count, n + 1, 6) as one of rows; ValueError for another shape."""
+    shape = wrenches.shape
+    if shape[-2:] != (evaluator.arrays.parent.shape[0], 6):
+        raise ValueError
+    return wrenches.ravel() if len(shape) == 2 else wrenches.reshape(*shape[:-2], -1)
+
+
+def rows_of_links(evaluator: Evaluator, wrenches, vectors) -> np.ndarray:
+    """Return an array of wrenches (..., n + 1, 6) as rows (..., 6 (n + 1)); ``vectors`` are those of the states."""
+    links = len(evaluator.model.link_names)
+    array = validation.numbers(NAME, wrenches)
+    if array.shape[-2:] != (links, 6):
+        raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
+    _check_batch(NAME, array.shape[:-2], vectors)
+    return np.ascontiguousarray(array).reshape(*array.shape[:-2], 6 * links)
+
+
+def rows_at_points(evaluator: Evaluator, wrenches: dict, reference_frame: str, vectors) -> np.ndarray:
     """Return wrenches as rows (..., 9 (n + 1)): moment (N m), force (N) and point (m) of each link.
 
-    ``wrenches`` is an array (..., n + 1, 6) or a mapping from names of links or frames to (..., 6), see
-    ``kernels.wrenches``; ``vectors`` are those of the states, q first. Raises ArgumentError and UnknownNameError.
+    ``wrenches`` maps names of links or frames to (..., 6), see ``kernels.wrenches``; ``vectors`` are those of the
+    states, q first. Raises ArgumentError and UnknownNameError.
     """
     links = len(evaluator.model.link_names)
-    if isinstance(wrenches, dict):
-        given = {link: _numbers(evaluator.model, link, value, vectors) for link, value in wrenches.items()}
-        shape = np.broadcast_shapes(*(array.shape[:-1] for array in given.values()))
-        rows = np.zeros((*shape, links, 9))
-        occupied: set[int] = set()
-        for link, array in given.items():
-            _add(evaluator, rows, occupied, link, array, reference_frame, vectors[0])
-    else:
-        array = validation.numbers(NAME, wrenches)
-        if array.shape[-2:] != (links, 6):
-            raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
-        _check_batch(NAME, array.shape[:-2], vectors)
-        shape = array.shape[:-2]
-        rows = np.zeros((*shape, links, 9))
-        rows[..., :6] = array
+    given = {link: _numbers(evaluator.model, link, value, vectors) for link, value in wrenches.items()}
+    shape = np.broadcast_shapes(*(array.shape[:-1] for array in given.values()))
+    rows = np.zeros((*shape, links, 9))
+    occupied: set[int] = set()
+    for link, array in given.items():
+        _add(evaluator, rows, occupied, link, array, reference_frame, vectors[0])
     return rows.reshape(*shape, 9 * links)
 
 

@@ -26,8 +26,11 @@ A state of the AUBO-i5's inverse dynamics needs 0.29 us by the generic kernel, 0
 in blocks; compiling both takes 0.2 s. After as many states as compiling would have saved, at most twice the least
 possible time has been spent (2026-11-22).
 """
-HELD = 256
-"""States up to which a call keeps the GIL: releasing it costs more than other threads gain."""
+HELD, LEAST_HELD = {'generic': 2_000, 'own': 16_000}, 16
+"""Numbers in the results of all states up to which a call holds the GIL, some 0.1 ms; and least number of states.
+
+Whoever releases the GIL may wait 5 ms for it while other threads of Python are busy.
+"""
 SMALLEST_PART = 8192
 """Minimum number of states per thread.
 
@@ -87,6 +90,7 @@ class Quantity:
         self._kernel, self._name, self._algorithm = kernel, name, algorithm
         self._generic, self._code, self._adaptive = generic, code, adaptive
         self._compiled: Future | None = None
+        self._looked = False
         self._use(self._first_level())
 
     def of_many(self, load, out, vectors) -> np.ndarray | None:
@@ -133,9 +137,10 @@ class Quantity:
             return
         if self._compiled is not None:
             if self._compiled.done():
-                self._use(self._compiled.result())
-        elif self._level == Level.ONE_STATE and count >= lanes() and self._own_blocks(code):
-            self._use(Level.BLOCKS)
+                self._use(self._level if self._compiled.exception() else self._compiled.result())
+        elif self._level == Level.ONE_STATE and count >= lanes() and not self._looked:
+            self._looked = True
+            self._use(Level.BLOCKS if self._own_blocks(code) else Level.ONE_STATE)
         elif self.call.__self__[LEFT] < 0:
             words = self.call.__self__
             words[LEFT] = UNLIMITED
@@ -149,7 +154,6 @@ class Quantity:
 
     def _use(self, level: Level) -> None:
         """Compute by this code from now on."""
-        self._level = level
         item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
         streamed = STREAMED // (8 * item)
         code = self._code
@@ -157,16 +161,20 @@ class Quantity:
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
         if code is None or level == Level.GENERIC:
             rows = self._generic.rows(self._kernel, self._algorithm)
+            held = max(LEAST_HELD, HELD['generic'] // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
-            self.call = bound_call(rows, HELD, HELD, streamed, left)
+            self.call = bound_call(rows, held, held, streamed, left)
+            self._level = level
             return
         threads = self._threads = code.threads
         most = 2 * SMALLEST_PART - 1 if threads > 1 else UNLIMITED
         rows = code.rows(self._name, blocks=level == Level.BLOCKS)
         # a first batch looks for code for blocks
-        few = level == Level.ONE_STATE and not final
-        self.call = bound_call(rows, lanes() - 1 if few else most, HELD, streamed, left)
-        self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, HELD, streamed // threads)
+        few = level == Level.ONE_STATE and not final and not self._looked
+        held = max(LEAST_HELD, HELD['own'] // max(item, self._generic.arrays.nv))
+        self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // threads)
+        self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
+        self._level = level  # last, since other threads compute by it
 
     def _in_parts(self, rows, load, result) -> bool:
         """Compute all states by several threads."""

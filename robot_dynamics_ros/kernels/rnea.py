@@ -39,17 +39,33 @@ def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
 
     Both passes of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 3, 4, 7, 8.
     """
-    n = model.parent.shape[0] - 1
+    forces_on_links(model, work, q, qd, qdd, f_ext)
+    torques_of_forces(model, work, qd, qdd, tau)
+
+
+@kernel
+def forces_on_links(model, work, q, qd, qdd, f_ext):
+    """Write the rows E r w a B f of ``work`` from w, a and B of the base; f is the force on each single link.
+
+    The outward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 3, 4, 7.
+    """
     for k in range(6):
         work.f[0, k] = -f_ext[0, k]
-    for i in range(1, n + 1):
+    for i in range(1, model.parent.shape[0]):
         link_motion(model, work, q, qd, qdd, i)
         # f_i = I_i a_i + v_i x* I_i v_i - f_ext_i
         body_force(model.I, work.B, work.a, i, work.f)
         for k in range(6):
             work.f[i, k] -= f_ext[i, k]
 
-    for i in range(n, 0, -1):
+
+@kernel
+def torques_of_forces(model, work, qd, qdd, tau):
+    """Write tau (nv, N m or N) and the row f of ``work``, the forces that the joints transmit.
+
+    The inward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 8.
+    """
+    for i in range(model.parent.shape[0] - 1, 0, -1):
         # tau_i = S_i' f_i + rotor_i qdd_i
         for k in range(model.first[i], model.first[i + 1]):
             tau[k - 1] = dot(model.S, k, work.f, i) + model.rotor[k] * qdd[k - 1]

@@ -11,7 +11,7 @@ from robot_dynamics_ros.kernels.wrenches import add_changes_of_wrenches, wrenche
 
 @kernel
 def rnea_with_wrenches(model, work, q, qd, qdd, wrenches, gravity, view, tau):
-    """Write tau (nv, N m or N) as ``rnea`` does, with ``wrenches`` (9 (n + 1)) on the links.
+    """Write tau (nv, N m or N) as ``rnea`` does, with ``wrenches`` on the links.
 
     Writes ``tau`` and the rows E r w a B f T f_ext of ``work``; T unless ``view`` is 2. Other arguments as ``rnea``.
     Featherstone & Orin 2000, eq. 3, 4, 7, 8.
@@ -22,7 +22,7 @@ def rnea_with_wrenches(model, work, q, qd, qdd, wrenches, gravity, view, tau):
 
 @kernel
 def rnea_on_moving_base_with_wrenches(model, work, q, qd, qdd, v_0, a_0, wrenches, gravity, view, tau):
-    """Write tau (nv, N m or N) as ``rnea_on_moving_base`` does, with ``wrenches`` (9 (n + 1)) on the links.
+    """Write tau (nv, N m or N) as ``rnea_on_moving_base`` does, with ``wrenches`` on the links.
 
     Writes ``tau`` and the rows E r w a B f T f_ext of ``work``; T unless ``view`` is 2. Other arguments as there.
     Featherstone & Orin 2000, eq. 3, 4, 7, 8.
@@ -33,7 +33,7 @@ def rnea_on_moving_base_with_wrenches(model, work, q, qd, qdd, v_0, a_0, wrenche
 
 @kernel
 def crba_forward_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, qdd):
-    """Write qdd (nv, rad/s^2 or m/s^2) as ``crba_forward`` does, with ``wrenches`` (9 (n + 1)) on the links.
+    """Write qdd (nv, rad/s^2 or m/s^2) as ``crba_forward`` does, with ``wrenches`` on the links.
 
     Writes ``qdd`` and the rows E r w a B f I_c d M h rest T f_ext of ``work``; T unless ``view`` is 2. Other arguments
     as there. Featherstone & Orin 2000, section 2.
@@ -44,7 +44,7 @@ def crba_forward_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view,
 
 @kernel
 def crba_forward_on_moving_base_with_wrenches(model, work, q, qd, tau, v_0, a_0, wrenches, gravity, view, qdd):
-    """Write qdd (nv) as ``crba_forward_on_moving_base`` does, with ``wrenches`` (9 (n + 1)) on the links.
+    """Write qdd (nv) as ``crba_forward_on_moving_base`` does, with ``wrenches`` on the links.
 
     Writes ``qdd`` and the rows E r w a B f I_c d M h rest T f_ext of ``work``; T unless ``view`` is 2. Other arguments
     as there. Featherstone & Orin 2000, section 2.
@@ -55,7 +55,7 @@ def crba_forward_on_moving_base_with_wrenches(model, work, q, qd, tau, v_0, a_0,
 
 @kernel
 def aba_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, qdd):
-    """Write qdd (nv, rad/s^2 or m/s^2) as ``aba`` does, with ``wrenches`` (9 (n + 1)) on the links.
+    """Write qdd (nv, rad/s^2 or m/s^2) as ``aba`` does, with ``wrenches`` on the links.
 
     Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u T f_ext of ``work``; T unless ``view`` is 2. Other arguments
     as there. Featherstone & Orin 2000, eq. 12 to 14.
@@ -66,7 +66,7 @@ def aba_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, qdd):
 
 @kernel
 def rnea_derivatives_with_wrenches(model, work, q, qd, qdd, wrenches, gravity, view, D):
-    """Write D (3, nv, nv) as ``rnea_derivatives`` does, with ``wrenches`` (9 (n + 1)) that are constant in ``view``.
+    """Write D (3, nv, nv) as ``rnea_derivatives`` does, with ``wrenches`` that are constant in ``view``.
 
     Writes all of ``D`` and the rows E r v a f I_c b G Psi_d Psi_dd S_d F_q F_qd F_M C J T f_ext of ``work``; J and T
     unless ``view`` is 2. Other arguments as there. Singh, Russell & Wensing 2022, algorithm 1.
@@ -79,7 +79,7 @@ def rnea_derivatives_with_wrenches(model, work, q, qd, qdd, wrenches, gravity, v
 
 @kernel
 def forward_derivatives_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, D):
-    """Write D (3, nv, nv) as ``forward_derivatives`` does, with ``wrenches`` (9 (n + 1)) that are constant in ``view``.
+    """Write D (3, nv, nv) as ``forward_derivatives`` does, with ``wrenches`` that are constant in ``view``.
 
     Writes all of ``D`` and the rows E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C J T f_ext
     of ``work``; J and T unless ``view`` is 2. Other arguments as there. Featherstone & Orin 2000, eq. 15.

@@ -1,7 +1,8 @@
 """External wrenches, given in one of three reference frames, as wrenches in the frames of the links.
 
-``wrenches`` (9 (n + 1)) has for each link, the base first, a moment (3, N m), a force (3, N), and the point of the link
-(3, m, link frame) that the moment is about. ``view`` is the reference frame, as in ``kinematics``:
+``wrenches`` has for each link, the base first, a moment (3, N m) and a force (3, N), and in its form (9 (n + 1)) the
+point of the link (3, m, link frame) that the moment is about. In the form (6 (n + 1)) the points are the origins of the
+links. ``view`` is the reference frame, as in ``kinematics``:
 
     0   'world': axes of the base, moment about the base's origin; the point is not read
     1   'local_world_aligned': axes of the base, moment about the point
@@ -19,17 +20,20 @@ def wrenches_on_links(model, work, q, wrenches, view):
 
     Writes the rows f_ext, and unless ``view`` is 2, E r T of ``work``. Reads ``model``. RBDA table 2.3, force vectors.
     """
+    size = 6
+    if wrenches.shape[0] == 9 * model.parent.shape[0]:
+        size = 9
     if view != 2:
         link_poses(model, work, q, work.T)
     for i in range(model.parent.shape[0]):
-        nx, ny, nz, fx, fy, fz = wrench_about_point(work.T, i, wrenches, view)
+        nx, ny, nz, fx, fy, fz = wrench_about_point(work.T, i, wrenches, size * i, view)
         if view != 2:
             # R_i' n, R_i' f
             nx, ny, nz = rotate_back(work.T, i, nx, ny, nz)
             fx, fy, fz = rotate_back(work.T, i, fx, fy, fz)
-        if view != 0:
+        if view != 0 and size == 9:
             # n + point x f, about the link's origin
-            k = 9 * i
+            k = size * i
             pf_x, pf_y, pf_z = cross(wrenches[k + 6], wrenches[k + 7], wrenches[k + 8], fx, fy, fz)
             nx, ny, nz = nx + pf_x, ny + pf_y, nz + pf_z
         work.f_ext[i, 0], work.f_ext[i, 1], work.f_ext[i, 2] = nx, ny, nz
@@ -37,9 +41,8 @@ def wrenches_on_links(model, work, q, wrenches, view):
 
 
 @kernel
-def wrench_about_point(T, i, wrenches, view):
-    """Return the wrench on link ``i`` as given (6; N m, N); in view 0, its moment about the link's origin at T_i."""
-    k = 9 * i
+def wrench_about_point(T, i, wrenches, k, view):
+    """Return the wrench at index ``k``, on link ``i`` (6; N m, N); in view 0, its moment about the link's origin."""
     nx, ny, nz = wrenches[k], wrenches[k + 1], wrenches[k + 2]
     fx, fy, fz = wrenches[k + 3], wrenches[k + 4], wrenches[k + 5]
     if view == 0:
@@ -53,6 +56,25 @@ def wrench_about_point(T, i, wrenches, view):
 def add_changes_of_wrenches(model, work, wrenches, view, D):
     """Write D (nv, nv; N m/rad) += -J' dF/dq, with dF/dq the change of the wrenches F in the frames of the links.
 
+    Writes ``D`` and the rows J F_q G of ``work``; reads ``model`` and T. See ``add_changes`` (RBDA section 2.10).
+    """
+    size = 6
+    if wrenches.shape[0] == 9 * model.parent.shape[0]:
+        size = 9
+    px, py, pz = 0.0, 0.0, 0.0
+    for i in range(1, model.parent.shape[0]):
+        k = size * i
+        if size == 9:
+            px, py, pz = wrenches[k + 6], wrenches[k + 7], wrenches[k + 8]
+        nx, ny, nz = wrenches[k], wrenches[k + 1], wrenches[k + 2]
+        sums_of_link(work, i, nx, ny, nz, wrenches[k + 3], wrenches[k + 4], wrenches[k + 5], px, py, pz)
+    add_changes(model, work, view, D)
+
+
+@kernel
+def add_changes(model, work, view, D):
+    """Write D (nv, nv; N m/rad) += -J' dF/dq from the wrench F_q and the matrix G of each single link.
+
     The wrenches are constant in the reference frame ``view``, which is 0 or 1; entry k, m is that of torque k and a
     displacement by velocity m. Writes ``D`` and the rows J F_q G of ``work``; reads ``model`` and T.
 
@@ -64,11 +86,8 @@ def add_changes_of_wrenches(model, work, wrenches, view, D):
 
     From S' F and dS_k/dq_m = S_m x S_k (RBDA section 2.10; Featherstone & Orin 2000, eq. 8).
     """
-    n = model.parent.shape[0] - 1
     columns_at_base(model, work)
-    for i in range(1, n + 1):
-        sums_of_link(work, i, wrenches, view)
-    for i in range(n, 0, -1):
+    for i in range(model.parent.shape[0] - 1, 0, -1):
         p = model.parent[i]
         j = i
         while j > 0:
@@ -105,17 +124,26 @@ def columns_at_base(model, work):
 
 
 @kernel
-def sums_of_link(work, i, wrenches, view):
-    """Write the rows ``i`` of F_q, the wrench as given, and G, the matrix P of ``add_changes_of_wrenches``.
+def no_sums(model, work):
+    """Write zeros to the rows F_q and G of ``work`` of all links: no wrenches. RBDA section 2.10."""
+    for i in range(model.parent.shape[0]):
+        for row in range(6):
+            work.F_q[i, row] = 0.0
+        for row in range(3):
+            for column in range(3):
+                work.G[i, row, column] = 0.0
 
-    Reads T. RBDA section 2.10.
+
+@kernel
+def sums_of_link(work, i, nx, ny, nz, fx, fy, fz, x, y, z):
+    """Write the rows ``i`` of F_q, the wrench (n, f) as given, and G, the matrix P of ``add_changes``.
+
+    The wrench is about the point (x, y, z) of the link, in the link's frame. Reads T. RBDA section 2.10.
     """
-    T, P, k = work.T, work.G, 9 * i
-    for row in range(6):
-        work.F_q[i, row] = wrenches[k + row]
-    fx, fy, fz = wrenches[k + 3], wrenches[k + 4], wrenches[k + 5]
+    T, P, F = work.T, work.G, work.F_q
+    F[i, 0], F[i, 1], F[i, 2], F[i, 3], F[i, 4], F[i, 5] = nx, ny, nz, fx, fy, fz
     # p = p_i + R_i point
-    px, py, pz = rotate(T, i, wrenches[k + 6], wrenches[k + 7], wrenches[k + 8])
+    px, py, pz = rotate(T, i, x, y, z)
     px, py, pz = px + T[i, 0, 3], py + T[i, 1, 3], pz + T[i, 2, 3]
     # P = (p . f) 1 - f p'
     P[i, 0, 0], P[i, 0, 1], P[i, 0, 2] = py * fy + pz * fz, -(fx * py), -(fx * pz)
@@ -125,7 +153,7 @@ def sums_of_link(work, i, wrenches, view):
 
 @kernel
 def change_of_wrench(J, F, P, i, k, m, view):
-    """Return the entry of ``add_changes_of_wrenches`` for columns ``k`` and ``m`` of J and the sums of link ``i``."""
+    """Return the entry of ``add_changes`` for columns ``k`` and ``m`` of J and the sums of link ``i``."""
     wx, wy, wz = J[0, m], J[1, m], J[2, m]
     nx, ny, nz = cross(wx, wy, wz, F[i, 0], F[i, 1], F[i, 2])
     fx, fy, fz = cross(wx, wy, wz, F[i, 3], F[i, 4], F[i, 5])

@@ -1,6 +1,8 @@
 """Where arrays enter machine code: what the builtin function accepts, what it refuses, and what it returns."""
 
+import gc
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -167,3 +169,18 @@ def test_what_python_raises_instead_is_raised():
         with pytest.raises(ValueError, match=r'^here$'):
             evaluate('unknown', LOAD, None, np.zeros(6))
     assert abs(sys.getrefcount(None) - before) < 50
+
+
+def test_a_call_keeps_what_it_needs():
+    code = Specialised(CODE.arrays)
+    robot = Robot.named('aubo_i5')
+    call, evaluate, load = bound_call(code.rows('mass_matrix', blocks=True)), robot._evaluate, robot.load
+    expected = [call(np.zeros((40, 6)), load, None), evaluate('mass_matrix', load, None, np.zeros((40, 6)))]
+    evaluator = weakref.ref(robot._evaluator)
+    del code, robot
+    gc.collect()
+    assert (call(np.zeros((40, 6)), load, None) == expected[0]).all()
+    assert (evaluate('mass_matrix', load, None, np.zeros((40, 6))) == expected[1]).all()
+    del evaluate
+    gc.collect()
+    assert evaluator() is None

@@ -123,9 +123,10 @@ def test_kernels_get_one_form_only(form):
     given = np.random.default_rng(0).normal(size=(4, 6))
     (rows, repeated), shape = validation.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
     evaluator, wrenches = robot_of('aubo_i5')._evaluator, FORMS[form](np.zeros((4, 7, 6)))
-    wrenches = external_forces.rows_of_links(evaluator, wrenches, 'local', (given,))
-    assert (rows.shape, repeated.shape, wrenches.shape, shape) == ((4, 6), (4, 6), (4, 63), (4,))
-    for array in (rows, repeated, wrenches):
+    wrenches = external_forces.rows_of_links(evaluator, wrenches, (given,))
+    (of_links,), _ = validation.states({'wrenches': 42}, wrenches=wrenches)
+    assert (rows.shape, repeated.shape, of_links.shape, shape) == ((4, 6), (4, 6), (4, 42), (4,))
+    for array in (rows, repeated, of_links):
         assert array.flags.c_contiguous and array.flags.writeable and array.dtype == np.dtype('=f8')
 
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler import compiled_robot, generic_code
 from robot_dynamics_ros.compiler.compiled_robot import background, is_possible
 from robot_dynamics_ros.evaluation import quantity
-from robot_dynamics_ros.evaluation.quantity import HELD, Level
+from robot_dynamics_ros.evaluation.quantity import Level
 from robot_dynamics_ros.jit.machine_code import lanes
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
@@ -151,10 +151,36 @@ def test_the_first_robot_of_an_installation_is_compiled_instead_of_the_kernel(mo
 
 
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])
-@pytest.mark.parametrize('count', [HELD, HELD + 1, 3 * HELD])
+@pytest.mark.parametrize('count', [40, 500, 501, 6000])
 def test_large_batches_without_the_gil_have_the_same_bits(binding, count):
     robot = never_seen().with_binding(binding)
     rows = states(robot, count)
     results = robot.inverse_dynamics(*rows)
-    for k in (0, HELD - 1, count - 1):
+    for k in (0, 39, count - 1):
         assert (robot.inverse_dynamics(*rows[:, k]) == results[k]).all()
+
+
+def test_a_compiler_that_fails_costs_nothing_but_speed(break_even, monkeypatch):
+    def fail(code, name):
+        raise MemoryError
+
+    monkeypatch.setattr(quantity, 'best_level', fail)
+    robot = never_seen()
+    rows = states(robot)
+    expected = robot.inverse_dynamics(*rows)
+    for _ in range(3 * break_even):
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+    background().submit(int).result()
+    for _ in range(3 * break_even):
+        assert (robot.inverse_dynamics(*rows) == expected).all()
+    assert level(robot) == Level.GENERIC
+
+
+def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
+    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS_OF_BLOCKS', 10)
+    robot = never_seen().with_binding('specialised')
+    rows = states(robot, 100)
+    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    assert (robot.inverse_dynamics(*rows) == expected).all()
+    assert level(robot) == Level.ONE_STATE
+    assert robot._evaluator._calls[NAME](*rows, robot.load, None).shape == expected.shape

@@ -58,7 +58,7 @@ def test_derivatives_hold_wrenches_constant_in_their_reference_frame(name, link,
     robot, (q, qd, x) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
     random = np.random.default_rng(3)
     by_name = {link: random.normal(scale=10.0, size=6), robot.link_names[1]: random.normal(scale=10.0, size=6)}
-    for wrenches in (by_name, random.normal(scale=10.0, size=(len(robot.link_names), 6))):
+    for wrenches in (by_name, {link: by_name[link]}, random.normal(scale=10.0, size=(len(robot.link_names), 6))):
         acting = {'wrenches': wrenches, 'reference_frame': reference_frame}
 
         def of_position(at, acting=acting):
@@ -84,12 +84,56 @@ def test_derivatives_with_wrenches_over_batches_are_those_of_single_states():
         assert shared[2] == pytest.approx(method(q[0], qd[0], x[2], {'tool': wrench[2]}), rel=1e-12, abs=1e-12)
 
 
+@LINK
+@FRAME
+@pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics', 'inverse_dynamics_derivatives'])
+def test_all_forms_of_wrenches_are_the_same_wrenches(name, link, reference_frame, method):
+    robot, (q, qd, x) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    F = np.random.default_rng(8).normal(scale=10.0, size=6)
+    compute = getattr(robot, method)
+    by_name = compute(q, qd, x, {link: F}, reference_frame=reference_frame)
+    with_more = compute(q, qd, x, {link: F, robot.link_names[0]: np.ones(6)}, reference_frame=reference_frame)
+    assert with_more == pytest.approx(by_name, rel=1e-11, abs=1e-11)
+    assert np.abs(by_name - compute(q, qd, x)).max() > 0.1
+    if link in robot.link_names:
+        rows = np.zeros((len(robot.link_names), 6))
+        rows[robot.link_names.index(link)] = F
+        as_array = compute(q, qd, x, rows, reference_frame=reference_frame)
+        assert as_array == pytest.approx(by_name, rel=1e-11, abs=1e-11)
+
+
+@FRAME
+def test_a_wrench_on_the_base_is_borne_by_the_ground(reference_frame):
+    robot, (q, qd, qdd) = robot_of('tree'), states('tree', 'inverse_dynamics')
+    wrenches = {robot.link_names[0]: np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])}
+    assert (robot.inverse_dynamics(q, qd, qdd, wrenches, reference_frame=reference_frame)
+            == robot.inverse_dynamics(q, qd, qdd)).all()  # fmt: skip
+
+
+@FRAME
+@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'forward_dynamics_derivatives'])
 @pytest.mark.compiled
-def test_wrenches_compile_no_code_for_their_links():
-    robot, (q, qd, x) = robot_of('aubo_i5').with_binding('specialised'), states('aubo_i5', 'inverse_dynamics')
-    before = set(robot._evaluator.specialised._loaded)
-    for wrenches in ({'upperArm_Link': np.ones(6)}, np.ones((7, 6))):
-        robot.inverse_dynamics(q, qd, x, wrenches)
-        robot.inverse_dynamics_derivatives(q, qd, x, wrenches)
-        robot.forward_dynamics_derivatives(q, qd, x, wrenches)
-    assert set(robot._evaluator.specialised._loaded) == before
+def test_wrenches_have_the_same_bits_by_all_code(name, reference_frame):
+    robot, rows = Robot.named('aubo_i5').with_binding('specialised'), states('aubo_i5', 'inverse_dynamics', (37,))
+    random = np.random.default_rng(2)
+    for wrenches in ({'ee_link': random.normal(size=(37, 6))}, random.normal(size=(37, 7, 6))):
+        expected = getattr(robot.with_binding('generic'), name)(*rows, wrenches, reference_frame=reference_frame)
+        assert (getattr(robot, name)(*rows, wrenches, reference_frame=reference_frame) == expected).all()
+        for k in range(0, 37, 6):
+            one = {'ee_link': wrenches['ee_link'][k]} if isinstance(wrenches, dict) else wrenches[k]
+            state = [row[k] for row in rows]
+            for _ in range(2):  # prepared, and by the builtin function
+                found = getattr(robot, name)(*state, one, reference_frame=reference_frame)
+                assert (found == expected[k]).all()
+    kept = robot._evaluator.specialised._loaded
+    assert any(it.startswith(f'{name}_with_wrench_') for it in kept)
+    assert any(it.startswith(f'{name}_with_wrenches_') for it in kept)
+
+
+def test_generic_kernels_of_one_frame_after_the_other():
+    """Each frame has its own constants, also where the memory of an earlier frame is used again."""
+    robot, q = Robot.named('aubo_i5'), np.linspace(0.1, 0.6, 6)
+    for _ in range(20):
+        for link in robot.link_names:
+            found = robot._evaluator.evaluate_generic(('link_pose', link, 'world'), q)
+            assert (found == robot.link_pose(q, link)).all()

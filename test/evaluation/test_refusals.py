@@ -75,6 +75,8 @@ WRONG_WRENCHES = {
 @pytest.mark.parametrize('frame', FRAMES)
 def test_a_wrong_wrench_is_named(method, wrong, frame):
     wrenches, error, text = WRONG_WRENCHES[wrong]
+    for right in ({'ee_link': np.zeros(6)}, np.zeros((7, 6))):  # the fast path is prepared
+        call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=right, reference_frame=frame)
     with pytest.raises(error) as caught:
         call('aubo_i5', method, states('aubo_i5', method, (4,)), wrenches=wrenches, reference_frame=frame)
     assert text in str(caught.value) and type(caught.value) is error
@@ -204,6 +206,38 @@ def test_joints_without_inertia_are_refused_in_forward_dynamics(joint, batch):
         without_inertia(joint).forward_dynamics(np.zeros((*batch, 3)), np.zeros(3), np.ones(3))
     with pytest.raises(ModelError, match=r"^mass matrix inverse: joint '.*' has no inertia"):
         without_inertia(joint).with_binding('generic').mass_matrix_inverse(np.zeros((*batch, 3)))
+
+
+def forked() -> Robot:
+    """Return two links on the base, of which the first has no inertia: its code would divide by a constant 0."""
+    inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    text = '<robot name="fork"><link name="base"/>'
+    for name, body in (('left', ''), ('right', f'<inertial><mass value="1"/>{inertia}</inertial>')):
+        ends = f'<parent link="base"/><child link="{name}_link"/><axis xyz="0 0 1"/>'
+        text += f'<link name="{name}_link">{body}</link><joint name="{name}" type="continuous">{ends}</joint>'
+    return Robot.from_urdf(text + '</robot>')
+
+
+@pytest.mark.parametrize('binding', ['generic', 'adaptive', 'specialised'])
+def test_a_link_without_inertia_beside_the_last_one_is_named(binding):
+    robot, zeros = forked().with_binding(binding), np.zeros(2)
+    of_which = r"joint 'left' has no inertia"
+    with pytest.raises(ModelError, match=f'^forward dynamics: {of_which}'):
+        robot.forward_dynamics(zeros, zeros, np.ones(2))
+    with pytest.raises(ModelError, match=f'^forward dynamics derivatives: {of_which}'):
+        robot.forward_dynamics_derivatives(zeros, zeros, np.ones(2))
+    with pytest.raises(ModelError, match=f'^mass matrix inverse: {of_which}'):
+        robot.mass_matrix_inverse(zeros)
+    assert (robot.mass_matrix(zeros) == np.diag([0.0, 1.0])).all()
+
+
+@pytest.mark.compiled
+def test_code_of_a_robot_without_inertia_is_refused():
+    robot = forked().compiled('forward_dynamics', 'mass_matrix')
+    with pytest.raises(ModelError, match=r"^forward dynamics: joint 'left' has no inertia"):
+        robot.address('forward_dynamics')
+    with pytest.raises(ModelError, match=r"^forward dynamics: joint 'left' has no inertia"):
+        robot.kernel('forward_dynamics')
 
 
 def test_the_joint_without_inertia_is_named_and_no_other():

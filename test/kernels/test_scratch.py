@@ -27,6 +27,7 @@ from robot_dynamics_ros.kernels import (
     regressor,
     rnea,
     rnea_derivatives,
+    with_wrench,
     with_wrenches,
 )
 from robot_dynamics_ros.model.model import Friction, Workspace
@@ -93,6 +94,15 @@ def calls():
         **{
             name: (kernel, batch_loop(kernel), [*motion, (rows,), gravity, view], shape)
             for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
+        },
+        **{
+            name.removesuffix('es'): (
+                it := getattr(with_wrench, name.removesuffix('es')),
+                batch_loop(it),
+                [*motion, (rows[:, :6].copy(),), gravity, *frame[:3], view],
+                shape,
+            )
+            for name, (_, motion, view, shape) in with_wrenches_on_links.items()
         },
         **{name: (kernel, batch_loop(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
         'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),

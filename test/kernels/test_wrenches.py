@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.kernels import with_wrenches
+from robot_dynamics_ros.kernels import with_wrench, with_wrenches
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14, 30)))
@@ -23,85 +23,103 @@ def case(seed):
     """Return a tree of all kinds of joints, a state, and wrenches on points of all links, the motion of the base."""
     joints, rng = trees.random_joints(seed, count=seed, general=0.5 * (seed % 2)), np.random.default_rng([seed, 3])
     rows = rng.normal(scale=3.0, size=(seed + 1, 9))
+    turn, F, origin = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(scale=3.0, size=6), rng.normal(size=3)
     return SimpleNamespace(
+        frame=(int(rng.integers(seed + 1)), turn * np.linalg.det(turn), origin), F=F,
         joints=joints, arrays=trees.arrays_of(joints), s=trees.random_state(joints, seed), rows=rows,
         v_0=rng.normal(size=6), a_0=rng.normal(size=6),
     )  # fmt: skip
 
 
-def on_links(c, view):
+def on_link(T, view, n, f, point, turn=None):
+    """Return a wrench in the frame of a link with pose T; ``turn`` are the axes that ``view`` 2 expresses it in."""
+    R, p = T[:3, :3], T[:3, 3]
+    if view == 0:
+        return np.array([*R.T @ (n - np.cross(p, f)), *R.T @ f])
+    axes = R.T if view == 1 else np.eye(3) if turn is None else turn
+    return np.array([*(axes @ n + np.cross(point, axes @ f)), *axes @ f])
+
+
+def on_links(c, view, form):
     """Return the wrenches in the frames of the links (n + 1, 6), link by link."""
-    f_ext = []
-    for T, (n, f, point) in zip(naive.link_poses(c.joints, c.s.q), c.rows.reshape(-1, 3, 3), strict=True):
-        R, p = T[:3, :3], T[:3, 3]
-        if view == 0:
-            f_ext.append([*R.T @ (n - np.cross(p, f)), *R.T @ f])
-        elif view == 1:
-            f_ext.append([*R.T @ (n + np.cross(R @ point, f)), *R.T @ f])
-        else:
-            f_ext.append([*(n + np.cross(point, f)), *f])
-    return np.array(f_ext)
+    poses, f_ext = naive.link_poses(c.joints, c.s.q), np.zeros((len(c.joints) + 1, 6))
+    if form == 'on a frame':
+        link, turn, origin = c.frame
+        f_ext[link] = on_link(poses[link], view, c.F[:3], c.F[3:], origin, turn)
+        return f_ext
+    for i, (n, f, point) in enumerate(c.rows.reshape(-1, 3, 3)):
+        f_ext[i] = on_link(poses[i], view, n, f, point if form == 'at points' else np.zeros(3))
+    return f_ext
 
 
-def call(name, c, view, *vectors, shape=None, gravity=None):
-    """Return the result of one state by a kernel of ``with_wrenches``."""
+FORM = pytest.mark.parametrize('form', ['on a frame', 'at points', 'at origins'])
+
+
+def call(name, c, view, form, *vectors, shape=None, gravity=None):
+    """Return the result of one state by the kernel ``name`` with wrenches in a form."""
     dtype = np.result_type(float, *vectors)
-    vectors = [np.ascontiguousarray(vector, dtype)[None] for vector in (*vectors, c.rows.ravel())]
+    wrenches = {'on a frame': c.F, 'at points': c.rows.ravel(), 'at origins': c.rows[:, :6].ravel()}[form]
+    vectors = [np.ascontiguousarray(vector, dtype)[None] for vector in (*vectors, wrenches)]
     result = np.full((1, *(shape or (len(c.s.qd),))), np.nan, dtype)
     gravity = c.s.gravity if gravity is None else gravity
-    kernel = batch_loop(getattr(with_wrenches, name))
-    kernel(c.arrays, trees.nan_workspace(c.arrays, dtype), *vectors, gravity.astype(dtype), view, result)
+    frame, module = (c.frame, with_wrench) if form == 'on a frame' else ((), with_wrenches)
+    kernel = batch_loop(getattr(module, f'{name}_{module.__name__.rpartition(".")[2]}'))
+    kernel(c.arrays, trees.nan_workspace(c.arrays, dtype), *vectors, gravity.astype(dtype), *frame, view, result)
     return result[0]
 
 
 @SEED
 @VIEW
-def test_torques_are_those_of_wrenches_on_the_links(seed, view):
+@FORM
+def test_torques_are_those_of_wrenches_on_the_links(seed, view, form):
     c = case(seed)
-    expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view))[0]
-    assert trees.relative_error(call('rnea_with_wrenches', c, view, c.s.q, c.s.qd, c.s.qdd), expected) < TOLERANCE
+    expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
+    assert trees.relative_error(call('rnea', c, view, form, c.s.q, c.s.qd, c.s.qdd), expected) < TOLERANCE
 
 
 @SEED
 @VIEW
-def test_accelerations_are_those_of_wrenches_on_the_links(seed, view):
+@FORM
+def test_accelerations_are_those_of_wrenches_on_the_links(seed, view, form):
     c = case(seed)
-    tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view))[0]
+    tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
-    for name in ('crba_forward_with_wrenches', 'aba_with_wrenches'):
-        found = call(name, c, view, c.s.q, c.s.qd, tau)
+    for name in ('crba_forward', 'aba'):
+        found = call(name, c, view, form, c.s.q, c.s.qd, tau)
         assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
 
 @SEED
 @VIEW
-def test_a_moving_base(seed, view):
+@FORM
+def test_a_moving_base(seed, view, form):
     c = case(seed)
     spatial = c.a_0 - np.concatenate([np.zeros(3), np.cross(c.v_0[:3], c.v_0[3:])])
-    f_ext = on_links(c, view)
+    f_ext = on_links(c, view, form)
     expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, f_ext, c.v_0, spatial)[0]
-    name = 'rnea_on_moving_base_with_wrenches'
-    assert trees.relative_error(call(name, c, view, c.s.q, c.s.qd, c.s.qdd, c.v_0, c.a_0), expected) < TOLERANCE
-    found = call('crba_forward_on_moving_base_with_wrenches', c, view, c.s.q, c.s.qd, expected, c.v_0, c.a_0)
+    name = 'rnea_on_moving_base'
+    assert trees.relative_error(call(name, c, view, form, c.s.q, c.s.qd, c.s.qdd, c.v_0, c.a_0), expected) < TOLERANCE
+    found = call('crba_forward_on_moving_base', c, view, form, c.s.q, c.s.qd, expected, c.v_0, c.a_0)
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
     assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
 
 @SEED
 @VIEW
+@FORM
 @pytest.mark.parametrize(
     ('name', 'derivatives'),
     [
-        ('rnea_with_wrenches', 'rnea_derivatives_with_wrenches'),
-        ('crba_forward_with_wrenches', 'forward_derivatives_with_wrenches'),
+        ('rnea', 'rnea_derivatives'),
+        ('crba_forward', 'forward_derivatives'),
     ],
 )
-def test_derivatives_are_complex_steps(seed, view, name, derivatives):
+def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
     """The wrenches are constant in the reference frame."""
     c = case(seed)
     state = c.s.q, c.s.qd, c.s.qdd if name.startswith('rnea') else c.s.tau
-    expected = trees.complex_steps(lambda *moved: call(name, c, view, *moved), c.joints, *state)
+    expected = trees.complex_steps(lambda *moved: call(name, c, view, form, *moved), c.joints, *state)
     nv = len(c.s.qd)
-    found = call(derivatives, c, view, *state, shape=(3, nv, nv))
+    found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 1e3
     assert trees.worst_error(found, expected) < max(TOLERANCE, rounding)

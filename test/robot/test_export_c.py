@@ -22,7 +22,7 @@ from robot_dynamics_ros.model.model import Model
 STRICT = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
 OPTIMISED = ('-O2', '-ffp-contract=off')
 SANITIZED = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
-SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if algorithm.most_velocities]
+SPECIALISED = [name for name in ALGORITHMS if hasattr(Robot, name)]
 OF_A_LINK = [
     ('link_pose', 'ee_link'),
     ('link_velocity', 'ee_link', 'world'),

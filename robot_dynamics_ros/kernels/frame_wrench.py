@@ -1,0 +1,97 @@
+"""An external wrench F (6; N m, N) on a frame, as one on its link; see ``kinematics`` for the frame and for ``view``.
+
+The frame may be fixed to the base, link 0. F is a moment and a force, expressed in the reference frame ``view``:
+
+    0   'world': axes of the base, moment about the base's origin
+    1   'local_world_aligned': axes of the base, moment about the frame's origin
+    2   'local': axes of the frame, moment about its origin
+"""
+
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.poses import link_poses
+from robot_dynamics_ros.kernels.spatial import cross, rotate_back
+from robot_dynamics_ros.kernels.wrenches import add_changes, no_sums, sums_of_link
+
+
+@kernel
+def external_wrench(model, work, q, F, i, rotation, origin, view):
+    """Write f_ext of ``work``: the wrench on link ``i`` in its frame, zeros for all other links, at q (nq, rad or m).
+
+    Writes the rows f_ext, E and r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
+    """
+    no_wrenches(model, work)
+    j = i
+    while j > 0:
+        joint_transform(model, q, j, work.E, work.r)
+        j = model.parent[j]
+    f = work.f_ext
+    f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5] = wrench_on_link(model, work, F, i, rotation, origin, view)
+
+
+@kernel
+def no_wrenches(model, work):
+    """Write zeros to the row f_ext of ``work``. RBDA table 5.1, f_ext."""
+    for i in range(model.parent.shape[0]):
+        for row in range(6):
+            work.f_ext[i, row] = 0.0
+
+
+@kernel
+def wrench_on_link(model, work, F, i, rotation, origin, view):
+    """Return the wrench F as one about the origin of link ``i`` in its axes: six components (N m, N).
+
+    Reads ``model`` and the rows E and r between base and link. RBDA table 2.3, force vectors.
+    """
+    nx, ny, nz, fx, fy, fz = F[0], F[1], F[2], F[3], F[4], F[5]
+    if view == 2:
+        nx, ny, nz = times(rotation, nx, ny, nz)
+        fx, fy, fz = times(rotation, fx, fy, fz)
+    else:
+        # R' = E_i E_p ... E_1 row by row;  p = r_1 + E_1' (r_2 + E_2' (...))
+        xx, xy, xz, yx, yy, yz, zx, zy, zz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+        px, py, pz = 0.0, 0.0, 0.0
+        j = i
+        while j > 0:
+            xx, xy, xz = rotate_back(work.E, j, xx, xy, xz)
+            yx, yy, yz = rotate_back(work.E, j, yx, yy, yz)
+            zx, zy, zz = rotate_back(work.E, j, zx, zy, zz)
+            if view == 0:
+                px, py, pz = rotate_back(work.E, j, px, py, pz)
+                px, py, pz = px + work.r[j, 0], py + work.r[j, 1], pz + work.r[j, 2]
+            j = model.parent[j]
+        if view == 0:
+            # n - p x f
+            pf_x, pf_y, pf_z = cross(px, py, pz, fx, fy, fz)
+            nx, ny, nz = nx - pf_x, ny - pf_y, nz - pf_z
+        # R' n, R' f
+        nx, ny, nz = xx * nx + xy * ny + xz * nz, yx * nx + yy * ny + yz * nz, zx * nx + zy * ny + zz * nz
+        fx, fy, fz = xx * fx + xy * fy + xz * fz, yx * fx + yy * fy + yz * fz, zx * fx + zy * fy + zz * fz
+    if view != 0:
+        # n + origin x f
+        of_x, of_y, of_z = cross(origin[0], origin[1], origin[2], fx, fy, fz)
+        nx, ny, nz = nx + of_x, ny + of_y, nz + of_z
+    return nx, ny, nz, fx, fy, fz
+
+
+@kernel
+def times(R, x, y, z):
+    """Return R (x, y, z) for a matrix R (3, 3)."""
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
+
+
+@kernel
+def add_changes_of_wrench(model, work, q, F, i, origin, view, D):
+    """Write D (nv, nv; N m/rad) += -J' dF/dq, with dF/dq the change of the wrench in the frame of link ``i``.
+
+    Writes ``D`` and the rows T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.add_changes``
+    (RBDA section 2.10).
+    """
+    link_poses(model, work, q, work.T)
+    no_sums(model, work)
+    sums_of_link(work, i, F[0], F[1], F[2], F[3], F[4], F[5], origin[0], origin[1], origin[2])
+    add_changes(model, work, view, D)
