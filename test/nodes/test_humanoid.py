@@ -60,7 +60,7 @@ def test_services_compute_batches_of_32_joints(graph, binding):
     assert graph.diagnostics(SERVER).fields['kernels'] == binding
     response = ask(graph, SetPayload, 'set_payload', frame=HAND, mass=1.0)
     assert response.success == (binding == 'generic'), response.message
-    loaded = ROBOT.with_payload(Payload(1.0), HAND) if response.success else ROBOT
+    loaded = ROBOT.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), HAND) if response.success else ROBOT
     M = ask(graph, GetMassMatrix, 'get_mass_matrix', positions=flat(Q)).mass_matrix
     np.testing.assert_allclose(M, flat(loaded.mass_matrix(Q)), rtol=0, atol=1e-12)
     states = {'positions': flat(Q), 'velocities': flat(QD), 'efforts': flat(TAU)}
