@@ -28,7 +28,7 @@ def main():
         state, link = STATE[: ARGUMENTS[name]], of_link(name)
         out = getattr(robot, name)(*state, *link)
         getattr(robot, name)(*state, *link)
-        own = robot._evaluator._calls[(name, *link, 'local_world_aligned') if link else name]
+        own = robot._evaluator.calls[(name, *link, 'local_world_aligned') if link else name]
         ours = {
             'specialised': partial(own, *state, robot._load, out),
             'Robot': partial(getattr(robot, name), *state, *link),
