@@ -64,7 +64,10 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
     loaded = robot.with_payload(payload, frame or None)
     (name,) = loaded.payloads
     if loaded.binding != robot.binding:
-        raise ArgumentError(f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF')
+        raise ArgumentError(
+            f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF, or use the binding '
+            "'generic'"
+        )
     return name
 
 

@@ -19,6 +19,8 @@ class CompileLock:
     """s after which a process compiles a version itself."""
     PERIOD = 0.02
     """s between two attempts to acquire a lock."""
+    acquired = 0
+    """Number of versions that this process did not find on disk."""
 
     def __init__(self, path: Path):
         """Use the file ``path`` for the locks."""
@@ -27,6 +29,7 @@ class CompileLock:
 
     def acquire(self, name: str) -> None:
         """Wait until this process may compile the version of ``name``; return at once where files cannot be locked."""
+        CompileLock.acquired += 1
         deadline = time.monotonic() + self.TIMEOUT
         with suppress(OSError):
             if self._file is None:

@@ -11,6 +11,7 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.jit.compile_lock import CompileLock
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
@@ -18,9 +19,6 @@ from robot_dynamics_ros.nodes.parameters import Parameters, check_names
 from robot_dynamics_ros.nodes.robot_loader import RobotDescription, check_gravity, load_robot, locked_positions
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.robot import Robot
-
-LONG = 0.3
-"""s; a warm-up that takes longer has compiled something."""
 
 
 class BaseNode(LifecycleNode):
@@ -81,13 +79,9 @@ class BaseNode(LifecycleNode):
         return self.crash or (self.task.silence if self.active else self._reason)
 
     def warm_up(self) -> None:
-        """Do all warm-ups, and log those that have compiled something."""
+        """Do all warm-ups."""
         for name, call in self.task.warm_ups().items():
-            began = time.monotonic()
-            call()
-            taken = time.monotonic() - began
-            if taken > LONG:
-                self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
+            self._logging_compilation(name, call)
 
     def fall_silent(self) -> None:
         """Stop publishing, also when the process ends without a lifecycle transition."""
@@ -127,8 +121,8 @@ class BaseNode(LifecycleNode):
             self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
             self.robot = load_robot(self, self.description.source())
             self.model_digest = self.robot.digest
-            self.task = self.make_task()
             self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')
+            self.task = self._logging_compilation('inputs and outputs', self.make_task)
             self.warm_up()
         except Exception as error:  # rclpy would swallow it
             reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
@@ -178,6 +172,15 @@ class BaseNode(LifecycleNode):
         self.description.on_cleanup()
         self.get_logger().error(self.silence)
         return super().on_error(state)
+
+    def _logging_compilation(self, name: str, call):
+        """Return what ``call`` returns, and log if code was compiled meanwhile."""
+        began, before = time.monotonic(), CompileLock.acquired
+        result = call()
+        if CompileLock.acquired > before:
+            taken = time.monotonic() - began
+            self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
+        return result
 
     def _release(self, reason: str) -> None:
         self.fall_silent()

@@ -1,11 +1,5 @@
 """``~/set_payload`` and ``~/set_gravity`` of dynamics_server: what it then computes, publishes, saves and refuses."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 from support import graph as ros
 
 import numpy as np
@@ -280,20 +274,3 @@ def test_gravity_of_another_frame_or_no_number_is_refused(graph, gravity, culpri
     assert culprit in response.message
     assert 'internal error' not in response.message
     assert_near(torques(graph), expected(ROBOT))
-
-
-# compiling
-
-
-def test_once_active_nothing_is_compiled_or_looked_for_on_disk(tmp_path):
-    """A server, warmed up, answers whatever is asked by code that it has."""
-    script = Path(ros.__file__).with_name('warm_server.py')
-    command = [sys.executable, str(script), str(tmp_path)]
-    folders = [str(ros.TREE), str(script.parents[1]), os.environ.get('PYTHONPATH', '')]
-    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(folders)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told['before'] and told['seen'], 'what is looked for or compiled is not seen'
-    assert told['loaded'] == []
-    assert told['compiled'] == 0

@@ -3,16 +3,14 @@
 A process of its own, ``warm_server.py FOLDER``: nothing that ran before it has compiled or loaded anything here.
 """
 
-import json
 import sys
 from pathlib import Path
 
 from support import graph as ros
+from support import watched_code
 
 import numpy as np
 from geometry_msgs.msg import Vector3, Vector3Stamped
-from numba import njit
-from numba.core.event import install_recorder
 
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
@@ -24,7 +22,6 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.jit.compiled_files import CompiledFiles
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 
 ROBOT = Robot.named('aubo_i5')
@@ -39,25 +36,18 @@ PAYLOADS = (
 
 
 def main():
-    loaded = []
-    load = CompiledFiles.load
-    CompiledFiles.load = lambda store, key: loaded.append(str(store._path)) or load(store, key)
+    watched_code.watch()
     with ros.Graph(Path(sys.argv[1])) as graph:
         server = DynamicsServer(namespace='/here')
         graph.client._executor.add_node(server)
         server.trigger_configure()
         server.trigger_activate()
         assert server.active
-        before = len(loaded)
-        with install_recorder('numba:compile') as compiled:
+        with watched_code.told():
             for payload in PAYLOADS:
                 use_everything(graph, payload)
-            told = {'before': before, 'loaded': loaded[before:], 'compiled': len(compiled.buffer)}
-            njit(lambda x: x + 1)(1)
-            told['seen'] = len(compiled.buffer) - told['compiled']
         graph.client._executor.remove_node(server)
         server.destroy_node()
-    sys.stdout.write(json.dumps(told))
 
 
 def use_everything(graph, payload):
