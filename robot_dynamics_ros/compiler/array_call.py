@@ -35,7 +35,8 @@ UNIT_NORM = 1.9e-6
 """Largest difference of a squared norm from 1 at which a quaternion is certainly one."""
 
 WORDS = (
-    *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'increase', 'decrease', 'none'),
+    *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'clear_error'),
+    *('increase', 'decrease', 'none'),
     *('save_thread', 'restore_thread', 'vectors', 'axes', 'size', 'load', 'most', 'left', 'held', 'streamed'),
     *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
 )
@@ -184,6 +185,7 @@ def _python() -> dict[str, int]:
         'type_error': id(TypeError),
         'refusal': ctypes.addressof(REFUSAL),
         'set_error': function('PyErr_SetString'),
+        'clear_error': function('PyErr_Clear'),
         'increase': function('Py_IncRef'),
         'decrease': function('Py_DecRef'),
         'none': id(None),
