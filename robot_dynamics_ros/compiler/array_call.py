@@ -35,7 +35,8 @@ UNIT_NORM = 1.9e-6
 """Largest difference of a squared norm from 1 at which a quaternion is certainly one."""
 
 WORDS = (
-    *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'increase', 'decrease', 'none'),
+    *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'clear_error'),
+    *('increase', 'decrease', 'none'),
     *('save_thread', 'restore_thread', 'vectors', 'axes', 'size', 'load', 'most', 'left', 'held', 'streamed'),
     *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
 )
@@ -185,6 +186,7 @@ def _python() -> dict[str, int]:
         'type_error': id(TypeError),
         'refusal': ctypes.addressof(REFUSAL),
         'set_error': function('PyErr_SetString'),
+        'clear_error': function('PyErr_Clear'),
         'increase': function('Py_IncRef'),
         'decrease': function('Py_DecRef'),
         'none': id(None),
@@ -195,23 +197,24 @@ def _python() -> dict[str, int]:
     }
 
 
-@cache
-def _code() -> MachineCode:
-    """Return the machine code of the builtin function."""
-
-    def make() -> bytes:
-        # needed once for each installation
-        from robot_dynamics_ros.compiler.array_call_ir import source  # noqa: PLC0415
-
-        return compiled(source())
-
-    return kept_code(FOLDER, 'array_call', make)
-
-
-@cache
 def _definition(name: str) -> _MethodDefinition:
-    """Return CPython's description of a builtin function."""
-    return _MethodDefinition(name.encode(), _code().address(name), FASTCALL, None)
+    """Return CPython's description of a builtin function, the same one for all threads."""
+    if name not in _definitions:
+        code = _code.setdefault('array_call', kept_code(FOLDER, 'array_call', _made))
+        _definitions.setdefault(name, _MethodDefinition(name.encode(), code.address(name), FASTCALL, None))
+    return _definitions[name]
+
+
+def _made() -> bytes:
+    """Return the object file of the builtin functions, needed once for each installation."""
+    from robot_dynamics_ros.compiler.array_call_ir import source  # noqa: PLC0415
+
+    return compiled(source())
+
+
+_code: dict[str, MachineCode] = {}
+_definitions: dict[str, _MethodDefinition] = {}
+"""Machine code and descriptions, which builtin functions refer to: what was stored is never replaced."""
 
 
 @cache

@@ -207,6 +207,7 @@ class _Computation(_Emission):
                     *(zero, zero, INT32(0), INT32(0), zero),
                 )
                 with builder.if_then(builder.icmp_signed('==', made, zero), likely=False):
+                    self.call(self.of('clear_error'))  # no memory: who computes instead raises the error
                     builder.ret(zero)
                 builder.store(made, found)
             with is_given:

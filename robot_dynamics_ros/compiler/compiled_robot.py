@@ -162,3 +162,6 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
 def background() -> ThreadPoolExecutor:
     """Return the thread that compiles code that pays while calls go on."""
     return ThreadPoolExecutor(1, thread_name_prefix='robot_dynamics_ros_compiler')
+
+
+os.register_at_fork(after_in_child=background.cache_clear)  # its thread does not exist there

@@ -34,7 +34,8 @@ def code_of_kernel(name: str, algorithm: Algorithm, arrays: ModelArrays) -> int:
 
             return compiled_loop(algorithm, arrays)
 
-        _loaded[own] = kept_code(GENERIC, own, make)
+        # what another thread has loaded meanwhile is in use
+        _loaded.setdefault(own, kept_code(GENERIC, own, make))
     return _loaded[own].address('rows')
 
 

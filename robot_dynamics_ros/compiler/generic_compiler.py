@@ -20,6 +20,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm
 from robot_dynamics_ros.jit.decorators import OPTIONS
+from robot_dynamics_ros.jit.machine_code import LLVM
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
 WORD = ir.IntType(64)
@@ -154,7 +155,7 @@ def _of_work() -> dict[str, tuple[Any, tuple]]:
 
 def _object_file(function) -> bytes:
     """Return the object file of a function of five integers that returns a bool, with C's calling convention."""
-    with global_compiler_lock:
+    with LLVM, global_compiler_lock:
         options: dict[str, Any] = {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True, **OPTIONS}
         dispatcher = njit(**options)(function)
         dispatcher.compile((types.int64,) * 5)

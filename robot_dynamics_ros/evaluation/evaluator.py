@@ -155,8 +155,8 @@ class Evaluator:
         try:
             prepared = self._prepared[key]
         except (KeyError, TypeError):  # a new algorithm, or a link that is no name
-            prepared = self._prepare(key, specialised=True)
-            self._prepared[key] = prepared
+            # of several threads that prepare it, all use the first one's
+            prepared = self._prepared.setdefault(key, self._prepare(key, specialised=True))
         kernel, algorithm, item, quantity = prepared
         many = quantity.of_many(load, out, vectors)
         if many is not None:

@@ -153,7 +153,7 @@ class Quantity:
         return code.is_kept(name, blocks=True) or (not self._adaptive and code.is_short(name, blocks=True))
 
     def _use(self, level: Level) -> None:
-        """Compute by this code from now on."""
+        """Compute by this code from now on; other threads find what a level needs before the level."""
         item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
         streamed = STREAMED // (8 * item)
         code = self._code
@@ -164,17 +164,16 @@ class Quantity:
             held = max(LEAST_HELD, HELD['generic'] // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = bound_call(rows, held, held, streamed, left)
-            self._level = level
-            return
-        threads = self._threads = code.threads
-        most = 2 * SMALLEST_PART - 1 if threads > 1 else UNLIMITED
-        rows = code.rows(self._name, blocks=level == Level.BLOCKS)
-        # a first batch looks for code for blocks
-        few = level == Level.ONE_STATE and not final and not self._looked
-        held = max(LEAST_HELD, HELD['own'] // max(item, self._generic.arrays.nv))
-        self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // threads)
-        self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
-        self._level = level  # last, since other threads compute by it
+        else:
+            rows = code.rows(self._name, blocks=level == Level.BLOCKS)
+            held = max(LEAST_HELD, HELD['own'] // max(item, self._generic.arrays.nv))
+            self._threads = code.threads
+            self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // code.threads)
+            most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
+            # a first batch looks for code for blocks
+            few = level == Level.ONE_STATE and not final and not self._looked
+            self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
+        self._level = level
 
     def _in_parts(self, rows, load, result) -> bool:
         """Compute all states by several threads."""
@@ -206,3 +205,6 @@ def best_level(code: Specialised, name: str) -> Level:
 def _pool() -> ThreadPoolExecutor:
     """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads do not exist there

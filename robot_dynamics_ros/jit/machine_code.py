@@ -6,6 +6,7 @@ half a second.
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -19,6 +20,11 @@ from robot_dynamics_ros.jit.compile_lock import CompileLock
 
 WIDE_VECTORS = '+avx512f'
 """Feature of processors with vectors of eight float64."""
+FILES = CompileLock(FOLDER / 'compiling')
+"""Lock of the object files, for all processes."""
+LLVM = threading.RLock()
+"""Held while LLVM works. A fork waits for it: the child could never take a lock of a thread that it does not have."""
+os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
 
 
 class MachineCode:
@@ -26,13 +32,15 @@ class MachineCode:
 
     def __init__(self, content: bytes):
         """Load an object file."""
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), _target_machine())
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(content))
-        self._engine.finalize_object()
+        with LLVM:
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), _target_machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+            self._engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
-        return self._engine.get_function_address(name)
+        with LLVM:
+            return self._engine.get_function_address(name)
 
 
 def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode:
@@ -43,8 +51,7 @@ def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode
     path = object_file(folder, name)
     content = sealed_content(path)
     if content is None:
-        lock = CompileLock(FOLDER / 'compiling')
-        lock.acquire(str(path))
+        FILES.acquire(str(path))
         try:
             content = sealed_content(path)
             if content is None:
@@ -52,7 +59,7 @@ def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode
                 with suppress(OSError):
                     write_sealed(private_folder(folder) / path.name, content)
         finally:
-            lock.release(str(path))
+            FILES.release(str(path))
     return MachineCode(content)
 
 
@@ -63,7 +70,8 @@ def object_file(folder: Path, name: str) -> Path:
 
 def compiled(ir: str) -> bytes:
     """Return the object file of IR text."""
-    return _target_machine().emit_object(llvm.parse_assembly(ir))
+    with LLVM:
+        return _target_machine().emit_object(llvm.parse_assembly(ir))
 
 
 def lanes() -> int:

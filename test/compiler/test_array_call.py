@@ -184,3 +184,16 @@ def test_a_call_keeps_what_it_needs():
     del evaluate
     gc.collect()
     assert evaluator() is None
+
+
+def test_python_decides_where_there_is_no_memory_for_a_result():
+    huge = CODE.rows('gravity_torque', blocks=False)._replace(shape=(1 << 20, 1 << 20, 1 << 20))
+    calls = {'huge': bound_call(huge)}
+
+    def otherwise(*arguments):
+        return 'otherwise'
+
+    evaluate = bound_evaluate(calls, otherwise)
+    assert evaluate('huge', LOAD, None, np.zeros(6)) == 'otherwise'
+    with pytest.raises(TypeError):
+        calls['huge'](np.zeros(6), LOAD, None)

@@ -187,3 +187,15 @@ def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
     assert done.stdout.split()[1] == printed(XDG_CACHE_HOME=str(tmp_path / 'another')).split()[1]
     left = [path for path in tmp_path.rglob('*') if path.is_file() and 'another' not in path.parts]
     assert all(path.stat().st_size <= room for path in left)
+
+
+def test_compiling_leaves_no_file_open():
+    def compiled(seed: int) -> int:
+        model = trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=2))
+        file = object_file(ROBOTS / robot_digest(regrouped(model.arrays)), 'gravity_torque')
+        file.unlink(missing_ok=True)
+        Robot(model).compiled('gravity_torque')
+        assert file.exists()
+        return len(os.listdir('/proc/self/fd'))
+
+    assert compiled(101) == compiled(102) == compiled(103)

@@ -28,3 +28,67 @@ assert all(np.isnan(other).all() for other in others)
 
 def test_code_chosen_by_a_thread_serves_others_after_its_end():
     subprocess.run([sys.executable, '-c', AFTER_A_THREAD], check=True, timeout=120)
+
+
+IN_A_CHILD = """
+import os
+import signal
+import threading
+import numpy as np
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.jit import machine_code
+from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
+
+robot = Robot.named('aubo_i5').compiled('gravity_torque')
+many = np.random.default_rng(7).normal(size=(4 * SMALLEST_PART, robot.nv))
+expected = robot.gravity_torque(many)
+constant = 'define double @f() {{ ret double {} }}'
+text = '\\n'.join(constant.format(float(k)).replace('@f', f'@f{k}') for k in range(20_000))
+busy = threading.Thread(target=machine_code.compiled, args=(text,))
+busy.start()
+while machine_code.LLVM.acquire(blocking=False):
+    machine_code.LLVM.release()
+child = os.fork()
+if not child:
+    signal.alarm(30)
+    code = machine_code.MachineCode(machine_code.compiled(constant.format(1.0)))
+    same = code.address('f') and (robot.gravity_torque(many) == expected).all()
+    os._exit(0 if same else 1)
+busy.join()
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_process_computes_many_states_and_compiles():
+    subprocess.run([sys.executable, '-c', IN_A_CHILD], check=True, timeout=120)
+
+
+AT_ONCE = """
+import sys
+import threading
+import numpy as np
+from robot_dynamics_ros import Robot
+
+sys.setswitchinterval(1e-6)
+together, robots = threading.Barrier(8), []
+
+def first_call():
+    together.wait()
+    robots.append(Robot.named('aubo_i5').with_binding(BINDING))
+    results.append(robots[-1].gravity_torque(np.ones(6)))
+
+results = []
+threads = [threading.Thread(target=first_call) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+results += [robot.gravity_torque(np.ones(6)) for robot in robots]
+assert len(results) == 16 and all((result == results[0]).all() for result in results)
+"""
+
+
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_threads_may_make_the_first_robots_of_a_process_at_once(binding):
+    text = AT_ONCE.replace('BINDING', repr(binding))
+    subprocess.run([sys.executable, '-c', text], check=True, timeout=120)
