@@ -63,6 +63,7 @@ class Evaluator:
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
+        self.shape_of_wrenches = len(model.link_names), 6
         others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS
         self._lengths = {name: length_of(name, self.arrays) for name in others}
         self._nv = self.arrays.nv

@@ -26,7 +26,8 @@ def evaluate(evaluator: Evaluator, name: str, out, wrenches, reference_frame: st
             ((link, rows),) = wrenches.items()
             call = evaluator.calls[ONE[name], link, reference_frame]
         else:
-            call, rows = evaluator.calls[ALL[name], reference_frame], _flat(evaluator, wrenches)
+            call, shape = evaluator.calls[ALL[name], reference_frame], evaluator.shape_of_wrenches
+            rows = wrenches.ravel() if wrenches.shape == shape else _flat(wrenches, shape)
         result = call(*vectors, rows, evaluator.load, out)
         if result is not None:
             return result
@@ -62,22 +63,21 @@ def on_moving_base(evaluator: Evaluator, name: str, out, wrenches, reference_fra
     return evaluator.evaluate(name, evaluator.load, out, *vectors)
 
 
-def _flat(evaluator: Evaluator, wrenches: np.ndarray) -> np.ndarray:
-    """Return an array (n + 1, 6) or (count, n + 1, 6) as one of rows; ValueError for another shape."""
-    shape = wrenches.shape
-    if shape[-2:] != (evaluator.arrays.parent.shape[0], 6):
+def _flat(wrenches: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return an array (count, n + 1, 6) as rows (count, 6 (n + 1)); ValueError unless it ends with ``shape``."""
+    if wrenches.shape[1:] != shape:
         raise ValueError
-    return wrenches.ravel() if len(shape) == 2 else wrenches.reshape(*shape[:-2], -1)
+    return wrenches.reshape(len(wrenches), -1)
 
 
 def rows_of_links(evaluator: Evaluator, wrenches, vectors) -> np.ndarray:
     """Return an array of wrenches (..., n + 1, 6) as rows (..., 6 (n + 1)); ``vectors`` are those of the states."""
-    links = len(evaluator.model.link_names)
+    links, of_one = evaluator.shape_of_wrenches
     array = validation.numbers(NAME, wrenches)
-    if array.shape[-2:] != (links, 6):
+    if array.shape[-2:] != (links, of_one):
         raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {array.shape}')
     _check_batch(NAME, array.shape[:-2], vectors)
-    return np.ascontiguousarray(array).reshape(*array.shape[:-2], 6 * links)
+    return array.reshape(*array.shape[:-2], links * of_one)
 
 
 def rows_at_points(evaluator: Evaluator, wrenches: dict, reference_frame: str, vectors) -> np.ndarray:

@@ -13,7 +13,7 @@ from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_momentum_matr
 from robot_dynamics_ros.kernels.spatial import (
     dot,
     dot_couple,
-    force_to_parent,
+    force_on_parent,
     motion_cross,
     motion_from_parent,
     rotate_back,
@@ -64,10 +64,8 @@ def coriolis_matrix(model, work, q, qd, C):
             j = i
             while model.parent[j] > 0:
                 p = model.parent[j]
-                for row in range(6):
-                    F_qd[p, row], F_M[p, row] = 0.0, 0.0
-                force_to_parent(work.E, work.r, F_qd, j, p)
-                force_to_parent(work.E, work.r, F_M, j, p)
+                force_on_parent(work.E, work.r, F_qd, j, p)
+                force_on_parent(work.E, work.r, F_M, j, p)
                 work.C[p, 0], work.C[p, 1], work.C[p, 2] = rotate_back(
                     work.E, j, work.C[j, 0], work.C[j, 1], work.C[j, 2]
                 )

@@ -12,7 +12,7 @@ Accelerations are the time derivatives of these velocities: classical for 1, spa
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.motion import base_motion, link_motion, link_velocity
-from robot_dynamics_ros.kernels.poses import poses_to_link
+from robot_dynamics_ros.kernels.poses import joints_to_link, link_before, poses_to_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 
@@ -55,12 +55,8 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
     for k in range(3):
         a[k] = 0.0
     base_motion(work, a)
-    for j in range(1, i + 1):
-        k = i
-        while k > j:
-            k = model.parent[k]
-        if k == j:
-            link_motion(model, work, q, qd, qdd, j)
+    for k in range(joints_to_link(model, i) - 1, -1, -1):
+        link_motion(model, work, q, qd, qdd, link_before(model, i, k))
     # a = R (a_i + B_i origin)
     x, y, z = origin[0], origin[1], origin[2]
     B = work.B
@@ -123,12 +119,8 @@ def point_velocity(model, work, qd, i, origin):
     """
     for k in range(6):
         work.v[0, k] = 0.0
-    for j in range(1, i + 1):
-        k = i
-        while k > j:
-            k = model.parent[k]
-        if k == j:
-            link_velocity(model, work, qd, j)
+    for k in range(joints_to_link(model, i) - 1, -1, -1):
+        link_velocity(model, work, qd, link_before(model, i, k))
     # v = R (v_i + w_i x origin)
     wx, wy, wz = work.v[i, 0], work.v[i, 1], work.v[i, 2]
     wo_x, wo_y, wo_z = cross(wx, wy, wz, origin[0], origin[1], origin[2])

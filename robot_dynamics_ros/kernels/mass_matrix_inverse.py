@@ -4,7 +4,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.rotors import rotor_momentum
-from robot_dynamics_ros.kernels.spatial import dot, force_to_parent
+from robot_dynamics_ros.kernels.spatial import dot, force_on_parent
 
 
 @kernel
@@ -53,9 +53,7 @@ def row_of_unit_torque(model, work, i, k, L):
     while m > 0:
         if m < model.first[j]:
             # p_A_p = X_j' p_A_j
-            for row in range(6):
-                work.p_A[model.parent[j], row] = 0.0
-            force_to_parent(work.E, work.r, work.p_A, j, model.parent[j])
+            force_on_parent(work.E, work.r, work.p_A, j, model.parent[j])
             j = model.parent[j]
         # u_m = -S_m' p_A_j,  p_A_j += U_m u_m / d_m
         L[k - 1, m - 1] = -dot(model.S, m, work.p_A, j)

@@ -53,9 +53,25 @@ def poses_to_link(model, work, q, i):
     for row in range(4):
         for column in range(4):
             work.T[0, row, column] = 1.0 if row == column else 0.0
-    for j in range(1, i + 1):
-        k = i
-        while k > j:
-            k = model.parent[k]
-        if k == j:
-            pose_of_link(model, work, q, j, work.T)
+    for k in range(joints_to_link(model, i) - 1, -1, -1):
+        pose_of_link(model, work, q, link_before(model, i, k), work.T)
+
+
+@kernel
+def joints_to_link(model, i):
+    """Return the number of joints between the base and link ``i``. RBDA section 4.1.2."""
+    count = 0
+    j = i
+    while j > 0:
+        count += 1
+        j = model.parent[j]
+    return count
+
+
+@kernel
+def link_before(model, i, k):
+    """Return the number of the link that is ``k`` joints before link ``i``. RBDA section 4.1.2."""
+    j = i
+    for _ in range(k):
+        j = model.parent[j]
+    return j

@@ -66,6 +66,23 @@ def force_to_parent(E, r, f, i, p):
 
 
 @kernel
+def force_at_parent(E, r, i, nx, ny, nz, fx, fy, fz):
+    """Return X_i' f of a force vector in link coordinates, six components."""
+    nx, ny, nz = rotate_back(E, i, nx, ny, nz)
+    fx, fy, fz = rotate_back(E, i, fx, fy, fz)
+    rf_x, rf_y, rf_z = cross(r[i, 0], r[i, 1], r[i, 2], fx, fy, fz)
+    return nx + rf_x, ny + rf_y, nz + rf_z, fx, fy, fz
+
+
+@kernel
+def force_on_parent(E, r, f, i, p):
+    """Write f[p] = X_i' f[i]."""
+    f[p, 0], f[p, 1], f[p, 2], f[p, 3], f[p, 4], f[p, 5] = force_at_parent(
+        E, r, i, f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5]
+    )
+
+
+@kernel
 def motion_cross(v, i, m, k):
     """Return v[i] x m[k] of two motion vectors, six components (RBDA eq. 2.31)."""
     wx, wy, wz, sx, sy, sz = v[i, 0], v[i, 1], v[i, 2], m[k, 0], m[k, 1], m[k, 2]

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, trace
+from robot_dynamics_ros.compiler.algorithms import (
+    ALGORITHMS,
+    LOAD_SIZE,
+    OPERATIONAL_SPACE,
+    algorithm_of_frame,
+    trace,
+)
 from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
@@ -23,6 +29,7 @@ PYTHON = {
     '/': lambda a, b: a / b,
     'neg': lambda a: -a,
     'abs': abs,
+    'sqrt': math.sqrt,
     'fma': lambda a, b, c: a * b + c,
     'fnma': lambda a, b, c: c - a * b,
     'sin': math.sin,
@@ -131,6 +138,25 @@ def test_sine_and_cosine_themselves_can_be_traced():
         found = evaluated(results, {'x': [angle]})
         assert np.abs(found - [math.sin(angle), math.cos(angle)]).max() < 1e-14  # fma is rounded twice here
     assert x.real is x and abs(x) is abs(x) is not x
+
+
+def test_square_roots_are_traced():
+    tape = Tape()
+    (x,) = tape.inputs('x', 1)
+    assert tape.sqrt(x).operation == 'sqrt' and tape.sqrt(x) is tape.sqrt(x)
+    assert tape.sqrt(2.25) == 1.5 and type(tape.sqrt(2.25)) is float
+
+
+@pytest.mark.parametrize('name', OPERATIONAL_SPACE)
+def test_a_trace_of_operational_space_computes_what_its_kernel_computes(name):
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    algorithm = algorithm_of_frame(name, robot._model.frame('ee_link'), 1)[1]
+    inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in algorithm.inputs}
+    expected = robot._evaluator.evaluate((name, 'ee_link', 'local_world_aligned'), robot.load, None, *inputs.values())
+    results = trace(robot._model.arrays, algorithm)
+    found = evaluated(results, {**inputs, 'load': robot.load.tolist()})
+    assert np.abs(found - expected.ravel()).max() < 1e-9 * np.abs(expected).max()
+    assert any(value.operation == 'sqrt' for value in needed(results))
 
 
 def test_products_with_zero_vanish(x):

@@ -28,6 +28,7 @@ DECORATORS = ('kernel', 'entry')
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
 LINK_NUMBERS = {'i', 'j', 'k', 'p', 'view'}  # as arguments of kernels; how a frame is seen is a number too
+OF_THE_TREE = {'joints_to_link', 'link_before'}  # kernels that return an integer of the model
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 
 
@@ -87,7 +88,8 @@ def is_integer(node, integers: set) -> bool:
         of = ast.unparse(node.value)
         return of in INTEGERS or (of.endswith('.shape') and is_integer(node.slice, integers))
     if isinstance(node, ast.Call):
-        return ast.unparse(node.func) in ('min', 'max') and all(is_integer(a, integers) for a in node.args)
+        name, arguments = ast.unparse(node.func), [a for a in node.args if ast.unparse(a) != 'model']
+        return name in {'min', 'max'} | OF_THE_TREE and all(is_integer(a, integers) for a in arguments)
     if isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare):
         parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
         divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)

@@ -180,11 +180,18 @@ def forward_dynamics(model, q, qd, tau, gravity, f_ext):
     return qdd
 
 
-def mass_matrix(model, q, return_work=False):
-    """Return M (nv, nv) by ``crba``; and the workspace it leaves, if asked for."""
+def mass_matrix(model, q):
+    """Return M (nv, nv) by ``crba``."""
     work, M, q = _prepare(model, (len(model.S) - 1,) * 2, q)
     batch_loop(crba.crba)(model, work, q[None], M[None])
-    return (M, work) if return_work else M
+    return M
+
+
+def whole_inertia(model, q):
+    """Return the ten parameters of everything that moves, which ``centroidal_momentum_matrix`` leaves in row 0."""
+    work, A, q = _prepare(model, (6, len(model.S) - 1), q)
+    batch_loop(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
+    return work.I_c[0]
 
 
 def link_poses(model, q):
