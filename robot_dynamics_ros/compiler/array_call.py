@@ -191,7 +191,7 @@ def _python() -> dict[str, int]:
         'decrease': function('Py_DecRef'),
         'none': id(None),
         'item': function('PyDict_GetItem'),
-        'vectorcall': function('PyObject_Vectorcall'),
+        'vectorcall': function('PyObject_VectorcallDict'),  # the other one is no function in Python 3.10
         'save_thread': function('PyEval_SaveThread'),
         'restore_thread': function('PyEval_RestoreThread'),
     }

@@ -105,7 +105,8 @@ class Evaluator:
         try:
             return code.inline(own) if form == 'inline' else code.address(own)
         except ZeroDivisionError:
-            raise self._without_inertia(name, neutral(self.arrays)[None]) from None
+            error = self._without_inertia(name, neutral(self.arrays)[None])
+            raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, and the batch's shape."""
