@@ -6,6 +6,7 @@ for blocks of states.
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from enum import IntEnum
 from functools import cache
 from itertools import pairwise
@@ -144,8 +145,9 @@ class Quantity:
         elif self.call.__self__[LEFT] < 0:
             words = self.call.__self__
             words[LEFT] = UNLIMITED
-            self._compiled = background().submit(best_level, code, name)
-            self._compiled.add_done_callback(lambda _: words.__setitem__(MOST, -1))
+            with suppress(RuntimeError):  # while the interpreter ends, nothing is worth compiling
+                self._compiled = background().submit(best_level, code, name)
+                self._compiled.add_done_callback(lambda _: words.__setitem__(MOST, -1))
 
     def _own_blocks(self, code: Specialised) -> bool:
         """Return whether there is code for blocks, compiled now unless it is adaptive."""
@@ -184,7 +186,10 @@ class Quantity:
         def part(i: int, j: int) -> bool:
             return self._part(*(row[i:j] for row in rows), load, result[i:j, ...]) is not None
 
-        others = [_pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
+        try:
+            others = [_pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
+        except RuntimeError:  # the interpreter ends, and has no threads to offer
+            cuts, others = [0, count], []
         return all([part(*cuts[:2]), *(other.result() for other in others)])
 
 

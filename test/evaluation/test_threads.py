@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+
+TESTS = Path(__file__).parents[1]
 
 AFTER_A_THREAD = """
 import threading
@@ -92,3 +95,36 @@ assert len(results) == 16 and all((result == results[0]).all() for result in res
 def test_threads_may_make_the_first_robots_of_a_process_at_once(binding):
     text = AT_ONCE.replace('BINDING', repr(binding))
     subprocess.run([sys.executable, '-c', text], check=True, timeout=120)
+
+
+AFTER_THE_END = """
+import threading
+import numpy as np
+from support import random_trees as trees
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.evaluation import quantity
+
+quantity.BREAK_EVEN = 100
+joints = trees.random_joints(int(np.random.default_rng().integers(1 << 30)), count=3)
+robot = Robot(trees.Model.of('never seen', trees.BASE, joints))
+other = robot.with_binding('generic')
+ready = robot.compiled('mass_matrix')
+other.gravity_torque(np.zeros(robot.nq))
+main = threading.main_thread()
+
+def work():
+    main.join()
+    one, many = np.ones(robot.nq), np.ones((4 * quantity.SMALLEST_PART, robot.nq))
+    for _ in range(300):
+        assert (robot.gravity_torque(one) == other.gravity_torque(one)).all()
+    assert (ready.mass_matrix(many) == other.mass_matrix(one)).all()
+    print('done')
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_thread_may_go_on_after_the_main_thread():
+    command = [sys.executable, '-c', AFTER_THE_END]
+    result = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True, cwd=TESTS)
+    assert result.stdout == 'done\n', result.stderr
