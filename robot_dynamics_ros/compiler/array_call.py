@@ -41,7 +41,7 @@ WORDS = (
     *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
 )
 """Names of the words of ``self``; axes of the result, lengths of the vectors and places of quaternions follow."""
-EVALUATE_WORDS = ('calls', 'otherwise', 'item', 'vectorcall', 'none')
+EVALUATE_WORDS = ('calls', 'otherwise', 'item', 'vectorcall', 'none', 'increase', 'decrease')
 """Names of the words of a function of ``bound_evaluate``."""
 SHAPE = len(WORDS)
 LENGTHS = SHAPE + MOST_AXES

@@ -59,7 +59,11 @@ def _emit_evaluate(function: ir.Function, computed: ir.Function) -> None:
         with builder.if_then(builder.icmp_signed('!=', found, INT64(0)), likely=True):
             of_call = emission.load(emission.load(found, layout.SELF), layout.DATA)
             start = builder.add(arguments, INT64(24))
+            # while the GIL is released, another thread may replace the call
+            increase, decrease = (emission.word(words, layout.EVALUATE_WORDS, it) for it in ('increase', 'decrease'))
+            emission.call(increase, found)
             result = builder.call(computed, [of_call, start, vectors, load, out])
+            emission.call(decrease, found)
             refused = builder.icmp_signed('==', result, INT64(0))
             none = builder.icmp_signed('==', result, emission.word(words, layout.EVALUATE_WORDS, 'none'))
             with builder.if_then(builder.not_(builder.or_(refused, none)), likely=True):

@@ -36,11 +36,14 @@ class MachineCode:
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), _target_machine())
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(content))
             self._engine.finalize_object()
+        self._addresses: dict[str, int] = {}
 
     def address(self, name: str) -> int:
-        """Return the address of a function."""
-        with LLVM:
-            return self._engine.get_function_address(name)
+        """Return the address of a function; LLVM, which may be compiling something, is asked once."""
+        if name not in self._addresses:
+            with LLVM:
+                self._addresses[name] = self._engine.get_function_address(name)
+        return self._addresses[name]
 
 
 def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode:

@@ -1,5 +1,6 @@
 """Where arrays enter machine code: what the builtin function accepts, what it refuses, and what it returns."""
 
+import ctypes
 import gc
 import sys
 import weakref
@@ -197,3 +198,23 @@ def test_python_decides_where_there_is_no_memory_for_a_result():
     assert evaluate('huge', LOAD, None, np.zeros(6)) == 'otherwise'
     with pytest.raises(TypeError):
         calls['huge'](np.zeros(6), LOAD, None)
+
+
+def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
+    alive = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)
+    def replaced(*arguments):
+        calls.clear()
+        alive.append(weak())
+        return True
+
+    address = ctypes.cast(replaced, ctypes.c_void_p).value
+    code = CODE.rows('gravity_torque', blocks=False)._replace(rows=address)
+    calls = {'one': bound_call(code, held=0)}
+    weak = weakref.ref(calls['one'])
+    evaluate = bound_evaluate(calls, lambda *arguments: 'otherwise')
+    assert evaluate('one', LOAD, None, np.zeros(6)).shape == (6,)
+    assert alive[0] is not None
+    alive.clear()
+    assert weak() is None

@@ -2,11 +2,16 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.jit import machine_code
+from robot_dynamics_ros.jit.machine_code import lanes
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
 
@@ -128,3 +133,13 @@ def test_a_thread_may_go_on_after_the_main_thread():
     command = [sys.executable, '-c', AFTER_THE_END]
     result = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True, cwd=TESTS)
     assert result.stdout == 'done\n', result.stderr
+
+
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_another_gravity_does_not_wait_for_a_compiler(binding):
+    robot, q = Robot.named('aubo_i5').with_binding(binding), np.ones(6)
+    expected = robot.gravity_torque(q)
+    robot.gravity_torque(np.ones((lanes(), 6)))
+    with ThreadPoolExecutor(1) as other, machine_code.LLVM:  # as if this thread compiled
+        turned = other.submit(lambda: robot.with_gravity(-robot.gravity).gravity_torque(q))
+        np.testing.assert_allclose(turned.result(timeout=10.0), -expected)
