@@ -21,6 +21,7 @@ from peers import ARGUMENTS, pinocchio_calls
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.jit import instructions  # noqa: F401 - Numba then knows fma
 from robot_dynamics_ros.jit.fused import fma
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped
