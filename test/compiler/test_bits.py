@@ -86,7 +86,8 @@ OF_SIX = ('operational_space', 'consistent')
 
 
 @pytest.mark.parametrize('robot', ['aubo_i5', 'tree of 3'])
-@pytest.mark.parametrize(('name', 'vectors', 'frame'), OF_A_FRAME)
+# operational space shares its factors: one of its quantities stays in the short run
+@pytest.mark.parametrize(('name', 'vectors', 'frame'), matrix(OF_A_FRAME, OF_A_FRAME[:7]))
 def test_every_binding_gives_the_same_bits_of_a_frame(robot, name, vectors, frame):
     specialised = ROBOTS[robot].with_binding('specialised')
     if name.startswith(OF_SIX) and robot != 'aubo_i5':
