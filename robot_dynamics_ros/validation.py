@@ -82,7 +82,7 @@ def check_finite(name: str, array: np.ndarray) -> None:
         raise ArgumentError(f'{place}: {array[index]} is not finite')
 
 
-def check_quaternions(name: str, positions: np.ndarray, starts: list[int]) -> None:
+def check_quaternions(name: str, positions: np.ndarray, starts: tuple[int, ...]) -> None:
     """Raise ArgumentError for a quaternion not of length 1 in positions (..., nq); ``starts`` are indices in q."""
     for start in starts:
         quaternions = positions[..., start : start + 4]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.compiler import emit
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
 from robot_dynamics_ros.compiler.c_text import comment, string
 from robot_dynamics_ros.compiler.emit import CHAIN, count, needed, unseen
@@ -13,16 +14,8 @@ from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.model import ModelArrays
 
-WRITTEN = {
-    '+': '{} + {}',
-    '-': '{} - {}',
-    '*': '{} * {}',
-    '/': '{} / {}',
-    'neg': '-{}',
-    'abs': '{0} < 0.0 ? -{0} : {0}',  # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
-    'fma': 'fma({}, {}, {})',
-    'fnma': 'fma(-{}, {}, {})',
-}
+# -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
+WRITTEN = {**emit.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
 """Text of each operation in C."""
 LOAD = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 """Fields of the run-time inputs, in the order of the entries of ``load``."""
@@ -51,7 +44,7 @@ class Function(NamedTuple):
 
 
 class Export(NamedTuple):
-    """What the two files contain. Identifiers are checked, all other text may be that of a robot description."""
+    """Content of the two files. Identifiers are checked; all other text may come from a robot description."""
 
     prefix: str
     """The identifier before all names in the files, which are called ``<prefix>_dynamics``."""
@@ -333,17 +326,10 @@ def _field(k: int) -> str:
 
 
 def _text(value) -> str:
-    """Return the name of a value in the file, or the number."""
-    if not isinstance(value, Symbol):
-        if not math.isfinite(value):
-            raise OverflowError
-        return repr(float(value))
-    if value.operation == 'input':
-        array, k = value.arguments
-        return f'{array}_{k}'
-    if value.operation in ('sin', 'cos'):
-        return f'{value.operation}_{_text(value.arguments[0])}'
-    return f't{value.number}'
+    """Return the name of a value in the file, or the number; OverflowError for one that is not finite."""
+    if not isinstance(value, Symbol) and not math.isfinite(value):
+        raise OverflowError
+    return emit.text(value)
 
 
 def _indented(depth: int, lines: list[str]) -> list[str]:

@@ -100,7 +100,7 @@ class Specialised:
             (of_one, of_blocks),
             of_blocks.address(f'{name}_blocks') if of_blocks else 0,
             lanes(),
-            quaternions=tuple(int(place) for place in self.arrays.quaternion if place >= 0),
+            quaternions=self.arrays.quaternions,
         )
 
     def compile(self, name: str, blocks: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a trace needs, its length, and its Python source: straight-line code, the same bytes for the same robot."""
+"""Values and operations of a trace, and its Python source: straight-line code, the same bytes for the same robot."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -68,6 +68,11 @@ def count(results) -> Operations:
 
 
 def unseen(results, inputs: dict[str, int]) -> list[str]:
+    """Return the names of ``unseen_entries``."""
+    return [f'{array}_{k}' for array, k in unseen_entries(results, inputs)]
+
+
+def unseen_entries(results, inputs: dict[str, int]) -> list[tuple[str, int]]:
     """Return the entries of ``inputs`` (name: length) that may be NaN or inf while all results are finite.
 
     Sums, products and sincos propagate NaN and inf. The remaining entries are those that no result depends on, or only
@@ -79,7 +84,7 @@ def unseen(results, inputs: dict[str, int]) -> list[str]:
 
     reached = _reached(results, propagating)
     propagated = {value.arguments for value in reached if value.operation == 'input'}
-    return [f'{array}_{k}' for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
+    return [(array, k) for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
 
 
 def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
@@ -90,7 +95,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
     results = trace(arrays, algorithm)
     inputs, result = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True)), 'result'
     first = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results))) if isinstance(value, Symbol)}
-    written = [(k, first[value] if isinstance(value, Symbol) else _text(value)) for k, value in enumerate(results)]
+    written = [(k, first[value] if isinstance(value, Symbol) else text(value)) for k, value in enumerate(results)]
     load, lines = _body(results)
     parts = [
         [
@@ -107,7 +112,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             *(f'    {line}' for line in load),
             *(f'    {array}_{k} = {array}[{k}]' for array, n in inputs.items() for k in range(n)),
             *(f'    {line}' for line in lines),
-            *(f'    {name} = {_text(value)}' for value, name in first.items()),
+            *(f'    {name} = {text(value)}' for value, name in first.items()),
             *(f'    {result}[{k}] = {value}' for k, value in written),
             f'    return {_finiteness([*unseen(results, inputs), *first.values()])} == 0.0',
         ],
@@ -136,18 +141,18 @@ def _body(results) -> tuple[list[str], list[str]]:
         operation, arguments = value.operation, value.arguments
         if operation == 'input':
             if arguments[0] == 'load':
-                load.append(f'{_text(value)} = load[{arguments[1]}]')
+                load.append(f'{text(value)} = load[{arguments[1]}]')
         elif operation in ('sin', 'cos'):
-            (angle,) = map(_text, arguments)
+            (angle,) = map(text, arguments)
             if angle not in pairs:
                 lines.append(f'sin_{angle}, cos_{angle} = sincos({angle})')
                 pairs.add(angle)
         else:
-            lines.append(f'{_text(value)} = ' + WRITTEN[operation].format(*map(_text, arguments)))
+            lines.append(f'{text(value)} = ' + WRITTEN[operation].format(*map(text, arguments)))
     return load, lines
 
 
-def _text(value) -> str:
+def text(value) -> str:
     """Return the name of a value in the file, or the number."""
     if not isinstance(value, Symbol):
         return repr(float(value))
@@ -155,5 +160,5 @@ def _text(value) -> str:
         array, k = value.arguments
         return f'{array}_{k}'
     if value.operation in ('sin', 'cos'):
-        return f'{value.operation}_{_text(value.arguments[0])}'
+        return f'{value.operation}_{text(value.arguments[0])}'
     return f't{value.number}'

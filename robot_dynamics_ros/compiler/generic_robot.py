@@ -20,7 +20,6 @@ class Generic:
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
         """Allocate a workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
         self.arrays, self._bodies, self._nv = arrays, bodies, arrays.nv
-        self._quaternions = tuple(int(place) for place in arrays.quaternion if place >= 0)
         self._shared = Workspace.of(arrays)
         self._own = _OfThread(arrays)
 
@@ -52,7 +51,7 @@ class Generic:
             (context, algorithm, arrays, work),
             context=context.ctypes.data,
             checked=True,
-            quaternions=self._quaternions,
+            quaternions=arrays.quaternions,
         )
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:

@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.compiler import llvm_rows
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.emit import needed, unseen
+from robot_dynamics_ros.compiler.emit import CHAIN, needed, unseen_entries
 from robot_dynamics_ros.compiler.llvm_rows import pointer, vector_type
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.model import ModelArrays
 
-CHAIN = 4
-"""Length of the dependent chains in the check for finite numbers."""
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""
 OF_ONE = {'abs': 'fabs', 'sqrt': 'sqrt'}
@@ -40,6 +38,10 @@ class Program(NamedTuple):
         inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
         return cls(name, inputs, list(trace(arrays, algorithm)))
 
+    def read(self) -> list[tuple[str, int]]:
+        """Return the entries of inputs and ``load`` that the code reads, in order, without those of its check."""
+        return sorted(value.arguments for value in needed(self.results) if value.operation == 'input')
+
 
 def of_one_state(program: Program) -> str:
     """Return the IR of ``<name>(vectors..., load, result)`` and of ``<name>_rows(vectors, load, result, count)``.
@@ -48,13 +50,12 @@ def of_one_state(program: Program) -> str:
     n). Both functions return whether all numbers are finite, a byte.
     """
     name, inputs, results = program
-    body = Body(1)
-    names = [*inputs, 'load']
+    body, names, checked = Body(1), [*inputs, 'load'], unseen_entries(results, inputs)
+    read = sorted({*program.read(), *checked})
     for array in names:
-        used = {value.arguments[1] for value in needed(results) if value.arguments[:1] == (array,)}
-        body.inputs[array] = {k: body.loaded(f'%{array}', k) for k in sorted(used | set(_checked(program, array)))}
+        body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in read if of == array}
     body.compute(results)
-    finite = body.finite(program)
+    finite = body.finite(results, checked)
     for k, value in enumerate(results):
         body.store(body.text(value), '%result', k)
     arguments = ', '.join(f'i64 %{array}' for array in (*names, 'result'))
@@ -81,12 +82,12 @@ def of_blocks(program: Program, lanes: int) -> str:
     name, inputs, results = program
     body = Body(lanes)
     before = Body(1)
-    used = {value.arguments[1] for value in needed(results) if value.arguments[:1] == ('load',)}
-    body.inputs['load'] = {k: llvm_rows.splat(before, before.loaded('%load', k), lanes) for k in sorted(used)}
+    load = [k for array, k in program.read() if array == 'load']
+    body.inputs['load'] = {k: llvm_rows.splat(before, before.loaded('%load', k), lanes) for k in load}
     for array, length in inputs.items():
         body.inputs[array] = dict(enumerate(llvm_rows.columns(body, f'%{array}', length, lanes)))
     body.compute(results)
-    finite = body.finite(program)
+    finite = body.finite(results, unseen_entries(results, inputs))
     llvm_rows.write_rows(body, [body.text(value) for value in results], '%target', lanes)
     return llvm_rows.loop_over_blocks(name, inputs, len(results), lanes, before, body, finite)
 
@@ -138,12 +139,11 @@ class Body:
         bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
         return bits if self.lanes == 1 else f'<{", ".join([f"double {bits}"] * self.lanes)}>'
 
-    def finite(self, program: Program) -> str:
-        """Return the name of the sum of value * 0 over results and inputs: 0 if all are finite, else NaN."""
-        symbols = {value for value in program.results if isinstance(value, Symbol)}
+    def finite(self, results, checked: list[tuple[str, int]]) -> str:
+        """Return the name of the sum of value * 0 over results and ``checked`` inputs: 0 if all are finite."""
+        symbols = {value for value in results if isinstance(value, Symbol)}
         names = [self._names[value] for value in sorted(symbols, key=lambda value: value.number)]
-        for array in program.inputs:
-            names += [self.inputs[array][k] for k in _checked(program, array)]
+        names += [self.inputs[array][k] for array, k in checked]
         zero, terms = self.number(0.0), []
         for first in range(0, len(names), CHAIN):
             term = self.line(f'fmul {self.kind} {names[first]}, {zero}')
@@ -211,13 +211,11 @@ class Body:
         if angle not in self._angles:
             results = _sincos_of_an_angle()
             names: dict[Symbol, str] = {}
-            for value in needed(results):
-                operands = [
-                    names[it] if isinstance(it, Symbol) else self.number(it)
-                    for it in value.arguments[:3]
-                    if value.operation != 'input'
-                ]
-                names[value] = angle if value.operation == 'input' else self._arithmetic(value.operation, operands)
+            x, *others = needed(results)
+            names[x] = angle
+            for value in others:
+                operands = [names[it] if isinstance(it, Symbol) else self.number(it) for it in value.arguments]
+                names[value] = self._arithmetic(value.operation, operands)
             sine, cosine = (names[value] for value in results)
             self._angles[angle] = sine, cosine
         return self._angles[angle]
@@ -228,9 +226,3 @@ def _sincos_of_an_angle() -> tuple[Symbol, Symbol]:
     """Return the trace of sine and cosine."""
     tape = Tape()
     return tape.traced(sincos)(tape.value('input', 'x', 0))
-
-
-def _checked(program: Program, array: str) -> list[int]:
-    """Return the entries of an input that no result shows to be finite."""
-    found = unseen(program.results, {array: program.inputs.get(array, 0)})
-    return [int(entry.rpartition('_')[2]) for entry in found]

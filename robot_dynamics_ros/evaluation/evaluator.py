@@ -62,7 +62,7 @@ class Evaluator:
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
-        self._quaternions = [int(place) for place in model.arrays.quaternion if place >= 0]
+        self._quaternions = self.arrays.quaternions
         self.shape_of_wrenches = len(model.link_names), 6
         others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS
         self._lengths = {name: length_of(name, self.arrays) for name in others}

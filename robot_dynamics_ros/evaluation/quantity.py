@@ -27,7 +27,7 @@ A state of the AUBO-i5's inverse dynamics needs 0.29 us by the generic kernel, 0
 in blocks; compiling both takes 0.2 s. After as many states as compiling would have saved, at most twice the least
 possible time has been spent (2026-11-22).
 """
-HELD, LEAST_HELD = {'generic': 2_000, 'own': 16_000}, 16
+HELD_BY_KERNEL, HELD_BY_OWN_CODE, LEAST_HELD = 2_000, 16_000, 16
 """Numbers in the results of all states up to which a call holds the GIL, some 0.1 ms; and least number of states.
 
 Whoever releases the GIL may wait 5 ms for it while other threads of Python are busy.
@@ -155,7 +155,7 @@ class Quantity:
         return code.is_kept(name, blocks=True) or (not self._adaptive and code.is_short(name, blocks=True))
 
     def _use(self, level: Level) -> None:
-        """Compute by this code from now on; other threads find what a level needs before the level."""
+        """Compute by this code from now on. The level is set last, since other threads read it without a lock."""
         item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
         streamed = STREAMED // (8 * item)
         code = self._code
@@ -163,12 +163,12 @@ class Quantity:
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
         if code is None or level == Level.GENERIC:
             rows = self._generic.rows(self._kernel, self._algorithm)
-            held = max(LEAST_HELD, HELD['generic'] // max(item, self._generic.arrays.nv))
+            held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = bound_call(rows, held, held, streamed, left)
         else:
             rows = code.rows(self._name, blocks=level == Level.BLOCKS)
-            held = max(LEAST_HELD, HELD['own'] // max(item, self._generic.arrays.nv))
+            held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
             self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // code.threads)
             most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
@@ -198,7 +198,7 @@ _first_robots: dict[str, Specialised] = {}
 
 
 def best_level(code: Specialised, name: str) -> Level:
-    """Compile what is worth compiling; return the best code."""
+    """Compile the code of an algorithm, within the limits of its length; return the fastest kind that there is."""
     if not code.is_short(name, blocks=False):
         return Level.GENERIC
     blocks = code.is_short(name, blocks=True)

@@ -22,7 +22,8 @@ def is_no_quaternion(numbers: np.ndarray) -> np.ndarray:
 def neutral(arrays: ModelArrays) -> np.ndarray:
     """Return the position (nq,) where every joint's transform is the identity: zeros, and quaternions with w = 1."""
     q = np.zeros(arrays.nq)
-    q[arrays.quaternion[arrays.quaternion >= 0] + 3] = 1.0
+    for k in arrays.quaternions:
+        q[k + 3] = 1.0
     return q
 
 
@@ -36,7 +37,7 @@ def random(arrays: ModelArrays, limits: JointLimits, generator: np.random.Genera
         for limit, without in ((limits.lower, -np.pi), (limits.upper, np.pi))
     )
     q = generator.uniform(np.minimum(lower, upper), upper)
-    for k in arrays.quaternion[arrays.quaternion >= 0]:
+    for k in arrays.quaternions:
         quaternion = generator.normal(size=4)
         q[k : k + 4] = quaternion / np.linalg.norm(quaternion)
     return q
