@@ -101,7 +101,7 @@ def rows_of(known: Known) -> dict[str, Row]:
         return data.oMf[number].homogeneous
 
     def kinetic_energy(_) -> float:
-        # of the mass matrix: Pinocchio 4.1.0 leaves rotors out of its own
+        # v' M v / 2, since the kinetic energy of Pinocchio 4.1.0 leaves out the rotors
         return 0.5 * v @ full(pin.crba(model, data, at)) @ v
 
     def inertia(found) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What does one call with a few states cost, against that many calls of Pinocchio, and what a large tree in a batch?"""
+"""What does a call with few states cost, against as many calls of Pinocchio, and a state of a large tree in a batch?"""
 
 from functools import partial
 

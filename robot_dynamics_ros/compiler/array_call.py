@@ -60,7 +60,7 @@ class Rows(NamedTuple):
     rows: int
     """Address of ``bool f(double **vectors, double *load, double *result, int64 count, void *context)``."""
     owner: object
-    """What the addresses belong to; it lives as long as calls of this code."""
+    """Object that owns the memory at the addresses. Calls of this code keep it alive."""
     blocks: int = 0
     """Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 streamed)`` or 0."""
     lanes: int = 1
@@ -214,7 +214,7 @@ def _made() -> bytes:
 
 _code: dict[str, MachineCode] = {}
 _definitions: dict[str, _MethodDefinition] = {}
-"""Machine code and descriptions, which builtin functions refer to: what was stored is never replaced."""
+"""Machine code and descriptions. Builtin functions point to them, so an entry is never replaced."""
 
 
 @cache

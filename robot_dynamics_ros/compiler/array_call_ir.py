@@ -47,7 +47,7 @@ def _emit_call(function: ir.Function, computed: ir.Function) -> None:
 
 
 def _emit_evaluate(function: ir.Function, computed: ir.Function) -> None:
-    """Emit the function that computes by what a dictionary has for the key, or else calls a Python function."""
+    """Emit the function that looks up a call by its key and makes it, or else calls a Python function."""
     emission = _Emission(function)
     builder, (self_, arguments, count) = emission.builder, function.args
     words = emission.load(self_, layout.DATA)
@@ -224,7 +224,7 @@ class _Computation(_Emission):
         return builder.load(found)
 
     def _apart(self, result, data, count) -> None:
-        """Emit the check that the result overlaps no vector: what is not finite could not be found after the call."""
+        """Emit the check that the result overlaps no vector: a NaN in a vector could be overwritten unseen."""
         builder = self.builder
         end = self.at(result, builder.mul(count, self.of('size')))
         with self.loop(self.of('vectors')) as k:

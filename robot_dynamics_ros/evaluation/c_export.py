@@ -1,4 +1,4 @@
-"""Export of a robot's quantities as C99: which functions there are, what is said about them, and the files."""
+"""Export of a robot's quantities as C99: choice of the functions, their comments, and writing of the files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +15,13 @@ from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
-"""What is exported by default."""
+"""Quantities that are exported by default."""
 WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
     'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
-"""What is computed, and its unit, for quantities that no method of ``Dynamics`` has alone."""
+"""Description and unit of the quantities that have no method of their own in ``Dynamics``."""
 Key = str | tuple[str, str, str]
 """A program as the key of the evaluator."""
 Program = str | tuple[str, str] | tuple[str, str, str]
@@ -136,7 +136,7 @@ def _identifier(prefix: str, key: Key) -> str:
 
 
 def _paragraphs(key: Key, algorithm: Algorithm) -> tuple[str, ...]:
-    """Return what is said about a function: what it computes, then arguments and result with shapes and units."""
+    """Return the comment of a function: what it computes, then arguments and result with shapes and units."""
     name = key if isinstance(key, str) else key[0]
     if name in WITHOUT_METHOD:
         computed, unit = WITHOUT_METHOD[name]

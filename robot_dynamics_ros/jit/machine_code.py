@@ -102,7 +102,7 @@ def _processor_digest() -> str:
 
 
 def _target_machine():
-    """Return LLVM's compiler for the processor; each engine needs one of its own."""
+    """Return a new LLVM compiler for the processor: an engine takes ownership of its compiler."""
     _initialize()
     name, features = _processor()
     target = llvm.Target.from_default_triple()
