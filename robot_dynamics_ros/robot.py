@@ -265,6 +265,7 @@ class Robot(Dynamics):
         """
         return self._model.arrays.I[1:].ravel()
 
+    model = property(lambda self: self._model, doc='Model: joints, links, limits and frames, payload included.')
     name = property(lambda self: self._model.name, doc='Name of the robot, from its description.')
     limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
     friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')
