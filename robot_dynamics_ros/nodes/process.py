@@ -21,6 +21,8 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
+from robot_dynamics_ros.nodes.discovery import discover_at_once
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -90,6 +92,7 @@ def run(*makers) -> None:
     """
     nodes: list = []
     stop = _Stop(nodes)
+    discover_at_once()
     with _one_line(RuntimeError):
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:

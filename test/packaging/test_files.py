@@ -90,7 +90,7 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
 
 
 def test_types_are_told_and_parameters_are_installed(setup_arguments):
-    files = ['py.typed', 'nodes/parameters.yaml']
+    files = ['py.typed', 'nodes/parameters.yaml', 'nodes/fastdds.xml']
     assert setup_arguments['package_data'] == {PACKAGE.name: files}
     assert all((PACKAGE / name).is_file() for name in files)
 

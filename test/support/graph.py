@@ -33,7 +33,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 
 import robot_dynamics_ros  # noqa: E402
 from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
+from robot_dynamics_ros.nodes.discovery import discover_at_once  # noqa: E402
 from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, NoAnswerError, ProcessError, Processes  # noqa: E402
+
+discover_at_once()  # contexts that tests make, too
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SECOND = 1_000_000_000
