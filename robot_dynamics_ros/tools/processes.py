@@ -20,7 +20,9 @@ START_TIMEOUT = 180.0
 """Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
 STOP_TIMEOUT = 5.0
 """Time for a process to stop, s."""
-MOST_UNANSWERED = 10
+REPEAT = 0.2
+"""Time after which a request for a node's state is repeated, s; a response to any of them counts."""
+MOST_UNANSWERED = 50
 """Requests without response after which a client is replaced: it may not discover the server of a restarted node."""
 
 
@@ -131,32 +133,45 @@ class Client:
 
     def call(self, service_type, name: str, request, timeout: float = 30.0):
         """Return the response of a service; ProcessError after ``timeout`` s."""
-        # clients are reused: a new one may miss the response to its first request
-        if name not in self._clients:
-            self._clients[name] = self.node.create_client(service_type, name)
-        client = self._clients[name]
+        client = self._client(service_type, name)
         self.spin_until(client.service_is_ready, timeout, f'server of {name}')
         future = client.call_async(request)
         self.spin_until(future.done, timeout, f'response of {name}')
         return future.result()
 
+    def _client(self, service_type, name: str):
+        """Return the client of a service, always the same: a new one may miss the response to its first request."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        return self._clients[name]
+
     def wait_until_active(self, node: str) -> None:
         """Wait until a lifecycle node is active; ProcessError with the end of its log if it fails to configure."""
+        state = self.state_of(node)
+        # a node responds only after it has tried to configure and activate itself
+        if state.id != State.PRIMARY_STATE_ACTIVE:
+            raise ProcessError(f'{node} is {state.label}; {self._processes.last_lines(node)}')
+
+    def state_of(self, node: str) -> State:
+        """Return the state of a lifecycle node that may still be starting."""
+        service, requests = f'{node}/get_state', []
         deadline = time.monotonic() + START_TIMEOUT
-        service, unanswered = f'{node}/get_state', 0
-        while True:
-            try:
-                state = self.call(GetState, service, GetState.Request(), timeout=1.0).current_state
-                if state.id == State.PRIMARY_STATE_ACTIVE:
-                    return
-                # a node responds only after it has tried to configure and activate itself
-                raise ProcessError(f'{node} is {state.label}; {self._processes.last_lines(node)}')
-            except NoAnswerError:
-                if time.monotonic() > deadline:
-                    raise
-                unanswered += 1
-                if unanswered % MOST_UNANSWERED == 0:
+
+        def responses() -> list:
+            return [request.result() for request in requests if request.done()]
+
+        # the first requests may get no response: they come before the node, or before it discovers this client
+        while not responses():
+            self._processes.check()
+            if time.monotonic() > deadline:
+                raise NoAnswerError(f'response of {service}: none within {START_TIMEOUT:.0f} s')
+            client = self._client(GetState, service)
+            if self.spin_while_waiting(client.service_is_ready, REPEAT):
+                requests.append(client.call_async(GetState.Request()))
+                self.spin_while_waiting(responses, REPEAT)
+                if len(requests) % MOST_UNANSWERED == 0:
                     self.node.destroy_client(self._clients.pop(service))
+        return responses()[0].current_state
 
     def change_state(self, node: str, *transitions: int) -> None:
         """Request transitions of a lifecycle node (``lifecycle_msgs/Transition`` ids); ProcessError if one fails."""

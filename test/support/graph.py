@@ -23,7 +23,6 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import State, Transition  # noqa: E402
-from lifecycle_msgs.srv import GetState  # noqa: E402
 from rcl_interfaces.srv import GetParameters  # noqa: E402
 from rclpy.parameter import parameter_value_to_python  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
@@ -34,7 +33,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 import robot_dynamics_ros  # noqa: E402
 from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
 from robot_dynamics_ros.nodes.discovery import discover_at_once  # noqa: E402
-from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, NoAnswerError, ProcessError, Processes  # noqa: E402
+from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes  # noqa: E402, F401
 
 discover_at_once()  # contexts that tests make, too
 
@@ -142,17 +141,8 @@ class Graph:
         return self.node.get_clock().now().nanoseconds
 
     def state_of(self, node: str) -> int:
-        """Return the id of a node's lifecycle state.
-
-        Asked again where no answer comes: one that has just joined the graph may not reach who asked.
-        """
-        deadline = time.monotonic() + START_TIMEOUT
-        while True:
-            try:
-                return self.client.call(GetState, f'{node}/get_state', GetState.Request(), 3.0).current_state.id
-            except NoAnswerError:
-                if time.monotonic() > deadline:
-                    raise
+        """Return the id of a node's lifecycle state."""
+        return self.client.state_of(node).id
 
     def publish(self, topic: str, message) -> None:
         """Publish on ``topic``, once somebody listens."""
