@@ -13,16 +13,18 @@ LEAST_CONDITION = 1e-12
 """Smallest over largest singular value of J M^-1 J' below which the matrix counts as singular."""
 
 
-def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, reference_frame: str, *vectors):
+def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, reference_frame: str, q, *velocity):
     """Return the results (..., shape) of an algorithm of operational space.
 
     Kernels compute no finite result where the condition may be too large; ``exact`` decides there. Raises SingularError
     naming link and state if the link cannot move in all six directions.
     """
     try:
-        return evaluator.evaluate((name, link, reference_frame), load, out, *vectors)
+        if velocity:
+            return evaluator.evaluate((name, link, reference_frame), load, out, q, *velocity)
+        return evaluator.evaluate((name, link, reference_frame), load, out, q)
     except ArgumentError:
-        result = exact(evaluator, name, load, link, reference_frame, *vectors)
+        result = exact(evaluator, name, load, link, reference_frame, q, *velocity)
         return written(out, result)
 
 

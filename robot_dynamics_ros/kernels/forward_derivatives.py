@@ -11,7 +11,7 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
     """Write D (3, nv, nv), the derivatives of qdd = FD(q, qd, tau) with respect to q, qd and tau; the last is M^-1.
 
     Columns as in ``rnea_derivatives``, arguments as in ``aba``. Writes all of ``D`` and the rows
-    E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``.
+    E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
 
     The chain rule on M FD + C = tau (Featherstone & Orin 2000, eq. 15 without loops): dFD = M^-1 (dtau - dID)
     (Carpentier & Mansard 2018).
@@ -26,15 +26,27 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
 def by_mass_matrix(model, work, D):
     """Write D (3, nv, nv), derivatives of inverse dynamics before, as those of forward dynamics.
 
-    Reads ``model`` and M and d of ``work``, the factors of the mass matrix. Carpentier & Mansard 2018, section 4.
+    Writes the row Y of ``work``. Reads ``model`` and M and d of ``work``, the factors of the mass matrix.
+    Carpentier & Mansard 2018, section 4.
     """
     n = D.shape[1]
+    end = work.Y.shape[1]
+    # Y = [dID_q dID_qd 0 1], the columns of 1 in reverse order
+    for row in range(n):
+        for column in range(n):
+            work.Y[row, column] = D[0, row, column]
+        for column in range(n):
+            work.Y[row, n + column] = D[1, row, column]
+        for column in range(2 * n, end):
+            work.Y[row, column] = 0.0
+        work.Y[row, end - 1 - row] = 1.0
+    ltdl_solve_rows(model, work.M, work.d, work.Y)
     # dFD_q = -M^-1 dID_q,  dFD_qd = -M^-1 dID_qd,  dFD_tau = M^-1
     for row in range(n):
         for column in range(n):
-            D[0, row, column] = -D[0, row, column]
-            D[1, row, column] = -D[1, row, column]
-            D[2, row, column] = 0.0
-        D[2, row, row] = 1.0
-    for k in range(3):
-        ltdl_solve_rows(model, work.M, work.d, D[k])
+            D[0, row, column] = -work.Y[row, column]
+        for column in range(n):
+            D[1, row, column] = -work.Y[row, n + column]
+        for column in range(row + 1):
+            D[2, row, column] = work.Y[column, end - 1 - row]
+            D[2, column, row] = D[2, row, column]

@@ -11,6 +11,7 @@ Accelerations are the time derivatives of these velocities: classical for 1, spa
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.motion import base_motion, link_motion, link_velocity
 from robot_dynamics_ros.kernels.poses import joints_to_link, link_before, poses_to_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
@@ -20,17 +21,27 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 def frame_pose(model, work, q, i, rotation, origin, pose):
     """Write pose (4, 4; m), the homogeneous pose of a frame in the base frame, at q (nq, rad or m).
 
-    Writes all of ``pose`` and the rows E r T of ``work``. Reads ``model``. RBDA eq. 2.28.
+    Writes all of ``pose`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from tip to base.
     """
-    poses_to_link(model, work, q, i)
-    # pose = T_i [rotation origin; 0 1]
     for column in range(3):
-        pose[0, column], pose[1, column], pose[2, column] = rotate(
-            work.T, i, rotation[0, column], rotation[1, column], rotation[2, column]
+        pose[0, column], pose[1, column], pose[2, column] = (
+            rotation[0, column],
+            rotation[1, column],
+            rotation[2, column],
         )
         pose[3, column] = 0.0
-    pose[0, 3], pose[1, 3], pose[2, 3] = point_position(work.T, i, origin)
-    pose[3, 3] = 1.0
+    pose[0, 3], pose[1, 3], pose[2, 3], pose[3, 3] = origin[0], origin[1], origin[2], 1.0
+    j = i
+    while j > 0:
+        # pose = [E_j' r_j; 0 1] pose
+        joint_transform(model, q, j, work.E, work.r)
+        for column in range(4):
+            pose[0, column], pose[1, column], pose[2, column] = rotate_back(
+                work.E, j, pose[0, column], pose[1, column], pose[2, column]
+            )
+        for row in range(3):
+            pose[row, 3] += work.r[j, row]
+        j = model.parent[j]
 
 
 @kernel
@@ -85,6 +96,15 @@ def jacobian(model, work, q, i, rotation, origin, view, J):
     Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
     poses_to_link(model, work, q, i)
+    jacobian_of_poses(model, work, i, rotation, origin, view, J)
+
+
+@kernel
+def jacobian_of_poses(model, work, i, rotation, origin, view, J):
+    """Write J (6, nv) as ``jacobian`` does, from the row T of ``work`` between base and link.
+
+    Reads ``model``. Siciliano et al. 2009, section 3.1.
+    """
     for row in range(6):
         for k in range(J.shape[1]):
             J[row, k] = 0.0

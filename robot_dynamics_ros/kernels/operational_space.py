@@ -8,8 +8,9 @@ import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba import crba
-from robot_dynamics_ros.kernels.kinematics import frame_acceleration, jacobian
+from robot_dynamics_ros.kernels.kinematics import frame_acceleration, jacobian_of_poses
 from robot_dynamics_ros.kernels.ltdl import ltdl
+from robot_dynamics_ros.kernels.poses import composed_poses
 from robot_dynamics_ros.kernels.rnea import rnea
 
 
@@ -89,7 +90,9 @@ def frame_mobility(model, work, q, i, rotation, origin, view):
     A, K, L = work.A, work.K, work.M
     crba(model, work, q, L)
     ltdl(model, L, work.d)
-    jacobian(model, work, q, i, rotation, origin, view, work.J)
+    # E and r are those of ``crba``
+    composed_poses(model, work, i)
+    jacobian_of_poses(model, work, i, rotation, origin, view, work.J)
     for row in range(6):
         for column in range(row + 1):
             A[row, column] = 0.0

@@ -17,17 +17,17 @@ def link_poses(model, work, q, T):
             T[0, row, column] = 1.0 if row == column else 0.0
 
     for i in range(1, n + 1):
-        pose_of_link(model, work, q, i, T)
+        joint_transform(model, q, i, work.E, work.r)
+        pose_of_link(model, work, i, T)
 
 
 @kernel
-def pose_of_link(model, work, q, i, T):
-    """Write T_i (4, 4; m), the homogeneous pose of link ``i`` in the base frame, and E and r of its joint.
+def pose_of_link(model, work, i, T):
+    """Write T_i (4, 4; m), the homogeneous pose of link ``i`` in the base frame.
 
-    Reads ``model``, q (nq, rad or m) and T of the parent. RBDA eq. 2.28.
+    Reads ``model``, T of the parent, and E and r of the joint. RBDA eq. 2.28.
     """
     p = model.parent[i]
-    joint_transform(model, q, i, work.E, work.r)
     # T_i = T_p [E_i' r_i; 0 1]
     for row in range(3):
         # a row of R_p E_i' is E_i times that row of R_p
@@ -50,11 +50,24 @@ def poses_to_link(model, work, q, i):
 
     Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """
+    j = i
+    while j > 0:
+        joint_transform(model, q, j, work.E, work.r)
+        j = model.parent[j]
+    composed_poses(model, work, i)
+
+
+@kernel
+def composed_poses(model, work, i):
+    """Write the row T of ``work`` of the base, of link ``i`` and of the links between them from the rows E and r.
+
+    Reads ``model``. RBDA eq. 2.28, composed from base to tip.
+    """
     for row in range(4):
         for column in range(4):
             work.T[0, row, column] = 1.0 if row == column else 0.0
     for k in range(joints_to_link(model, i) - 1, -1, -1):
-        pose_of_link(model, work, q, link_before(model, i, k), work.T)
+        pose_of_link(model, work, link_before(model, i, k), work.T)
 
 
 @kernel

@@ -21,7 +21,7 @@ STATEMENTS_AND_EXPRESSIONS = (
     ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.If, ast.Return, ast.While,
     ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp, ast.Name, ast.Slice,
     ast.Subscript, ast.Tuple, ast.UnaryOp,
-    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.USub, ast.And, ast.Or, ast.Not, ast.cmpop, ast.expr_context,
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.USub, ast.And, ast.Or, ast.Not, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 PLAIN_CALLS = {'range', 'min', 'max'}
 DECORATORS = ('kernel', 'entry')
@@ -129,6 +129,8 @@ def broken_rules(function: ast.FunctionDef, file: str) -> list[str]:
             broken.append(f'a comparison may depend on the state: {ast.unparse(node)}')
         elif isinstance(node, ast.For) and not ast.unparse(node.iter).startswith('range('):
             broken.append(f'a loop is not over range: {ast.unparse(node.iter)}')
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and not is_integer(node, integers):
+            broken.append(f'a quotient without remainder may depend on the state: {ast.unparse(node)}')
         elif isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
             broken.append(f'a constant is not a number: {node.value!r}')
     return broken
