@@ -5,18 +5,19 @@ with positions only a linear one (velocity jumps at the points, acceleration is 
 is constant.
 """
 
+from functools import cached_property
+
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9
 """Resolution of ROS stamps, s: the last point is sampled with its velocity despite the rounding of its time."""
 
 
-@entry
-def sample(starts, coefficients, final, q, qd, qdd, t):
+def sample(starts, coefficients, final, q, qd, qdd, t) -> None:
     """Write q = c0 + c1 t + ... + c5 t^5 and its derivatives qd, qdd (n each) at ``t`` s, clamped to the first start.
 
     Reads ``starts`` (segments + 1; s), the times of all points, ``coefficients`` (segments, 6, n), lowest power first,
@@ -126,6 +127,11 @@ class Trajectory:
             self._coefficients[0, power] = coefficient
         self._starts[0] = t
 
+    @cached_property
+    def _sample(self):
+        """The kernel ``sample`` as a function of the results and of the time."""
+        return bound(sample, *self.segments, then=(*[self._final] * 3, 0.0))
+
     @property
     def first_position(self) -> np.ndarray:
         """Position of the first point, (n,) rad or m."""
@@ -158,7 +164,7 @@ class Trajectory:
         """
         if t < self.start:
             raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
-        sample(*self.segments, q, qd, qdd, t)
+        self._sample(q, qd, qdd, t)
 
     def sampler(self, q, qd, qdd):
         """Return ``sample`` as a function of time alone.
