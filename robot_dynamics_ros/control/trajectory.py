@@ -5,8 +5,6 @@ with positions only a linear one (velocity jumps at the points, acceleration is 
 is constant.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from robot_dynamics_ros.compiler.bound_function import bound
@@ -127,11 +125,6 @@ class Trajectory:
             self._coefficients[0, power] = coefficient
         self._starts[0] = t
 
-    @cached_property
-    def _sample(self):
-        """The kernel ``sample`` as a function of the results and of the time."""
-        return bound(sample, *self.segments, then=(*[self._final] * 3, 0.0))
-
     @property
     def first_position(self) -> np.ndarray:
         """Position of the first point, (n,) rad or m."""
@@ -164,10 +157,10 @@ class Trajectory:
         """
         if t < self.start:
             raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
-        self._sample(q, qd, qdd, t)
+        sample(*self.segments, q, qd, qdd, t)
 
     def sampler(self, q, qd, qdd):
-        """Return ``sample`` as a function of time alone.
+        """Return ``sample`` as a function of time alone, which is fast.
 
         Parameters
         ----------
