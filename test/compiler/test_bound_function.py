@@ -204,6 +204,17 @@ def test_a_call_keeps_what_it_needs_and_nothing_else():
     assert alive() is None
 
 
+def test_results_are_new_references():
+    gather, values = joint_order.bound_gather(ORDER), np.zeros(N)
+    feedback = bound(joint_space_control._feedback, *np.zeros((3, N)), then=(values,) * 6)
+    before = [sys.getrefcount(it) for it in (None, True, False)]
+    for _ in range(1000):
+        feedback(*[values] * 6)
+        gather(values, ORDER, np.zeros(len(ORDER)))
+        gather(values + np.nan, ORDER, np.zeros(len(ORDER)))
+    assert np.abs(np.subtract([sys.getrefcount(it) for it in (None, True, False)], before)).max() < 100
+
+
 def test_without_the_gil_other_threads_run_meanwhile():
     rows, ticks, stop = np.zeros((200_000, N)), [0], threading.Event()
 
