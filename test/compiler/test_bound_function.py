@@ -19,7 +19,6 @@ from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import evaluator
-from robot_dynamics_ros.messages import cdr
 from robot_dynamics_ros.model.model import Friction
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
@@ -38,16 +37,6 @@ def of_trajectory(random):
     times, positions = np.cumsum(random.uniform(0.1, 1.0, 4)), random.normal(size=(4, N))
     trajectory = Trajectory(times, positions, random.normal(size=(4, N)))
     return (*trajectory.segments, *np.zeros((3, N))), (float(random.uniform(-0.5, 4.0)),)
-
-
-def of_message(random):
-    numbers_ = numbers(random, 4 * N)
-    memory, fixed = numbers_.view(np.uint8), np.array([0, 9])
-    data = bytearray(numbers(random, 4 * N).tobytes())
-    for place in fixed[: random.integers(3)]:
-        data[place] = memory[place]
-    out = np.zeros((3, len(ORDER)))
-    return (memory, fixed, numbers_, np.array([N, -1, 2 * N]), ORDER, out), (bytes(data),)
 
 
 def of_record(random):
@@ -83,7 +72,6 @@ CASES = {
         evaluator._friction_of_rows,
         lambda random: ((Friction(*numbers(random, 7, N)),), (*numbers(random, 3, 5, N),)),
     ),
-    'read': (cdr._read, of_message),
 }
 
 
@@ -141,7 +129,7 @@ def test_arguments_unlike_the_examples_are_refused(wrong):
         limit()(*wrong)
 
 
-def test_numbers_and_bytes_are_converted_as_python_does():
+def test_numbers_are_converted_as_python_does():
     call = limit()
     for number in (1, True, np.float32(1.0), np.int64(1), -1.0):
         call(np.zeros(N), number)
@@ -153,11 +141,6 @@ def test_numbers_and_bytes_are_converted_as_python_does():
     for wrong, error in ((1.0, TypeError), ('1', TypeError), (1 << 63, OverflowError)):
         with pytest.raises(error):
             follow(wrong)
-    read = bound(cdr._read, *of_message(np.random.default_rng(0))[0], then=(b'',))
-    assert read(b'') == cdr.OTHER_LAYOUT
-    for wrong in (bytearray(8 * 4 * N), memoryview(b''), '', None):
-        with pytest.raises(TypeError, match=r'^_read: expected bytes$'):
-            read(wrong)
 
 
 def test_an_axis_of_length_0_in_an_example_accepts_any_length():
@@ -258,7 +241,6 @@ from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.reference import Reference
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
-from robot_dynamics_ros.messages.joint_state import StateInput
 robot = Robot.named('aubo_i5').with_binding('specialised')
 row = np.zeros(6)
 robot.friction_torque(row)
@@ -266,7 +248,6 @@ Compensation(robot, TERMS).torque(row, row, row, np.zeros(6))
 JointSpaceControl(robot, 'computed_torque', row, row, 1.0).torque(row, row, (row, row, row), row, np.zeros(6))
 Reference(robot.joint_names, 1.0, 1.0, np.zeros((3, 6))).add(0, row)
 TorqueLimiter(row + 1.0, row).apply(np.zeros(6), 1.0)
-StateInput(robot.joint_names)
 print(*(name for name in ('numba', 'scipy') if name in sys.modules))
 """
 
