@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 WARM, COLD, OF_IMPORTS = 1.2, 30.0, 1.6
-"""At most: s, s, and times of a process that imports what every such node needs."""
+"""At most: s, s, and times of a process that imports rclpy, messages and Numba."""
 IMPORTS = """
 import numba
 import rclpy

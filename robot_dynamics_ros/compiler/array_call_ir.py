@@ -1,34 +1,30 @@
-"""IR of the builtin function of ``array_call``."""
+"""IR of the builtin functions of ``array_call``."""
 
 from llvmlite import ir
 
-from robot_dynamics_ros.compiler import array_call as layout
-from robot_dynamics_ros.compiler.array_call import ALIGNED, CONTIGUOUS, MOST_AXES, MOST_VECTORS, WRITABLE
+from robot_dynamics_ros.compiler import array_call as names
+from robot_dynamics_ros.compiler import builtin_function as layout
+from robot_dynamics_ros.compiler.array_call import MOST_AXES, MOST_VECTORS
+from robot_dynamics_ros.compiler.builtin_function import ALIGNED, CONTIGUOUS, WRITABLE
+from robot_dynamics_ros.compiler.emission import BYTE, INT32, INT64, NUMBER, Emission, Loop, new_builtin
 
-BYTE, INT32, INT64, NUMBER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 LANES = 8
 """Numbers that are checked for finiteness at a time."""
 DOUBLE_TYPE_NUMBER = 12
 """NumPy's number of the type float64."""
 
 
-def source() -> str:
-    """Return the IR of two functions ``PyObject *f(PyObject *self, PyObject *const *arguments, Py_ssize_t count)``.
-
-    ``call(vectors..., load, out)`` is that of ``array_call.bound_call``, and ``evaluate(key, load, out, vectors...)``
-    that of ``array_call.bound_evaluate``.
-    """
-    module = ir.Module('array_call')
+def emit(module: ir.Module) -> None:
+    """Emit ``call(vectors..., load, out)`` of ``bound_call`` and ``evaluate(key, load, out, vectors...)``."""
     computed = ir.Function(module, ir.FunctionType(INT64, [INT64] * 5), 'computed')
     _Computation(computed, _finite(module)).emit()
-    _emit_call(ir.Function(module, ir.FunctionType(INT64, [INT64] * 3), 'call'), computed)
-    _emit_evaluate(ir.Function(module, ir.FunctionType(INT64, [INT64] * 3), 'evaluate'), computed)
-    return str(module)
+    _emit_call(new_builtin(module, 'call'), computed)
+    _emit_evaluate(new_builtin(module, 'evaluate'), computed)
 
 
 def _emit_call(function: ir.Function, computed: ir.Function) -> None:
     """Emit the function that computes, or sets TypeError."""
-    emission = _Emission(function)
+    emission = Emission(function)
     builder, (self_, arguments, count) = emission.builder, function.args
     words = emission.load(self_, layout.DATA)
     vectors = builder.sub(count, INT64(2))
@@ -37,77 +33,42 @@ def _emit_call(function: ir.Function, computed: ir.Function) -> None:
         load, out = (emission.load(emission.at(arguments, vectors), 8 * k) for k in range(2))
         result = builder.call(computed, [words, arguments, vectors, load, out])
         with builder.if_then(builder.icmp_signed('!=', result, INT64(0)), likely=True):
-            none = emission.word(words, layout.WORDS, 'none')
+            none = emission.word(words, names.WORDS, 'none')
             with builder.if_then(builder.icmp_signed('==', result, none), likely=False):
-                emission.call(emission.word(words, layout.WORDS, 'increase'), none)
+                emission.call(emission.word(words, names.WORDS, 'increase'), none)
             builder.ret(result)
-    error, text = (emission.word(words, layout.WORDS, name) for name in ('type_error', 'refusal'))
-    emission.call(emission.word(words, layout.WORDS, 'set_error'), error, text)
+    error, text = (emission.word(words, names.WORDS, name) for name in ('type_error', 'refusal'))
+    emission.call(emission.word(words, names.WORDS, 'set_error'), error, text)
     builder.ret(INT64(0))
 
 
 def _emit_evaluate(function: ir.Function, computed: ir.Function) -> None:
     """Emit the function that looks up a call by its key and makes it, or else calls a Python function."""
-    emission = _Emission(function)
+    emission = Emission(function)
     builder, (self_, arguments, count) = emission.builder, function.args
     words = emission.load(self_, layout.DATA)
     vectors = builder.sub(count, INT64(3))
     with builder.if_then(builder.icmp_signed('>', vectors, INT64(0)), likely=True):
         key, load, out = (emission.load(arguments, 8 * k) for k in range(3))
-        calls, item = (emission.word(words, layout.EVALUATE_WORDS, name) for name in ('calls', 'item'))
+        calls, item = (emission.word(words, names.EVALUATE_WORDS, name) for name in ('calls', 'item'))
         found = emission.call(item, calls, key)
         with builder.if_then(builder.icmp_signed('!=', found, INT64(0)), likely=True):
             of_call = emission.load(emission.load(found, layout.SELF), layout.DATA)
             start = builder.add(arguments, INT64(24))
             # while the GIL is released, another thread may replace the call
-            increase, decrease = (emission.word(words, layout.EVALUATE_WORDS, it) for it in ('increase', 'decrease'))
+            increase, decrease = (emission.word(words, names.EVALUATE_WORDS, it) for it in ('increase', 'decrease'))
             emission.call(increase, found)
             result = builder.call(computed, [of_call, start, vectors, load, out])
             emission.call(decrease, found)
             refused = builder.icmp_signed('==', result, INT64(0))
-            none = builder.icmp_signed('==', result, emission.word(words, layout.EVALUATE_WORDS, 'none'))
+            none = builder.icmp_signed('==', result, emission.word(words, names.EVALUATE_WORDS, 'none'))
             with builder.if_then(builder.not_(builder.or_(refused, none)), likely=True):
                 builder.ret(result)
-    otherwise, vectorcall = (emission.word(words, layout.EVALUATE_WORDS, name) for name in ('otherwise', 'vectorcall'))
+    otherwise, vectorcall = (emission.word(words, names.EVALUATE_WORDS, name) for name in ('otherwise', 'vectorcall'))
     builder.ret(emission.call(vectorcall, otherwise, arguments, count, INT64(0)))
 
 
-class _Emission:
-    """Emits a function, all values integers of 64 bits; addresses are converted where memory is accessed."""
-
-    def __init__(self, function: ir.Function):
-        """Begin the function."""
-        self.builder = ir.IRBuilder(function.append_basic_block('entry'))
-
-    def at(self, address, k):
-        """Emit the address of word k."""
-        return self.builder.add(address, self.builder.mul(k, INT64(8)))
-
-    def word(self, words, names: tuple[str, ...], name: str):
-        """Emit the word of this name."""
-        return self.load(words, 8 * names.index(name))
-
-    def load(self, address, offset: int = 0, kind=INT64):
-        """Emit the value in memory; an integer of 32 bits is extended to 64."""
-        builder = self.builder
-        value = builder.load(builder.inttoptr(builder.add(address, INT64(offset)), kind.as_pointer()))
-        return builder.sext(value, INT64) if kind is INT32 else value
-
-    def store(self, value, address) -> None:
-        """Emit the store of a value in memory."""
-        self.builder.store(value, self.builder.inttoptr(address, value.type.as_pointer()))
-
-    def call(self, function, *arguments, returned=INT64):
-        """Emit the call of the function at an address."""
-        type_ = ir.FunctionType(returned, [argument.type for argument in arguments])
-        return self.builder.call(self.builder.inttoptr(function, type_.as_pointer()), arguments)
-
-    def loop(self, count) -> '_Loop':
-        """Emit a loop from 0 to ``count`` - 1; the body is that of a ``with`` statement."""
-        return _Loop(self.builder, count)
-
-
-class _Computation(_Emission):
+class _Computation(Emission):
     """Emits ``PyObject *computed(words, vectors, their number, load, out)``.
 
     It returns a new reference to the result, a borrowed one to None if some number is not finite, or 0 without an error
@@ -140,13 +101,13 @@ class _Computation(_Emission):
         count = builder.select(is_batch, self.load(self.load(first, layout.DIMENSIONS)), INT64(1))
         self.demand('<=', count, self.of('most'))
         left = builder.sub(self.of('left'), count)
-        self.store(left, self.offset(layout.WORDS.index('left')))
+        self.store(left, self.offset(names.WORDS.index('left')))
         self.demand('>=', left, INT64(0))
 
         # arguments
         with self.loop(vectors) as k:
             array = self.load(self.at(arguments, k))
-            length = self.load(self.at(self.offset(layout.LENGTHS), k))
+            length = self.load(self.at(self.offset(names.LENGTHS), k))
             self.array(array, axes, CONTIGUOUS | ALIGNED)
             dimensions = self.load(array, layout.DIMENSIONS)
             self.demand('==', self.load(self.at(dimensions, builder.sub(axes, INT64(1)))), length)
@@ -175,20 +136,20 @@ class _Computation(_Emission):
 
     def _check_quaternions(self, q, count) -> None:
         """Emit the check that the quaternions of all states have length 1."""
-        builder, length = self.builder, self.load(self.offset(layout.LENGTHS))
+        builder, length = self.builder, self.load(self.offset(names.LENGTHS))
         quaternions = self.of('quaternions')
         with builder.if_then(builder.icmp_signed('!=', quaternions, INT64(0)), likely=False):  # noqa: SIM117
             with self.loop(count) as b:
                 with self.loop(quaternions) as k:
-                    start = self.load(self.at(self.offset(layout.QUATERNIONS), k))
+                    start = self.load(self.at(self.offset(names.QUATERNIONS), k))
                     place = self.at(q, builder.add(builder.mul(b, length), start))
                     error = NUMBER(-1.0)
                     for offset in range(0, 32, 8):
                         number = self.load(place, offset, NUMBER)
                         error = builder.fadd(error, builder.fmul(number, number))
                     small = [
-                        builder.fcmp_ordered('<=', error, NUMBER(layout.UNIT_NORM)),
-                        builder.fcmp_ordered('>=', error, NUMBER(-layout.UNIT_NORM)),
+                        builder.fcmp_ordered('<=', error, NUMBER(names.UNIT_NORM)),
+                        builder.fcmp_ordered('>=', error, NUMBER(-names.UNIT_NORM)),
                     ]
                     self.demand_that(builder.and_(*small))
 
@@ -198,7 +159,7 @@ class _Computation(_Emission):
         expected = builder.add(axes, builder.zext(is_batch, INT64))
         self.store(count, shape)
         for k in range(MOST_AXES):
-            self.store(self.load(self.offset(layout.SHAPE + k)), builder.add(shape, INT64(8 * k + 8)))
+            self.store(self.load(self.offset(names.SHAPE + k)), builder.add(shape, INT64(8 * k + 8)))
         shape = builder.select(is_batch, shape, builder.add(shape, INT64(8)))
         found = builder.alloca(INT64)
         builder.store(out, found)
@@ -229,7 +190,7 @@ class _Computation(_Emission):
         end = self.at(result, builder.mul(count, self.of('size')))
         with self.loop(self.of('vectors')) as k:
             start = self.load(self.at(data, k))
-            length = self.load(self.at(self.offset(layout.LENGTHS), k))
+            length = self.load(self.at(self.offset(names.LENGTHS), k))
             before = builder.icmp_signed('<=', end, start)
             after = builder.icmp_signed('>=', result, self.at(start, builder.mul(count, length)))
             self.demand_that(builder.or_(before, after))
@@ -247,7 +208,7 @@ class _Computation(_Emission):
         rest = builder.sub(count, whole)
         with builder.if_then(builder.icmp_signed('!=', rest, INT64(0))):
             with self.loop(self.of('vectors')) as k:
-                length = self.load(self.at(self.offset(layout.LENGTHS), k))
+                length = self.load(self.at(self.offset(names.LENGTHS), k))
                 start = self.load(self.at(data, k))
                 self.store(self.at(start, builder.mul(whole, length)), self.at(shifted, k))
             target = self.at(result, builder.mul(whole, self.of('size')))
@@ -255,7 +216,7 @@ class _Computation(_Emission):
             self._both(finite, done)
         with builder.if_then(builder.icmp_signed('!=', self.of('checked'), INT64(0))):
             with self.loop(self.of('vectors')) as k:
-                length = self.load(self.at(self.offset(layout.LENGTHS), k))
+                length = self.load(self.at(self.offset(names.LENGTHS), k))
                 self._both(
                     finite, builder.call(self._finite, [self.load(self.at(data, k)), builder.mul(count, length)])
                 )
@@ -287,39 +248,11 @@ class _Computation(_Emission):
 
     def of(self, name: str):
         """Emit the word of this name."""
-        return self.word(self._words, layout.WORDS, name)
+        return self.word(self._words, names.WORDS, name)
 
     def offset(self, k: int):
         """Emit the address of word k."""
         return self.builder.add(self._words, INT64(8 * k))
-
-
-class _Loop:
-    """A loop over integers, as a context manager."""
-
-    def __init__(self, builder: ir.IRBuilder, count):
-        """Store the number of rounds."""
-        self._builder, self._count = builder, count
-
-    def __enter__(self):
-        """Emit the beginning of a round, and return the number of this round."""
-        builder = self._builder
-        before = builder.block
-        self._test, body, self._end = (builder.append_basic_block() for _ in range(3))
-        builder.branch(self._test)
-        builder.position_at_end(self._test)
-        self._k = builder.phi(INT64)
-        self._k.add_incoming(INT64(0), before)
-        builder.cbranch(builder.icmp_signed('<', self._k, self._count), body, self._end)
-        builder.position_at_end(body)
-        return self._k
-
-    def __exit__(self, *_):
-        """Emit the end of a round."""
-        builder = self._builder
-        self._k.add_incoming(builder.add(self._k, INT64(1)), builder.block)
-        builder.branch(self._test)
-        builder.position_at_end(self._end)
 
 
 def _finite(module: ir.Module) -> ir.Function:
@@ -334,11 +267,11 @@ def _finite(module: ir.Module) -> ir.Function:
     builder.store(zero, rest)
     lines = builder.sdiv(count, INT64(LANES))
     # the sum of number * 0: 0 if all are finite, else NaN
-    with _Loop(builder, lines) as k:
+    with Loop(builder, lines) as k:
         place = builder.inttoptr(builder.add(address, builder.mul(k, INT64(8 * LANES))), vector.as_pointer())
         builder.store(builder.fadd(builder.load(sums), builder.fmul(builder.load(place, align=8), zeros)), sums)
     whole = builder.mul(lines, INT64(LANES))
-    with _Loop(builder, builder.sub(count, whole)) as k:
+    with Loop(builder, builder.sub(count, whole)) as k:
         place = builder.add(address, builder.mul(builder.add(whole, k), INT64(8)))
         number = builder.load(builder.inttoptr(place, NUMBER.as_pointer()))
         builder.store(builder.fadd(builder.load(rest), builder.fmul(number, zero)), rest)

@@ -12,7 +12,8 @@ import numpy as np
 
 from robot_dynamics_ros.compiler import emit, llvm_ir
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
-from robot_dynamics_ros.compiler.array_call import Rows, layout_is_known
+from robot_dynamics_ros.compiler.array_call import Rows
+from robot_dynamics_ros.compiler.builtin_function import layout_is_known
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
 from robot_dynamics_ros.jit.generated import generated_module

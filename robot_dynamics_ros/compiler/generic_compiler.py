@@ -84,12 +84,12 @@ class _FieldTypes(AttributeTemplate):
 def _field(context, builder, record, address, name):
     """Emit the array of a field."""
     field = record.fields[name]
-    start = _word(builder, address, WORD(field.offset))
+    start = word_value(builder, address, WORD(field.offset))
     shape = [
-        _word(builder, address, WORD(field.offset + 8 * k + 8)) if length is None else WORD(length)
+        word_value(builder, address, WORD(field.offset + 8 * k + 8)) if length is None else WORD(length)
         for k, length in enumerate(field.shape)
     ]
-    return _array(context, builder, types.Array(field.numbers, len(shape), 'C'), start, shape)
+    return array_value(context, builder, types.Array(field.numbers, len(shape), 'C'), start, shape)
 
 
 def compiled_loop(algorithm: Algorithm, arrays: ModelArrays) -> bytes:
@@ -129,7 +129,7 @@ def compiled_loop(algorithm: Algorithm, arrays: ModelArrays) -> bytes:
         'kernel': algorithm.kernel_of(arrays),
     }
     exec(source, names)
-    return _object_file(names['rows'])
+    return object_file('rows', names['rows'], 5, ir.IntType(8), types.boolean)
 
 
 def _record(name: str, axes: dict[str, tuple[Any, tuple]]) -> tuple[Record, int]:
@@ -153,25 +153,31 @@ def _of_work() -> dict[str, tuple[Any, tuple]]:
     return {name: (types.float64, shape) for name, shape in zip(Workspace._fields, axes, strict=True)}
 
 
-def _object_file(function) -> bytes:
-    """Return the object file of a function of five integers that returns a bool, with C's calling convention."""
+def object_file(name: str, function, count: int, word: ir.IntType, returned) -> bytes:
+    """Return the object file of a function of ``count`` integers, ``name`` in C, whose result is an integer ``word``.
+
+    TypeError unless Numba's type of the result is the one that was announced.
+    """
     with LLVM, global_compiler_lock:
         options: dict[str, Any] = {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True, **OPTIONS}
         dispatcher = njit(**options)(function)
-        dispatcher.compile((types.int64,) * 5)
+        dispatcher.compile((types.int64,) * count)
         (version,) = dispatcher.overloads.values()
-        module = ir.Module('rows')
+        if types.unliteral(version.signature.return_type) != returned:
+            raise TypeError(f'{name}: expected a function that returns {returned}, got {version.signature.return_type}')
+        module = ir.Module(name)
         pointer = ir.IntType(8).as_pointer()
         # Numba's convention: places for the result and for an exception, which kernels do not raise, come first
         callee = ir.Function(
-            module, ir.FunctionType(ir.IntType(32), [pointer, pointer, *[WORD] * 5]), version.fndesc.llvm_func_name
+            module, ir.FunctionType(ir.IntType(32), [pointer, pointer, *[WORD] * count]), version.fndesc.llvm_func_name
         )
-        in_c = ir.Function(module, ir.FunctionType(ir.IntType(8), [WORD] * 5), 'rows')
+        in_c = ir.Function(module, ir.FunctionType(word, [WORD] * count), name)
         builder = ir.IRBuilder(in_c.append_basic_block())
-        places = [builder.bitcast(builder.alloca(WORD), pointer) for _ in range(2)]
-        builder.call(callee, [*places, *in_c.args])
-        builder.ret(ir.IntType(8)(1))
-        library = cpu_target.target_context.codegen().create_library('rows')
+        result, exception = builder.alloca(WORD), builder.alloca(WORD)
+        builder.store(WORD(0), result)
+        builder.call(callee, [*(builder.bitcast(place, pointer) for place in (result, exception)), *in_c.args])
+        builder.ret(builder.load(builder.bitcast(result, word.as_pointer())))
+        library = cpu_target.target_context.codegen().create_library(name)
         library.enable_object_caching()
         library.add_llvm_module(llvm.parse_assembly(str(module)))
         library.add_linking_library(version.library)
@@ -195,7 +201,7 @@ def _word_emission(typing, address, offset):
     """Emit the integer at an address."""
 
     def emitted(context, builder, signature, arguments):
-        return _word(builder, *arguments)
+        return word_value(builder, *arguments)
 
     return types.int64(types.int64, types.int64), emitted
 
@@ -206,7 +212,7 @@ def _array_emission(typing, address, shape):
 
     def emitted(context, builder, signature, arguments):
         start, lengths = arguments
-        return _array(context, builder, kind, start, cgutils.unpack_tuple(builder, lengths))
+        return array_value(context, builder, kind, start, cgutils.unpack_tuple(builder, lengths))
 
     return kind(types.int64, shape), emitted
 
@@ -215,7 +221,7 @@ word_at: Any = intrinsic(_word_emission)
 array_at: Any = intrinsic(_array_emission)
 
 
-def _array(context, builder, kind: types.Array, start, shape: list):
+def array_value(context, builder, kind: types.Array, start, shape: list):
     """Emit Numba's structure of an array."""
     numbers = context.get_data_type(kind.dtype)
     strides = [WORD(8)]
@@ -227,7 +233,7 @@ def _array(context, builder, kind: types.Array, start, shape: list):
     return array._getvalue()
 
 
-def _word(builder, address, offset):
+def word_value(builder, address, offset):
     """Emit an integer that does not change while the code runs."""
     value = builder.load(builder.inttoptr(builder.add(address, offset), WORD.as_pointer()))
     value.set_metadata('invariant.load', builder.module.add_metadata([]))

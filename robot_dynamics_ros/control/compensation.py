@@ -1,10 +1,9 @@
 """Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia and friction."""
 
-import numpy as np  # noqa: I001
+import numpy as np
 
-from robot_dynamics_ros.jit.address_call import call
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.kernels.friction import friction_of
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
@@ -14,8 +13,7 @@ RIGID_BODY = frozenset(TERMS) - {'friction'}
 FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # friction is zero if all of these are
 
 
-@entry
-def add_friction(friction, qd, transmitted, torque):
+def add_friction(friction, qd, transmitted, torque) -> None:
     """Write torque (n) += friction at qd (n) and the ``transmitted`` torque (n), which may be ``torque`` itself.
 
     The rows of ``friction`` (7, n) are the fields of ``model.Friction``.
@@ -32,18 +30,6 @@ def add_friction(friction, qd, transmitted, torque):
             qd[i],
             transmitted[i],
         )
-
-
-@entry
-def _torque_at(inverse_dynamics, load, friction, q, qd, qdd, speed, torque):
-    """Write torque (n) = RNEA(q, qd, qdd) + friction(speed), (n) each; return False if RNEA is not finite.
-
-    ``inverse_dynamics`` is the address of the specialised RNEA, ``load`` (19) its run-time payload and gravity.
-    """
-    if not call(inverse_dynamics, (q, qd, qdd, load, torque)):
-        return False
-    add_friction(friction, speed, torque, torque)
-    return True
 
 
 def frictionless(friction: Friction) -> Friction:
@@ -82,11 +68,6 @@ class Compensation:
         # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)
-        # one compiled call if the transmitted torque is that of the chosen terms
-        self._torque_at = None
-        if self._robot.binding == 'specialised' and not self._whole:
-            program = self._robot.address('inverse_dynamics')
-            self._torque_at = bound(_torque_at, program, self._robot.load, parameters, then=(vector,) * 5)
 
     def torque(self, q, qd, qdd, out) -> None:
         """Compute the sum of the chosen terms.
@@ -99,8 +80,6 @@ class Compensation:
             Receives the torque, N m (prismatic joints: N).
         """
         chosen = q, qd if self._coriolis else self._zeros, qdd if self._inertia else self._zeros
-        if self._torque_at and self._torque_at(*chosen, qd, out):
-            return
         self._robot.inverse_dynamics(*chosen, out=out)
         transmitted = out
         if self._whole:

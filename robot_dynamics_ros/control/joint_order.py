@@ -4,15 +4,14 @@ from collections import Counter
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 MOST_LISTED = 20
 """Number of joint names in an error text."""
 
 
-@entry
-def gather(values, places, out):
+def gather(values, places, out) -> bool:
     """Write out (n) = values[places]; return whether all are finite. ``places`` (n) are valid indices of ``values``."""
     difference = 0.0  # x - x is NaN unless x is finite
     for k in range(out.shape[0]):
@@ -22,9 +21,8 @@ def gather(values, places, out):
 
 
 def bound_gather(places: np.ndarray):
-    """Return ``gather(values, places, out)`` for ``places`` (n), which bypasses Numba's unboxing."""
-    vector = np.zeros(len(places))
-    return bound(gather, then=(vector, places, vector))
+    """Return ``gather(values, places, out)`` for ``places`` (n) as machine code."""
+    return bound(gather, then=(np.zeros(0), places, np.zeros(len(places))))
 
 
 def duplicates(names) -> list[str]:

@@ -3,17 +3,16 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 
 
-@entry
-def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out):
+def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out) -> None:
     """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; the first modulo turn (0: none)."""
     for i in range(out.shape[0]):
         e = q_desired[i] - q[i]
@@ -71,7 +70,8 @@ class JointSpaceControl:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
         n = robot.nv
         self._acceleration = _feedback_with(robot, np.full(n, bandwidth**2), np.full(n, 2.0 * bandwidth))
-        self._friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+        friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+        self._add_friction = bound(add_friction, friction, then=(np.zeros(n),) * 3)
         self._term = np.zeros(n)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
@@ -93,7 +93,7 @@ class JointSpaceControl:
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
             self._acceleration(q, qd, q_desired, qd_desired, qdd_desired, self._term)
             self._robot.inverse_dynamics(q, qd, self._term, out=out)
-            add_friction(self._friction, qd_desired, out, out)
+            self._add_friction(qd_desired, out, out)
             return
         # tau = Kp e + Kd de + term
         if self.law == 'pd_gravity':

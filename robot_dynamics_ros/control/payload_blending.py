@@ -1,12 +1,14 @@
 """Payload blending: a control law while payload or gravity change linearly from one value to another."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.control.load import Load, Vector
 from robot_dynamics_ros.control.payload_ramp import carrying
+from robot_dynamics_ros.errors import InputError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
@@ -55,6 +57,7 @@ class PayloadBlender:
         """Blend the laws ``make(robot)``; ``robot`` has no payload, ``load`` sets payload and gravity."""
         self._make, self._robot = make, robot
         self._term = np.zeros(robot.nv)
+        self._inputs: tuple = ()
         # replaced as a whole, for the other thread; at most four corners, the last one after both ramps
         self._blend: tuple[Load, list[_Corner]] = load, []
         self.take(load)
@@ -63,20 +66,24 @@ class PayloadBlender:
         """Set payload and gravity; laws for the same payloads and gravity are reused."""
         _, used = self._blend
         corners: list[_Corner] = []
+        scratch = np.zeros(self._robot.nv)
         for payload_after in _sides(load.payload):
             for gravity_after in _sides(load.gravity):
                 payloads = load.payload.after if payload_after else load.payload.before
                 gravity = load.gravity.after if gravity_after else load.gravity.before
                 laws = [corner.law for corner in used if corner.payloads is payloads and corner.gravity == gravity]
                 law = laws[0] if laws else self._make(carrying(self._robot.with_gravity(gravity), payloads))
+                if self._inputs and not laws:
+                    with suppress(InputError):  # torques that are not finite are those of the other thread
+                        law.torque(*self._inputs, out=scratch)
                 corners.append(_Corner(payload_after, gravity_after, payloads, gravity, law))
         self._blend = load, corners
 
     def warm_up(self, vectors: int, *others) -> None:
-        """Compile the kernels that the laws call, with ``vectors`` joint vectors, then ``others``, as inputs."""
-        zeros = np.zeros((vectors, self._robot.nv))
+        """Prepare the calls of the laws, later ones too, with ``vectors`` joint vectors, then ``others``, as inputs."""
+        self._inputs = *np.zeros((vectors, self._robot.nv)), *others
         for corner in self._blend[1]:
-            corner.law.torque(*zeros, *others, out=self._term)
+            corner.law.torque(*self._inputs, out=self._term)
 
     def torque(self, time: int, *inputs, out) -> None:
         """Write the torque (n, N m) at ``time`` (ns) and ``inputs`` of the law into ``out``."""

@@ -17,13 +17,12 @@ publish_state() does not scale its rates; issue 1906 has the equations). Differe
 they are already with respect to t.
 """
 
-from functools import partial
 from math import isfinite, pi
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 FIELDS = ('position', 'velocity', 'acceleration')
 RECORDED = -1
@@ -41,12 +40,8 @@ UNDECIDED = -1
 FACTOR, FACTOR_RATE, STEP = range(3)
 Q, QD, QDD, ROUGH_QD = range(4)  # rows of motion; the last one is qd before smoothing
 
-# Such a kernel keeps the GIL, so another thread never reads half-written arrays.
-atomic = partial(entry, nogil=False)
 
-
-@atomic
-def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor):
+def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor) -> int:
     """Write motion (4, n), pace (3) and clock (4) after another sample, or none of them if it is not finite.
 
     Reads the rows of ``sample`` (3, n): q, and as many as ``rates`` of dq/ds and d2q/ds2; the speed scaling ``factor``;
@@ -101,8 +96,7 @@ def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor
     return RECORDED
 
 
-@atomic
-def _extrapolate(motion, clock, age_limit, q, qd, qdd, stamp):
+def _extrapolate(motion, clock, age_limit, q, qd, qdd, stamp) -> int:
     """Write q = q0 + qd0 t + qdd0 t^2 / 2, qd and qdd (n each) at ``stamp`` (ns); return FOUND or the reason.
 
     t is the time since the newest sample, |t| <= ``age_limit`` (s).
@@ -141,6 +135,7 @@ class Reference:
         self._sample = np.zeros((3, n))
         motion, clock = np.zeros((4, n)), np.zeros(4, np.int64)
         limit, lag = float(age_limit), 1.0 / (2.0 * pi * cutoff)
+        # both keep the GIL, so that no thread reads half-written arrays
         self._record = bound(_record, motion, np.zeros(3), clock, limit, lag, self._sample, then=(0, 0, 0.0))
         self._extrapolate = bound(_extrapolate, motion, clock, limit, *desired, then=(0,))
 

@@ -4,8 +4,8 @@ from enum import IntFlag
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 
 class Limited(IntFlag):
@@ -24,8 +24,7 @@ REASONS = {
 EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
 
 
-@entry
-def _limit(limit, rate, last, found_by_joint, torque, elapsed):
+def _limit(limit, rate, last, found_by_joint, torque, elapsed) -> int:
     """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
 
     Writes torque, ``last`` = torque, and adds the flags of each joint to ``found_by_joint`` (n). If an entry is not

@@ -7,16 +7,15 @@ is constant.
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9
 """Resolution of ROS stamps, s: the last point is sampled with its velocity despite the rounding of its time."""
 
 
-@entry
-def sample(starts, coefficients, final, q, qd, qdd, t):
+def sample(starts, coefficients, final, q, qd, qdd, t) -> None:
     """Write q = c0 + c1 t + ... + c5 t^5 and its derivatives qd, qdd (n each) at ``t`` s, clamped to the first start.
 
     Reads ``starts`` (segments + 1; s), the times of all points, ``coefficients`` (segments, 6, n), lowest power first,
@@ -161,7 +160,7 @@ class Trajectory:
         sample(*self.segments, q, qd, qdd, t)
 
     def sampler(self, q, qd, qdd):
-        """Return ``sample`` as a function of time alone.
+        """Return ``sample`` as a function of time alone, which is fast.
 
         Parameters
         ----------

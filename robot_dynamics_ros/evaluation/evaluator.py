@@ -1,6 +1,7 @@
 """Evaluation of algorithms: argument validation, choice of the binding, workspaces and batches."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,12 @@ from robot_dynamics_ros.compiler.algorithms import (
     length_of,
 )
 from robot_dynamics_ros.compiler.array_call import bound_evaluate
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, code_of, is_possible
 from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.quantity import Interpreted, Quantity, best_level
+from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -71,6 +74,12 @@ class Evaluator:
         self._prepared: dict[Key, Prepared] = {}
         self._generic: dict[Key, Prepared] = {}
         self.evaluate = bound_evaluate(self.calls, self._evaluate) if is_possible() else self._evaluate
+
+    @cached_property
+    def friction_of_rows(self) -> Callable:
+        """Function ``f(qd, tau, torque)`` that writes the friction torques of states in rows (count, nv)."""
+        rows = np.zeros((0, self._nv))
+        return bound(_friction_of_rows, self.model.friction, then=(rows, rows, rows), nogil=True)
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
@@ -210,6 +219,12 @@ class Prepared(NamedTuple):
     algorithm: Algorithm
     shape: tuple[int, ...]
     quantity: Quantity | Interpreted
+
+
+def _friction_of_rows(friction, qd, tau, torque) -> None:
+    """Write torque (count, nv), ``friction_torque`` of each state."""
+    for b in range(torque.shape[0]):
+        friction_torque(friction, qd[b], tau[b], torque[b])
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -5,8 +5,6 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
-from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.kernels import friction
 
 
 def friction_torque(evaluator: Evaluator, qd, tau, out) -> np.ndarray:
@@ -22,5 +20,5 @@ def friction_torque(evaluator: Evaluator, qd, tau, out) -> np.ndarray:
         tau = np.zeros(evaluator.arrays.nv)
     (qd, tau), shape = evaluator.states(qd=qd, tau=tau)
     given, torque = validation.result(out, (*shape, evaluator.arrays.nv), (qd, tau))
-    batch_loop(friction.friction_torque)(model.friction, qd, tau, torque.reshape(qd.shape))
+    evaluator.friction_of_rows(qd, tau, torque.reshape(qd.shape))
     return filled(given, torque)

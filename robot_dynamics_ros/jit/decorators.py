@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -68,10 +68,11 @@ def inlined(function):
     return numba.njit(forceinline=True, **OPTIONS)(function)
 
 
-def entry(function, nogil=True):
-    """Compile ``function``, a kernel that Python calls, and cache it on disk.
+def entry(function):
+    """Compile ``function``, a kernel that Python calls by Numba, and cache it on disk; it releases the GIL.
 
-    With ``nogil`` it releases the GIL, so that a long batch does not block other threads.
+    Each call looks up the types of its arguments, and the process imports Numba: ``compiler.bound_function`` does
+    neither. This is for batch loops in tests, and where interpreters have no other way to call machine code.
     """
     import numba  # noqa: PLC0415
 
@@ -83,7 +84,7 @@ def entry(function, nogil=True):
     settings = vars(numba.config)
     before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
     try:
-        compiled = numba.njit(cache=_has_file(function), nogil=nogil, **OPTIONS)(function)
+        compiled = numba.njit(cache=_has_file(function), nogil=True, **OPTIONS)(function)
     finally:
         settings['CACHE_DIR'] = before
     cache = vars(compiled).get('_cache')  # None with NUMBA_DISABLE_JIT
@@ -91,22 +92,6 @@ def entry(function, nogil=True):
     if cache is not None and files is not None:
         cache._cache_file = CompiledFiles(Path(files._index_path).with_suffix(''), files._source_stamp)
     return compiled
-
-
-def bound(compiled, *arguments, then=()):
-    """Return an ``entry`` with its first ``arguments`` fixed, whose calls skip Numba's type dispatch.
-
-    Dispatch is half the cost of a small call. The other arguments must have the types of the examples ``then``; they
-    are not checked. The compiler, which has a global lock, is called only for a version that does not exist yet.
-    """
-    if numba_is_disabled():
-        return partial(compiled, *arguments)
-    import numba  # noqa: PLC0415
-
-    types = tuple(map(numba.typeof, (*arguments, *then)))
-    if types not in compiled.overloads:
-        compiled.compile(types)
-    return partial(compiled.overloads[types].entry_point, *arguments)
 
 
 def _has_file(function) -> bool:

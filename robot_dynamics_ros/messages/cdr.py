@@ -13,8 +13,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.decorators import bound, entry
 
 SECOND = 1_000_000_000
 ENCODING = 4
@@ -29,8 +29,7 @@ SHORTEST = 32
 OTHER_LAYOUT = -1
 
 
-@entry
-def _read(memory, fixed, numbers, first, places, out, data):
+def _read(memory, fixed, numbers, first, places, out, data) -> int:
     """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
 
     A field with first[f] < 0 is absent, and NaN is written for it. Returns a number with bit f set if field f is

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.array_call import bound_call, bound_evaluate, layout_is_known
+from robot_dynamics_ros.compiler.array_call import bound_call, bound_evaluate
+from robot_dynamics_ros.compiler.builtin_function import layout_is_known
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')

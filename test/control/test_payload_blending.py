@@ -16,6 +16,8 @@ from robot_dynamics_ros.control.law import TORQUE, MeasuredState
 from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
 
 ROBOT = Robot.named('aubo_i5')
 FRAME = 'ee_link'
@@ -105,6 +107,33 @@ def test_payload_and_gravity_may_change_at_the_same_time(make, inputs, lag):
         time = START + round(seconds * SECOND)
         make(load.robot_at(ROBOT, time)).torque(*inputs, out=expected)
         np.testing.assert_allclose(torque(blender, time, *inputs), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(('make', 'inputs'), MAKES.values(), ids=MAKES)
+def test_once_warmed_up_it_prepares_the_calls_for_a_new_load(make, inputs, monkeypatch):
+    """The first torque after a change takes no longer than others."""
+    blender = PayloadBlender(make, ROBOT, Load(PayloadRamp(), CONSTANT))
+    others = inputs[2:] if inputs[-1] is FEEDFORWARD else ()
+    blender.warm_up(len(inputs) - len(others), *others)
+    blender.take(Load(RAMP, TILTING))
+    prepared = []
+    prepare = Evaluator._prepare
+    monkeypatch.setattr(Evaluator, '_prepare', lambda *args, **named: prepared.append(1) or prepare(*args, **named))
+    for share in SHARES:
+        torque(blender, at(share), *inputs)
+    assert prepared == []
+    blender = PayloadBlender(make, ROBOT, Load(RAMP, TILTING))
+    torque(blender, at(0.5), *inputs)
+    assert prepared or make in [make for name, (make, _) in MAKES.items() if name in ('pd', 'pd_feedforward')]
+
+
+def test_a_load_whose_torques_overflow_is_followed_nevertheless():
+    heavy = Payload(1e308, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+    blender = PayloadBlender(GravityTorque, ROBOT, Load(PayloadRamp(), CONSTANT))
+    blender.warm_up(1)
+    blender.take(Load(PayloadRamp({FRAME: heavy}), CONSTANT))
+    with pytest.raises(ArgumentError, match='not finite'):
+        torque(blender, 0, Q)
 
 
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])

@@ -9,6 +9,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
@@ -52,6 +53,16 @@ def test_the_next_message_of_a_layout_is_read_in_the_order_asked(frame):
     following = message(1, frame=frame, stamp=STAMP + 5)
     assert read(serialize_message(following)) == 0b11
     assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
+
+
+@pytest.mark.skipif(not is_possible(), reason='Numba is disabled: Python reads what it can')
+def test_only_bytes_are_read():
+    data = serialize_message(message())
+    read, _ = reader(data)
+    assert read(data) == 0b11 and read(b'') == OTHER_LAYOUT
+    for wrong in (bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), '', None):
+        with pytest.raises(TypeError, match=r'^_read: expected bytes$'):
+            read(wrong)
 
 
 def test_another_layout_is_recognised_by_any_field():

@@ -28,7 +28,10 @@ ALLOWED = {  # (file, what): why
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
     ('jit/compiled_files.py', 'pickle'): "what CompiledFiles has saved in the user's own folder; its digest is checked",
-    ('compiler/array_call.py', 'ctypes'): 'fields of arrays, C functions of this interpreter; no library is loaded',
+    (
+        'compiler/builtin_function.py',
+        'ctypes',
+    ): 'fields of arrays, C functions of this interpreter; no library is loaded',
     ('compiler/generic_compiler.py', 'exec'): 'SOURCE of that file, with names from this package',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
