@@ -24,6 +24,11 @@ class Derivation:
         self.variables = variables
         self._polynomials = M, c, g, J
 
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the letters by their names; empty for a derivation in numbers."""
+        return self.variables.parameters
+
     @cached_property
     def M(self):  # noqa: N802
         """Mass matrix (n, n), a SymPy matrix."""
@@ -76,13 +81,14 @@ class Variables:
     SymPy keeps them expanded and differentiates them; a sine's derivative is its cosine.
     """
 
-    def __init__(self, n: int, letters: dict[str, float]):
-        self.n, self._letter_values = n, letters
+    def __init__(self, n: int, parameters: dict[str, float]):
+        self.n, self.parameters = n, parameters
         groups = [[f'{kind}_{i}' for i in range(1, n + 1)] for kind in ('sin', 'cos', 'theta', 'thetadot')]
+        names = [name for group in groups for name in group] + list(parameters)
         # with letters the other numbers are those of right angles: 0, 1, -1
-        self.ring, *symbols = ring([name for group in groups for name in group] + list(letters), QQ if letters else RR)
+        self.ring, *symbols = ring(names, QQ if parameters else RR)
         self.sin, self.cos, self.position, self.rate = (symbols[k * n : (k + 1) * n] for k in range(4))
-        self.letters = dict(zip(letters, symbols[4 * n :], strict=True))
+        self.letters = dict(zip(parameters, symbols[4 * n :], strict=True))
         self.zero = self.ring.zero
 
     def array(self, values) -> np.ndarray:
@@ -113,7 +119,7 @@ class Variables:
 
     def values(self, q, qd) -> np.ndarray:
         """Return the numbers of all variables at a state."""
-        return np.concatenate([np.sin(q), np.cos(q), q, qd, list(self._letter_values.values())])
+        return np.concatenate([np.sin(q), np.cos(q), q, qd, list(self.parameters.values())])
 
 
 def _each(function, array) -> np.ndarray:
@@ -148,5 +154,5 @@ def _sum(terms, values) -> float:
 
 def _rounded(matrix, digits: int):
     """Return a SymPy matrix with its decimal numbers rounded, and those that are integers as such."""
-    found = matrix.atoms(Float)
-    return matrix.xreplace({it: Integer(int(it)) if it == int(it) else Float(it, digits) for it in found})
+    rounded = {it: Float(it, digits) for it in matrix.atoms(Float)}
+    return matrix.xreplace({it: Integer(int(to)) if float(to).is_integer() else to for it, to in rounded.items()})
