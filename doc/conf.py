@@ -38,5 +38,7 @@ def _inline_equation(translator, node):
 
 
 def _equation(translator, node):
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    # wider than the page: scrolled
+    style = 'margin: 1rem 0; padding: 0.5rem 0; overflow: auto hidden'
+    translator.body.append(f'<div style="{style}">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode

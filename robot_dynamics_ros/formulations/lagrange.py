@@ -1,9 +1,9 @@
 """Lagrange's equations: a planar 2R arm in closed form, and any chain of up to three joints as SymPy derives it.
 
-Source: the course, section 01 ("Lagrangian formulation"): the 2R arm with point masses, equations 4-6 and 4-11 and the
-M, c and g behind them; 4-12 is tau = M(q) qdd + c(q, qd) + g(q). The course's theta is q here and in the code.
+Source: the course, "Lagrangian formulation" (before section 02): the 2R arm with point masses, equations 4-6 and 4-11
+and the M, c and g behind them; 4-12 is tau = M(q) qdd + c(q, qd) + g(q). The course's theta is q here.
 
-SymPy is imported where a derivation begins; the closed form works without it.
+SymPy is imported where a derivation begins (``derivation``); the closed form works without it.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
 class PlanarArm:
     """A planar 2R arm with point masses at the ends of its links, in closed form; q_1 is measured from the horizontal.
 
-    The course, section 01. ``q``, ``qd`` and ``qdd`` of its methods have any batch shape (..., 2).
+    The course, between 4-11 and 4-12. ``q``, ``qd`` and ``qdd`` of its methods have any batch shape (..., 2).
     """
 
     L1: float  # m    length of the first link
