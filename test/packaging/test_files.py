@@ -35,6 +35,7 @@ ROSDEP_KEYS = {
     'numba': 'python3-numba',
     'numpy': 'python3-numpy',
     'scipy': 'python3-scipy',
+    'sympy': 'python3-sympy',
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
