@@ -1,7 +1,9 @@
 """The site: ``python -m sphinx -W --keep-going -n doc doc/_build``; nothing is fetched from the network."""
 
+import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -37,11 +39,24 @@ def setup(app):
 
 def inline_math(writer, node):
     """Write an equation of a line of text."""
-    writer.body.append(tex2mathml(node.astext(), as_block=False))
+    writer.body.append(mathml(node.astext(), as_block=False))
     raise SkipNode
 
 
 def block_math(writer, node):
     """Write an equation between paragraphs."""
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    writer.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
     raise SkipNode
+
+
+def mathml(equation, as_block):
+    """Return MathML of LaTeX. The index of a letter with dots is beside it; docutils puts it below."""
+    text = re.sub(' xmlns="[^"]*"', '', tex2mathml(equation, as_block=as_block))
+    math = ElementTree.fromstring(text)
+    for element in list(math.iter('munderover')):
+        base, index, accent = element
+        if base.tag == 'mi':
+            dotted = ElementTree.Element('mover', accent='true')
+            dotted.extend([base, accent])
+            element.tag, element[:] = 'msub', [dotted, index]
+    return ElementTree.tostring(math, encoding='unicode')

@@ -5,9 +5,9 @@ base, which is n + 1. Velocities run from body k + 1 to body k by phi*(k + 1, k)
 vector is (angular, linear) or (moment, force) at the origin O_k of its body, in the body's axes. A star is the
 transpose. Accelerations are the classical ones, the time derivatives of (w, v): unlike the spatial ones of ``spatial``.
 
-- Paper: "high-efficiency robot dynamics modelling based on spatial operator algebra" (Chinese), eq. 1 to 7: inverse
-  dynamics T = M thdd + C + J* f(0), M = H phi M phi* H*. It has neither gravity nor rotors: gravity is added as
-  a fictitious acceleration of the base, rotor inertia as a diagonal matrix.
+- "The paper": one in Chinese on efficient inverse dynamics of robots by spatial operator algebra, with a planar 6R arm,
+  eq. 1 to 7: T = M thdd + C + J* f(0), M = H phi M phi* H*. It has neither gravity nor rotors: gravity is added as a
+  fictitious acceleration of the base, rotor inertia as a diagonal matrix.
 - Rodriguez, Jain & Kreutz-Delgado 1991: innovations factorisation of M and of its inverse.
 - Featherstone & Orin 2000, section 3.5: its P^-1 is phi*, its M = H' P^-T I P^-1 H is eq. 2 of the paper.
 
