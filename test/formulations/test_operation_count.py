@@ -144,13 +144,13 @@ def test_recursions_are_linear_in_the_number_of_joints():
 
     def multiplications(formulation, n):
         joints = [f'joint_{i}' for i in range(n + 1, 7)]
-        robot = chains.planar_6r().with_locked_joints(dict.fromkeys(joints, 0.3)) if joints else chains.planar_6r()
+        robot = chains.planar_6r().with_locked_joints(dict.fromkeys(joints, 0.3))
         assert robot.nv == n
         return operation_count(formulation, robot, *np.full((3, n), 0.4)).dense.multiplications
 
     linear = [spatial.inverse_dynamics, operators.inverse_dynamics, forward.by_articulated_bodies]
     for formulation, expected in [*((f, True) for f in linear), (forward.by_inverse_dynamics, False)]:
-        counts = [multiplications(formulation, n) for n in (3, 4, 5, 6)]
+        counts = [multiplications(formulation, n) for n in (2, 3, 4)]
         assert (np.diff(counts, 2) == 0).all() == expected, formulation.__name__
 
 
