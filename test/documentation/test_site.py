@@ -61,6 +61,14 @@ def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):
         assert [address for address in resources.addresses if '//' in address] == [], page.name
 
 
+def test_equations_are_drawn_without_a_script(site):
+    """Each is MathML, and no dollar sign is left."""
+    source = (ROOT / 'doc' / 'formulations' / 'spatial.md').read_text(encoding='utf-8')
+    page = (site / 'formulations' / 'spatial.html').read_text(encoding='utf-8')
+    assert page.count('<math') == len(re.findall(r'\$\$[^$]+\$\$|\$[^$]+\$', source)) > 20
+    assert '$' not in re.sub('<script.*?</script>', '', page, flags=re.DOTALL)
+
+
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'with_payload', 'joint_names'])
 def test_the_api_follows_the_code(site, name):
     text = (site / 'api' / 'robot.html').read_text(encoding='utf-8')
