@@ -23,7 +23,7 @@ from robot_dynamics_ros.robot import Robot
 
 
 class Chain(NamedTuple):
-    """Operators of the bodies at q; index k is the body's number, 1 the tip; index 0 is not used."""
+    """Operators of the bodies at q; index k is the body's number, 1 the tip; index 0 is zero."""
 
     R: list  # (3, 3)     axes of body k -> axes of body k + 1
     phi: list  # (6, 6)   phi(k + 1, k): force at O_k -> force at O_k+1
@@ -44,7 +44,9 @@ class Factors(NamedTuple):
 
     L: np.ndarray  # (n, n)           1 + H phi K, lower triangular
     L_inverse: np.ndarray  # (n, n)   1 - H psi K
-    D: np.ndarray  # (n,)             inertia that joint k accelerates while those before it, at the base, are held
+    D: (
+        np.ndarray
+    )  # (n,)             inertia that joint k accelerates: joints to the base are held, those to the tip free
 
 
 def inverse_dynamics(robot: Robot | KinematicTree, q, qd, qdd, tip_wrench=None) -> np.ndarray:
@@ -169,7 +171,7 @@ def factors(robot: Robot | KinematicTree, q) -> Factors:
 
 def chain_at(tree: KinematicTree, q) -> Chain:
     """Return the operators of the bodies of ``tree`` at q (n,), the tip first."""
-    chain = Chain([np.eye(3)], [np.zeros((6, 6))], [np.zeros(6)], [np.zeros((6, 6))], [0.0])
+    chain = Chain([np.zeros((3, 3))], [np.zeros((6, 6))], [np.zeros(6)], [np.zeros((6, 6))], [0.0])
     for i in range(tree.n, 0, -1):
         R, l = tree.placement(i, q[i - 1])
         # phi(k + 1, k) = [ R  l~ R ]   l from O_k+1 to O_k, in axes of body k + 1
@@ -244,7 +246,7 @@ def tip_force(R: list, f) -> np.ndarray:
 
 
 def tip_first(vector) -> list:
-    """Return the entries of a joint vector (n,) by numbers of bodies; index 0 is not used."""
+    """Return the entries of a joint vector (n,) by numbers of bodies; index 0 is zero."""
     return [0.0, *vector[::-1]]
 
 
