@@ -27,6 +27,8 @@ EXTRAS = {
     'sim': ['mujoco>=3.3'],
     'plot': ['matplotlib>=3.5'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
+    # Derivations of formulations/lagrange.py.
+    'symbolic': ['sympy>=1.12'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],
 }

@@ -13,7 +13,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.compiler.emit import count
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formulations import forward, operators, spatial
+from robot_dynamics_ros.formulations import forward, newton_euler, operators, screws, spatial, stacked
 from robot_dynamics_ros.formulations.operation_count import CountedNumber, Tally, operation_count
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
@@ -87,9 +87,10 @@ def test_every_operation_has_its_value_and_its_count():
     assert len(tally.angles) == 2
 
 
-@pytest.mark.parametrize(
-    'formulation', [spatial.inverse_dynamics, operators.inverse_dynamics, *forward.METHODS], ids=lambda f: f.__name__
-)
+OF_ARMS = [module.inverse_dynamics for module in (newton_euler, screws, stacked, spatial, operators)]
+
+
+@pytest.mark.parametrize('formulation', [*OF_ARMS, *forward.METHODS], ids=lambda f: f'{f.__module__}.{f.__name__}')
 def test_a_run_that_counts_has_the_same_result(formulation):
     q, qd, last, wrench = chains.random_motion(ARM, 3)
     run = operation_count(formulation, ARM, q, qd, last, tip_wrench=wrench)

@@ -67,7 +67,13 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
     library = distributions(setup_arguments['install_requires'])
     extras = {name: distributions(given) for name, given in setup_arguments['extras_require'].items()}
     assert library == {'numpy', 'numba', 'PyYAML', 'defusedxml'}
-    assert extras == {'sim': {'mujoco'}, 'plot': {'matplotlib'}, 'bag': {'rosbags', 'scipy'}, 'test': {'pytest'}}
+    assert extras == {
+        'sim': {'mujoco'},
+        'plot': {'matplotlib'},
+        'bag': {'rosbags', 'scipy'},
+        'symbolic': {'sympy'},
+        'test': {'pytest'},
+    }
     optional = set().union(*extras.values())
     for path in PACKAGE.rglob('*.py'):
         room = path.relative_to(PACKAGE).parts[0]
@@ -79,6 +85,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
             assert needed <= library | optional, where
         elif path.name == 'mjcf.py':
             assert needed <= library | {'mujoco'}, where
+        elif path.name == 'derivation.py':
+            assert needed <= library | {'sympy'}, where
         else:
             assert needed <= library, where
 
