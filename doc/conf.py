@@ -2,6 +2,7 @@
 
 import re
 import sys
+from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -44,14 +45,17 @@ def inline_math(writer, node):
 
 
 def block_math(writer, node):
-    """Write an equation between paragraphs."""
-    writer.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
+    """Write an equation between paragraphs, scrolled if it is wider than the page."""
+    equation = mathml(node.astext(), as_block=True)
+    writer.body.append(f'<div style="margin: 1rem 0; overflow: auto hidden">{equation}</div>')
     raise SkipNode
 
 
 def mathml(equation, as_block):
     """Return MathML of LaTeX. The index of a letter with dots is beside it; docutils puts it below."""
     text = re.sub(' xmlns="[^"]*"', '', tex2mathml(equation, as_block=as_block))
+    # names of characters that only HTML has
+    text = re.sub('&(?!lt;|gt;|amp;)[a-zA-Z]+;', lambda name: unescape(name[0]), text)
     math = ElementTree.fromstring(text)
     for element in list(math.iter('munderover')):
         base, index, accent = element
