@@ -25,7 +25,8 @@ def check(method, robot: Robot, seed: int) -> None:
     tau = chains.expected_torques(robot, q, qd, qdd, wrench)
     found = method(robot, q, qd, tau, wrench)
     assert chains.disagreement(found, qdd) < AGREEMENT, robot.name
-    expected = robot.forward_dynamics(q, qd, tau, wrenches={robot.link_names[-1]: wrench})
+    # the wrench as torques J' F
+    expected = robot.forward_dynamics(q, qd, tau + robot.jacobian(q, robot.link_names[-1]).T @ wrench)
     assert chains.disagreement(found, expected) < AGREEMENT, robot.name
 
 
