@@ -12,15 +12,15 @@ METHOD = 'DOP853'
 
 
 def adaptive_motion(setup: Setup, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q (count, samples, nq), qd and work (count, samples) of all states, one after the other.
+    """Return q (samples, count, nq), qd and work (samples, count) of all states, one after the other.
 
     ``tolerance`` bounds the estimated error of a step, relative to each coordinate and in SI units. Quaternions are
     integrated as four coordinates and normalised wherever they are used. A held torque is constant during each step of
     the plan, where the integration begins anew. ArgumentError names the time at which the state is not finite.
     """
     q, qd, work = setup.samples()
-    for b in range(len(q)):
-        _Motion(setup, b, tolerance).write(q[b], qd[b], work[b])
+    for b in range(len(setup.q)):
+        _Motion(setup, b, tolerance).write(q[:, b], qd[:, b], work[:, b])
     return q, qd, work
 
 
@@ -74,11 +74,10 @@ class _Motion:
     def _derivative(self, t: float, y) -> np.ndarray:
         """Return dy/dt."""
         q, qd, x, setup = self._position(y), y[self._nq : -1], self._buffers, self._setup
-        x.qd_s[:] = qd
         x.tau[:] = self._held if setup.torque.is_held else self._torque_at(t, y)
         net = x.tau
         if setup.plan.friction:
-            subtract_friction(setup.robot.friction, x)
+            subtract_friction(setup.robot.friction, x, qd)
             net = x.net
         qdd = setup.forward_dynamics(t, q[None], qd[None], net[None], slice(self._b, self._b + 1))[0]
         return np.concatenate([derivative(self._arrays, q, qd), qdd, [net @ qd]])

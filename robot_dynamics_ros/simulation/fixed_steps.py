@@ -19,7 +19,7 @@ BLOCK = 64
 
 
 def fixed_motion(setup: Setup, threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q (count, samples, nq), qd and work (count, samples) of all states, by ``threads`` cores (None: all).
+    """Return q (samples, count, nq), qd and work (samples, count) of all states, by ``threads`` cores (None: all).
 
     ArgumentError names the time at which a state is not finite.
     """
@@ -63,23 +63,33 @@ def _compute(setup: Setup, blocks: list[slice], samples: tuple[np.ndarray, np.nd
     for states in blocks:
         by_blocks = forward.blocks != 0 and states.stop - states.start >= forward.lanes
         x = buffers_of(setup, states, forward.lanes if by_blocks else 1)
-        count = len(x.work)
+        count = len(x.qd) // robot.nv
         applied = x.net if plan.friction else x.tau
         rows = np.zeros((count, wrenches.shape[1]))
         rows[: states.stop - states.start] = wrenches[states]
         calls = Calls(
             forward=forward.blocks if by_blocks else forward.rows,
             forward_last=0 if by_blocks else forward.context,
-            vectors=np.array([array.ctypes.data for array in (x.q_s, x.qd_s, applied, rows)]),
+            start=np.array([array.ctypes.data for array in (x.q, x.qd, applied, rows)]),
+            stage=np.array([array.ctypes.data for array in (x.q_s, x.qd_s, applied, rows)]),
             inverse=inverse.rows if inverse else 0,
             inverse_last=inverse.context if inverse else 0,
-            positions=np.array([x.q.ctypes.data]),
             load=evaluator.load,
             states=count,
         )
         some = torque.rows if len(torque.rows) == 1 else torque.rows[states]
-        written = (array[states] for array in samples)
-        step = time_steps.trajectory(robot.model.arrays, plan, x, calls, some, robot.friction, setup.stops, *written)
+        step = time_steps.trajectory(
+            robot.model.arrays,
+            plan,
+            x,
+            calls,
+            some,
+            robot.friction,
+            setup.stops,
+            states.start,
+            states.stop - states.start,
+            *(array.reshape(len(array), -1) for array in samples),
+        )
         if step:
             raise _divergence(setup, x, step, states.start)
 
@@ -89,34 +99,34 @@ def _step_by_step(setup: Setup, q: np.ndarray, qd: np.ndarray, work: np.ndarray)
     robot, plan, torque, everything = setup.robot, setup.plan, setup.torque, slice(0, len(setup.q))
     arrays, nv = robot.model.arrays, robot.nv
     x = buffers_of(setup, everything, 1)
-    position, velocity, tau, net, qdd = (
-        rows.reshape(len(setup.q), -1) for rows in (x.q_s, x.qd_s, x.tau, x.net, x.qdd)
-    )
+    of_x = Buffers(*(rows.reshape(len(setup.q), -1) for rows in x))
     for k in range(plan.steps):
         for s, node in enumerate(plan.nodes):
             t = plan.h * (k + node)
-            time_steps.begin_stage(arrays, plan, x, node)
+            if s > 0:
+                time_steps.begin_stage(arrays, plan, x, s)
+            position, velocity = (of_x.q_s, of_x.qd_s) if s > 0 else (of_x.q, of_x.qd)
             if s == 0 or not torque.is_held:
-                tau[:] = torque(t, position, velocity)
+                of_x.tau[:] = torque(t, position, velocity)
             if plan.friction:
-                time_steps.subtract_friction(robot.friction, x)
-            applied = net if plan.friction else tau
-            setup.forward_dynamics(t, position, velocity, applied, everything, qdd)
+                time_steps.subtract_friction(robot.friction, x, velocity.ravel())
+            applied = of_x.net if plan.friction else of_x.tau
+            setup.forward_dynamics(t, position, velocity, applied, everything, of_x.qdd)
             time_steps.end_stage(arrays, plan, x, s)
-        if not time_steps.end_step(arrays, plan, x):
-            raise _divergence(setup, x, k + 1, 0)
+        time_steps.end_step(arrays, plan, x)
         if plan.limits and time_steps.is_beyond(setup.stops, x, nv):
-            x.M_inv[:] = robot.mass_matrix_inverse(x.q.reshape(position.shape)).ravel()
+            x.M_inv[:] = robot.mass_matrix_inverse(of_x.q).ravel()
             time_steps.stop(setup.stops, x, nv)
         if (k + 1) % plan.every == 0:
+            if not np.isfinite(x.qd).all():
+                raise _divergence(setup, x, k + 1, 0)
             sample = (k + 1) // plan.every
-            q[:, sample], qd[:, sample] = x.q.reshape(position.shape), x.qd.reshape(velocity.shape)
-            work[:, sample] = x.work
+            q[sample], qd[sample], work[sample] = of_x.q, of_x.qd, of_x.work.sum(axis=1)
 
 
 def _divergence(setup: Setup, x: Buffers, step: int, first: int) -> ArgumentError:
     """Return the error for a state that is not finite after a step; ``first`` is the number of the first state."""
-    finite = np.isfinite(x.qd.reshape(len(x.work), -1)).all(axis=1)
+    finite = np.isfinite(x.qd.reshape(-1, setup.robot.nv)).all(axis=1)
     state = f' of start state {first + int(np.argmin(finite))}' if len(setup.q) > 1 else ''
     return ArgumentError(
         f'simulation: the state{state} is not finite after {step * setup.plan.h:g} s; choose a smaller step than '

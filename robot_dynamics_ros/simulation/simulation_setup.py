@@ -24,12 +24,11 @@ class Setup:
     reference_frame: str
 
     def samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return arrays for q (count, samples, nq), qd and work (count, samples), with the start in the first ones."""
+        """Return arrays for q (samples, count, nq), qd and work (samples, count), with the start in the first ones."""
         count, samples = len(self.q), self.plan.steps // self.plan.every + 1
-        q, qd = (np.empty((count, samples, rows.shape[1])) for rows in (self.q, self.qd))
-        work = np.zeros((count, samples))
-        q[:, 0], qd[:, 0] = self.q, self.qd
-        return q, qd, work
+        q, qd = (np.empty((samples, *rows.shape)) for rows in (self.q, self.qd))
+        q[0], qd[0] = self.q, self.qd
+        return q, qd, np.zeros((samples, count))
 
     def forward_dynamics(self, t: float, q, qd, tau, states: slice, out=None) -> np.ndarray:
         """Return qdd (count, nv) of some of the states at the time t (s), which an error names."""
@@ -52,8 +51,7 @@ def buffers_of(setup: Setup, states: slice, multiple: int) -> Buffers:
     rows = np.concatenate([rows, np.full(-len(rows) % multiple, rows[-1])])
     count, nv = len(rows), setup.robot.nv
     q, qd = setup.q[rows].ravel(), setup.qd[rows].ravel()
-    rates = np.zeros((8, count * nv))
-    qd_s, u, K, qdd, tau, net, dq, dqd = rates
-    qd_s[:] = qd
+    rates = np.zeros((9, count * nv))
+    qd_s, u, K, qdd, tau, net, dq, dqd, work = rates
     inverse = np.zeros(count * nv * nv if setup.plan.limits else 0)
-    return Buffers(q, qd, q.copy(), qd_s, u, K, qdd, tau, net, dq, dqd, np.zeros(count), inverse)
+    return Buffers(q, qd, q.copy(), qd_s, u, K, qdd, tau, net, dq, dqd, work, inverse)

@@ -140,7 +140,8 @@ def simulate(
     else:
         samples = fixed_motion(setup, threads)
     t = plan.h * plan.every * np.arange(steps // every + 1)
-    return SimulationResult(robot, t, *(array.reshape(*batch, *array.shape[1:]) for array in samples))
+    in_order = (np.moveaxis(array, 0, 1) for array in samples)
+    return SimulationResult(robot, t, *(array.reshape(*batch, *array.shape[1:]) for array in in_order))
 
 
 def _check_positive(name: str, value) -> None:

@@ -46,7 +46,7 @@ class Buffers(NamedTuple):
     net: np.ndarray  # (count nv)    applied torque minus friction
     dq: np.ndarray  # (count nv)     h times the weighted sum of K
     dqd: np.ndarray  # (count nv)    h times the weighted sum of qdd
-    work: np.ndarray  # (count)      J, of net since the start
+    work: np.ndarray  # (count nv)   J, of net since the start
     M_inv: np.ndarray  # (count nv nv), or (0) without limits
 
 
@@ -64,36 +64,42 @@ class Calls(NamedTuple):
     """Code of forward dynamics and of the inverse mass matrix for the rows of ``Buffers``; see ``array_call.Rows``."""
 
     forward: int
-    forward_last: int
-    vectors: np.ndarray  # (3 or 4,) int64   addresses of q_s, qd_s, the torque, and wrenches
+    forward_last: int  # argument of that code
+    start: np.ndarray  # (3 or 4,) int64     addresses of q, qd, the torque, and wrenches
+    stage: np.ndarray  # (3 or 4,) int64     the same with q_s and qd_s
     inverse: int
     inverse_last: int
-    positions: np.ndarray  # (1,) int64      address of q
     load: np.ndarray  # (19,)
     states: int
 
 
 @kernel
-def _begin_stage(model, plan, x, node):
-    """Write q_s, qd_s and u: the state of a stage, at ``node`` of the step."""
-    step = plan.h * node
-    if plan.elementary:
-        # q_s = q + h node qd_s,  qd_s = qd + h node qdd of the stage before
-        for k in range(x.q.shape[0]):
-            x.q_s[k] = x.q[k] + step * x.qd_s[k]
-            x.qd_s[k] = x.qd[k] + step * x.qdd[k]
-    else:
-        # u = h node K,  q_s = q (+) u
-        nv = model.S.shape[0] - 1
-        for k in range(x.qd.shape[0]):
-            x.u[k] = step * x.K[k]
-            x.qd_s[k] = x.qd[k] + step * x.qdd[k]
-        _move(model, nv, x.q, x.u, x.q_s)
+def _add(x, a, y, result):
+    """Write result = x + a y; one loop for one sum, which LLVM makes vector instructions of."""
+    for k in range(result.shape[0]):
+        result[k] = x[k] + a * y[k]
 
 
 @kernel
-def _move(model, nv, q, u, end):
+def _begin_stage(model, plan, x, s):
+    """Write q_s, qd_s and u: the state of stage ``s``; the first one begins at q and qd."""
+    step = plan.h * plan.nodes[s]
+    if plan.elementary:
+        # q_s = q + h node qd_s of the stage before
+        _add(x.q, step, x.qd if s == 1 else x.qd_s, x.q_s)
+    else:
+        # u = h node K,  q_s = q (+) u
+        for k in range(x.qd.shape[0]):
+            x.u[k] = step * x.K[k]
+        _move(model, x.q, x.u, x.q_s)
+    # qd_s = qd + h node qdd of the stage before
+    _add(x.qd, step, x.qdd, x.qd_s)
+
+
+@kernel
+def _move(model, q, u, end):
     """Write the positions ``end`` after steps u from q, all in flat rows."""
+    nv = model.S.shape[0] - 1
     count = u.shape[0] // nv
     nq = q.shape[0] // count
     for b in range(count):
@@ -101,10 +107,10 @@ def _move(model, nv, q, u, end):
 
 
 @kernel
-def _subtract_friction(friction, x):
-    """Write net, the torque that the joints transmit: net + friction(qd_s, net) = tau."""
+def _subtract_friction(friction, x, qd):
+    """Write net, the torque that the joints transmit at qd: net + friction(qd, net) = tau."""
     nv = friction.load.shape[0]
-    for b in range(x.work.shape[0]):
+    for b in range(qd.shape[0] // nv):
         for i in range(nv):
             still = friction_of(
                 friction.viscous[i],
@@ -114,13 +120,11 @@ def _subtract_friction(friction, x):
                 friction.stribeck[i],
                 friction.stribeck_velocity[i],
                 0.0,
-                x.qd_s[b * nv + i],
+                qd[b * nv + i],
                 0.0,
             )
             # load sign(qd), friction per transmitted torque
-            ratio = friction_of(
-                0.0, 0.0, 0.0, friction.transition[i], 0.0, 1.0, friction.load[i], x.qd_s[b * nv + i], 1.0
-            )
+            ratio = friction_of(0.0, 0.0, 0.0, friction.transition[i], 0.0, 1.0, friction.load[i], qd[b * nv + i], 1.0)
             rest = x.tau[b * nv + i] - still
             x.net[b * nv + i] = rest / (1.0 + (ratio if rest > 0.0 else -ratio))
 
@@ -128,52 +132,56 @@ def _subtract_friction(friction, x):
 @kernel
 def _end_stage(model, plan, x, s):
     """Write or increase the sums dq, dqd and work by those of stage ``s``, once its qdd is known."""
-    step, nv = plan.h * plan.weights[s], model.S.shape[0] - 1
-    if not plan.elementary:
-        for b in range(x.work.shape[0]):
+    step, qd = plan.h * plan.weights[s], x.qd if s == 0 else x.qd_s
+    if plan.elementary:
+        K = qd
+    else:
+        K, nv = x.K, model.S.shape[0] - 1
+        for b in range(qd.shape[0] // nv):
             i, j = b * nv, (b + 1) * nv
-            step_velocity(model, x.u[i:j], x.qd_s[i:j], x.K[i:j])
-    K = x.qd_s if plan.elementary else x.K
+            step_velocity(model, x.u[i:j], qd[i:j], K[i:j])
     if s == 0:
         for k in range(x.qd.shape[0]):
             x.dq[k] = step * K[k]
+        for k in range(x.qd.shape[0]):
             x.dqd[k] = step * x.qdd[k]
     else:
-        for k in range(x.qd.shape[0]):
-            x.dq[k] = x.dq[k] + step * K[k]
-            x.dqd[k] = x.dqd[k] + step * x.qdd[k]
+        _add(x.dq, step, K, x.dq)
+        _add(x.dqd, step, x.qdd, x.dqd)
     if plan.work:
         net = x.net if plan.friction else x.tau
-        for b in range(x.work.shape[0]):
-            power = 0.0
-            for k in range(b * nv, (b + 1) * nv):
-                power = power + net[k] * x.qd_s[k]
-            x.work[b] = x.work[b] + step * power
+        for k in range(x.qd.shape[0]):
+            x.work[k] = x.work[k] + step * net[k] * qd[k]
 
 
 @kernel
 def _end_step(model, plan, x):
-    """Write q and qd after the step; return whether all velocities are finite."""
-    bad = 0
-    for k in range(x.qd.shape[0]):
-        x.qd[k] = x.qd[k] + x.dqd[k]
-        bad |= x.qd[k] * 0.0 != 0.0
+    """Write q and qd after the step."""
+    _add(x.qd, 1.0, x.dqd, x.qd)
     if plan.semi_implicit:
         for k in range(x.qd.shape[0]):
             x.dq[k] = plan.h * x.qd[k]
     if plan.elementary:
-        for k in range(x.q.shape[0]):
-            x.q[k] = x.q[k] + x.dq[k]
+        _add(x.q, 1.0, x.dq, x.q)
     else:
-        _move(model, model.S.shape[0] - 1, x.q, x.dq, x.q)
-    return bad == 0
+        _move(model, x.q, x.dq, x.q)
+
+
+@kernel
+def _is_finite(x):
+    """Return whether all velocities are finite; those of a state that diverges stay infinite or NaN."""
+    wrong = 0
+    for k in range(x.qd.shape[0]):
+        wrong += x.qd[k] - x.qd[k] != 0.0
+    return wrong == 0
 
 
 @kernel
 def _is_beyond(stops, x, nv):
     """Return whether a joint is beyond its position limits."""
-    nq = x.q.shape[0] // x.work.shape[0]
-    for b in range(x.work.shape[0]):
+    count = x.qd.shape[0] // nv
+    nq = x.q.shape[0] // count
+    for b in range(count):
         for j in range(stops.lower.shape[0]):
             position = x.q[b * nq + stops.coordinates[j]]
             if position < stops.lower[j] or position > stops.upper[j]:
@@ -188,8 +196,9 @@ def _stop(stops, x, nv):
     A joint that moves outwards at its limit gets the impulse p that reverses its velocity, times the restitution:
     qd = qd - M^-1 e p, p = (1 + restitution) qd_j / (M^-1)_jj, M^-1 at the position before. Other joints follow.
     """
-    nq, size = x.q.shape[0] // x.work.shape[0], nv * nv
-    for b in range(x.work.shape[0]):
+    count, size = x.qd.shape[0] // nv, nv * nv
+    nq = x.q.shape[0] // count
+    for b in range(count):
         for j in range(stops.lower.shape[0]):
             position = x.q[b * nq + stops.coordinates[j]]
             x.q[b * nq + stops.coordinates[j]] = min(max(position, stops.lower[j]), stops.upper[j])
@@ -209,51 +218,58 @@ def _stop(stops, x, nv):
 
 
 @entry
-def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work):
-    """Write q (count, samples, nq), qd and work (count, samples) of all steps; return 0, or the step that diverges.
+def trajectory(model, plan, x, calls, torque, friction, stops, first, count, q, qd, work):
+    """Write q (samples, all nq), qd (samples, all nv) and work (samples, all) of all steps of ``count`` states.
 
-    ``torque`` (1 or count, 1 or steps, nv) is held during each step. ``x`` has the states at the start; its further
-    rows are copies that complete a block.
+    ``first`` is the number of their first state among all. ``torque`` (1 or count, 1 or steps, nv) is held during each
+    step. ``x`` has the states at the start; its further rows are copies that complete a block. Returns 0, or the step
+    of the first sample that is not finite.
     """
-    nq, nv = q.shape[2], qd.shape[2]
+    nv = model.S.shape[0] - 1
+    nq = x.q.shape[0] // (x.qd.shape[0] // nv)
     for k in range(plan.steps):
         if plan.work and (k == 0 or torque.shape[1] > 1):
-            for b in range(x.work.shape[0]):
+            for b in range(x.qd.shape[0] // nv):
                 row = min(b, torque.shape[0] - 1)
                 for i in range(nv):
                     x.tau[b * nv + i] = torque[row, min(k, torque.shape[1] - 1), i]
         for s in range(plan.nodes.shape[0]):
-            _begin_stage(model, plan, x, plan.nodes[s])
+            if s > 0:
+                _begin_stage(model, plan, x, s)
             if plan.friction:
-                _subtract_friction(friction, x)
-            call_rows(calls.forward, calls.vectors, calls.load, x.qdd, calls.states, calls.forward_last)
+                _subtract_friction(friction, x, x.qd if s == 0 else x.qd_s)
+            vectors = calls.start if s == 0 else calls.stage
+            call_rows(calls.forward, vectors, calls.load, x.qdd, calls.states, calls.forward_last)
             _end_stage(model, plan, x, s)
-        if not _end_step(model, plan, x):
-            return k + 1
+        _end_step(model, plan, x)
         if plan.limits and _is_beyond(stops, x, nv):
-            call_rows(calls.inverse, calls.positions, calls.load, x.M_inv, calls.states, calls.inverse_last)
+            call_rows(calls.inverse, calls.start, calls.load, x.M_inv, calls.states, calls.inverse_last)
             _stop(stops, x, nv)
         if (k + 1) % plan.every == 0:
+            if not _is_finite(x):
+                return k + 1
             sample = (k + 1) // plan.every
-            for b in range(q.shape[0]):
-                for i in range(nq):
-                    q[b, sample, i] = x.q[b * nq + i]
-                for i in range(nv):
-                    qd[b, sample, i] = x.qd[b * nv + i]
-                work[b, sample] = x.work[b]
+            for i in range(count * nq):
+                q[sample, first * nq + i] = x.q[i]
+            for i in range(count * nv):
+                qd[sample, first * nv + i] = x.qd[i]
+            if plan.work:
+                for b in range(count):
+                    for i in range(nv):
+                        work[sample, first + b] += x.work[b * nv + i]
     return 0
 
 
 @entry
-def begin_stage(model, plan, x, node):
+def begin_stage(model, plan, x, s):
     """Write the state of a stage."""
-    _begin_stage(model, plan, x, node)
+    _begin_stage(model, plan, x, s)
 
 
 @entry
-def subtract_friction(friction, x):
+def subtract_friction(friction, x, qd):
     """Write the torque that the joints transmit."""
-    _subtract_friction(friction, x)
+    _subtract_friction(friction, x, qd)
 
 
 @entry
@@ -264,8 +280,8 @@ def end_stage(model, plan, x, s):
 
 @entry
 def end_step(model, plan, x):
-    """Write the state after the step; return whether all velocities are finite."""
-    return _end_step(model, plan, x)
+    """Write the state after the step."""
+    _end_step(model, plan, x)
 
 
 @entry
