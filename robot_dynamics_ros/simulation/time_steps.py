@@ -89,8 +89,9 @@ def _begin_stage(model, plan, x, s):
         _add(x.q, step, x.qd if s == 1 else x.qd_s, x.q_s)
     else:
         # u = h node K,  q_s = q (+) u
+        K = x.qd if s == 1 else x.K
         for k in range(x.qd.shape[0]):
-            x.u[k] = step * x.K[k]
+            x.u[k] = step * K[k]
         _move(model, x.q, x.u, x.q_s)
     # qd_s = qd + h node qdd of the stage before
     _add(x.qd, step, x.qdd, x.qd_s)
@@ -133,7 +134,8 @@ def _subtract_friction(friction, x, qd):
 def _end_stage(model, plan, x, s):
     """Write or increase the sums dq, dqd and work by those of stage ``s``, once its qdd is known."""
     step, qd = plan.h * plan.weights[s], x.qd if s == 0 else x.qd_s
-    if plan.elementary:
+    if plan.elementary or s == 0:
+        # u = 0
         K = qd
     else:
         K, nv = x.K, model.S.shape[0] - 1
