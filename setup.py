@@ -24,7 +24,7 @@ EXECUTABLES = [
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
 EXTRAS = {
-    'sim': ['mujoco>=3.3'],
+    'sim': ['mujoco>=3.3', 'scipy>=1.8'],
     'plot': ['matplotlib>=3.5'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
     # colcon test takes pytest where this names it.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.time_steps import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput
@@ -39,7 +39,7 @@ class Setup:
             wrenches = wrenches[states]
         try:
             return self.robot.forward_dynamics(q, qd, tau, wrenches, out, self.reference_frame)
-        except ArgumentError as error:
+        except (ArgumentError, ModelError) as error:
             raise ArgumentError(
                 f'simulation: the state is not finite at {t:g} s; choose a smaller step ({error})'
             ) from None

@@ -1,5 +1,6 @@
 """Time integration: orders of convergence, conserved quantities, closed forms, and the same bits by all ways."""
 
+import ctypes
 import dataclasses
 import time
 
@@ -11,14 +12,17 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.configuration import derivative
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.simulation import mujoco_arm, simulate
+from robot_dynamics_ros.simulation import fixed_steps, mujoco_arm, simulate, time_steps
 
 AUBO = Robot.named('aubo_i5')
 START = np.array([0.3, 0.8, -1.2, 0.5, 0.9, -0.4])
@@ -61,6 +65,7 @@ def state_of(robot, seed=3):
     return robot.random(rng), rng.uniform(-2.0, 2.0, robot.nv)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('kind', ['free', 'spherical', 'planar'])
 def test_order_of_convergence_on_the_manifold(kind):
     robot = floating(kind, (1.0, -3.0, 5.0))
@@ -112,6 +117,7 @@ def test_runge_kutta_of_mujoco_agrees():
     assert abs(result.q[-1] - START).max() > 0.3
 
 
+@pytest.mark.compiled
 def test_a_body_in_free_fall_follows_the_closed_form():
     """Its centre of mass on a parabola, momentum about it constant, its quaternion of length 1."""
     robot = general('free').with_gravity((1.0, -2.0, -9.0))
@@ -126,6 +132,7 @@ def test_a_body_in_free_fall_follows_the_closed_form():
     assert abs(result.momentum[-1] - result.momentum[0]).max() > 1.0
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('method', ['rk4', 'adaptive'])
 def test_momentum_and_energy_of_a_floating_robot(method):
     """Inner torques change the energy by their work, and no momentum."""
@@ -155,6 +162,7 @@ def with_friction(robot, load=0.2) -> Robot:
     return Robot(dataclasses.replace(model, friction=friction)).with_gravity(robot.gravity)
 
 
+@pytest.mark.compiled
 def test_energy_changes_by_the_work_of_torque_and_friction():
     robot = with_friction(one('continuous'))
     result = simulate(robot, [0.4], [3.0], [1.0], duration=1.0, friction=True)
@@ -217,6 +225,7 @@ def test_the_same_bits_by_every_way(robot, method):
     assert generic.q.shape == (70, 5, robot.nq) and generic.energy.shape == (70, 5)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('frame', ['local', 'local_world_aligned'])
 def test_a_wrench_at_the_tip(frame):
     """A constant force does work along its path; a force in the link's axes turns with it."""
@@ -246,6 +255,7 @@ def limited() -> Robot:
     return Robot(Model.of('limited', 'base', joints))
 
 
+@pytest.mark.compiled
 def test_joints_stop_at_their_limits():
     robot = limited()
     result = simulate(robot, [0.0, 0.0], [3.0, 1.0], [20.0, 20.0], limits='stop', duration=2.0)
@@ -255,6 +265,7 @@ def test_joints_stop_at_their_limits():
     assert simulate(robot, [0.0, 0.0], [3.0, 1.0], [20.0, 20.0], duration=2.0).q.max() > 1.0
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])
 def test_joints_bounce_at_their_limits(binding):
     """Elastic impacts keep the kinetic energy though other joints change their velocities; half of it otherwise."""
@@ -269,6 +280,7 @@ def test_joints_bounce_at_their_limits(binding):
     assert (stepped.q == softer.q).all()
 
 
+@pytest.mark.compiled
 def test_adaptive_steps_agree_with_fixed_ones():
     robot = floating('free', (0.0, 0.0, -9.81))
     q, qd = state_of(robot)
@@ -302,6 +314,12 @@ def test_a_step_of_positions_is_that_of_integrate(kind):
     step = 0.1
     result = simulate(robot, q, qd, duration=step, step=step, method='euler')
     np.testing.assert_allclose(result.q[-1], robot.integrate(q, step * qd), atol=1e-13)
+    # of order 4 and of order 8
+    fourth, adaptive = (
+        simulate(robot, q, qd, duration=0.02, step=0.02, method=method) for method in ('rk4', 'adaptive')
+    )
+    np.testing.assert_allclose(fourth.q[-1], adaptive.q[-1], atol=1e-7)
+    np.testing.assert_allclose(fourth.qd[-1], adaptive.qd[-1], atol=1e-6)
 
 
 WRONG = {
@@ -372,3 +390,41 @@ def test_a_law_that_lacks_an_input_and_one_that_is_idle():
     assert (idle.q == free.q).all()
     with pytest.raises(ArgumentError, match='one state'):
         simulate(one('continuous'), [[0.0]], [0.0], law)
+
+
+@pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it')
+@pytest.mark.parametrize('friction', [False, True])
+def test_the_loop_as_plain_python(monkeypatch, friction):
+    """It computes what steps from Python do, for two blocks of states; machine code is replaced by methods."""
+    robot = with_friction(limited())
+    forward, inverse = 1, 2
+
+    def call(address, vectors, load, result, count, last):
+        sizes = (robot.nq, robot.nv, robot.nv)[: 3 if address == forward else 1]
+        rows = [
+            np.ctypeslib.as_array(ctypes.cast(int(start), ctypes.POINTER(ctypes.c_double)), (count, size))
+            for start, size in zip(vectors, sizes, strict=False)
+        ]
+        method = robot.forward_dynamics if address == forward else robot.mass_matrix_inverse
+        try:
+            result[:] = method(*rows).ravel()
+        except (ArgumentError, ModelError):
+            result[:] = np.nan
+
+    def code(self, key, evaluations, many):
+        return Rows([], (), 19, forward if key == 'forward_dynamics' else inverse, None)
+
+    q, qd = np.array([[0.4, 0.1], [0.0, 0.45], [-0.4, 0.0]]), np.array([[9.0, 0.0], [0.0, 9.0], [-9.0, 1.0]])
+    torque = np.random.default_rng(0).normal(size=(10, 2))
+    options = {'duration': 0.1, 'step': 0.01, 'every': 2, 'limits': 'bounce', 'friction': friction}
+    stepped = simulate(robot, q, qd, torque, **options)
+    monkeypatch.setattr(fixed_steps, 'BLOCK', 2)
+    monkeypatch.setattr(fixed_steps, 'is_possible', lambda: True)
+    monkeypatch.setattr(time_steps, 'call_rows', call)
+    monkeypatch.setattr(Evaluator, 'rows', code)
+    looped = simulate(robot, q, qd, torque, **options, threads=2)
+    assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
+    np.testing.assert_allclose(looped.work, stepped.work, atol=1e-12)
+    assert looped.q.max() <= 0.5 and (looped.qd[0, :, 0] < 0.0).any()
+    with pytest.raises(ArgumentError, match='of start state 1 is not finite after'):
+        simulate(robot, q, 1e30 * qd * [[0.0], [1.0], [0.0]], torque, duration=0.1, step=0.01, method='euler')
