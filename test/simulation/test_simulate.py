@@ -1,10 +1,9 @@
 """Time integration: orders of convergence, conserved quantities, closed forms, and the same bits by all ways."""
 
-import ctypes
-import dataclasses
 import time
 
 from support import random_trees as trees
+from support.simulated_robots import floating, limited, state_of, with_friction
 from support.small_robots import general, one
 
 import mujoco
@@ -12,17 +11,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.array_call import Rows
-from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
-from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.configuration import derivative
-from robot_dynamics_ros.model.inertial_parameters import ten_parameters
-from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.simulation import fixed_steps, mujoco_arm, simulate, time_steps
+from robot_dynamics_ros.simulation import mujoco_arm, simulate
 
 AUBO = Robot.named('aubo_i5')
 START = np.array([0.3, 0.8, -1.2, 0.5, 0.9, -0.4])
@@ -46,23 +38,6 @@ def test_order_of_convergence(method):
     steps = (64, 128, 256) if method == 'rk4' else (1024, 2048, 4096)
     order = slope(AUBO, START, 0.5 * np.ones(6), method, steps)
     assert order == pytest.approx(ORDERS[method], rel=0.05)
-
-
-def floating(kind='free', gravity=(0.0, 0.0, 0.0)) -> Robot:
-    """Return a body and an arm on it that swings, on a joint of a kind."""
-    body = ten_parameters(3.0, [0.1, -0.2, 0.05], np.diag([0.2, 0.3, 0.35]))
-    arm = ten_parameters(1.0, [0.3, 0.0, 0.1], np.diag([0.02, 0.05, 0.06]))
-    z = np.array([0.0, 0.0, 1.0])
-    joints = [
-        Joint('root', 'body', 'base', kind, z, np.eye(3), np.zeros(3), body),
-        Joint('swing', 'arm', 'body', 'revolute', np.array([0.0, 1.0, 0.0]), np.eye(3), 0.2 * z, arm),
-    ]
-    return Robot(Model.of('floating', 'base', joints)).with_gravity(gravity)
-
-
-def state_of(robot, seed=3):
-    rng = np.random.default_rng(seed)
-    return robot.random(rng), rng.uniform(-2.0, 2.0, robot.nv)
 
 
 @pytest.mark.compiled
@@ -153,15 +128,6 @@ def test_a_body_that_spins_about_its_axis_turns_by_the_exponential():
     np.testing.assert_allclose(result.q, expected, atol=1e-14)
 
 
-def with_friction(robot, load=0.2) -> Robot:
-    model = robot.model
-    full = np.full(robot.nv, 1.0)
-    friction = model.friction._replace(
-        viscous=0.5 * full, coulomb=0.4 * full, offset=0.1 * full, stribeck=0.3 * full, load=load * full
-    )
-    return Robot(dataclasses.replace(model, friction=friction)).with_gravity(robot.gravity)
-
-
 @pytest.mark.compiled
 def test_energy_changes_by_the_work_of_torque_and_friction():
     robot = with_friction(one('continuous'))
@@ -244,17 +210,6 @@ def test_a_wrench_at_the_tip(frame):
     np.testing.assert_allclose(array.q[0], result.q, atol=1e-13)
 
 
-def limited() -> Robot:
-    """Return two joints that hang, with limits of half a radian, in gravity."""
-    body = ten_parameters(1.0, [0.0, 0.0, -0.5], 0.02 * np.eye(3))
-    y = np.array([0.0, 1.0, 0.0])
-    joints = [
-        Joint('one', 'upper', 'base', 'revolute', y, np.eye(3), np.zeros(3), body, lower=-0.5, upper=0.5),
-        Joint('two', 'lower', 'upper', 'revolute', y, np.eye(3), np.array([0, 0, -1.0]), body, lower=np.nan, upper=0.5),
-    ]
-    return Robot(Model.of('limited', 'base', joints))
-
-
 @pytest.mark.compiled
 def test_joints_stop_at_their_limits():
     robot = limited()
@@ -270,7 +225,7 @@ def test_joints_stop_at_their_limits():
 def test_joints_bounce_at_their_limits(binding):
     """Elastic impacts keep the kinetic energy though other joints change their velocities; half of it otherwise."""
     robot = limited().with_gravity((0.0, 0.0, 0.0)).with_binding(binding)
-    options = {'limits': 'bounce', 'step': 1e-4, 'duration': 1.0}
+    options = {'limits': 'bounce', 'step': 5e-4, 'duration': 0.5}
     result = simulate(robot, [0.2, 0.1], [3.0, -1.0], restitution=1.0, **options)
     assert result.q[:, 0].max() == 0.5 and (result.qd[:, 0] < -1.0).any()
     assert abs(result.energy_drift).max() < 1e-2 * result.energy[0]
@@ -320,111 +275,3 @@ def test_a_step_of_positions_is_that_of_integrate(kind):
     )
     np.testing.assert_allclose(fourth.q[-1], adaptive.q[-1], atol=1e-7)
     np.testing.assert_allclose(fourth.qd[-1], adaptive.qd[-1], atol=1e-6)
-
-
-WRONG = {
-    'q0: expected shape': {'q0': np.zeros(3)},
-    'qd0[0]: nan is not finite': {'qd0': [np.nan, 0.0]},
-    'torque: expected 2 torques a row, got shape (3,)': {'torque': np.zeros(3)},
-    'torque: expected one row, or one for each of 100 steps, got shape (7, 2)': {'torque': np.zeros((7, 2))},
-    'torque: shape (3, 100, 2) does not broadcast': {'torque': np.zeros((3, 100, 2))},
-    'torque[1]: inf': {'torque': np.array([[0.0, np.inf]])},
-    'torque(0, q, qd): expected shape (2,), got (3,)': {'torque': lambda t, q, qd: np.zeros(3)},
-    'torque(0.05, q, qd)[0]: nan': {'torque': lambda t, q, qd: np.full(2, np.nan if t > 0.0499 else 0.0)},
-    'step: expected a positive number, got 0': {'step': 0},
-    'step: expected a positive number, got -0.1': {'step': -0.1},
-    'duration: expected a positive number, got inf': {'duration': np.inf},
-    'duration: expected a multiple of the step of 0.003 s, got 0.1 s': {'step': 0.003},
-    'method: expected one of euler': {'method': 'heun'},
-    'every: expected a divisor of 100 steps, got 7': {'every': 7},
-    "q0: joint 'two' is at 0.6, outside its limits of nan to 0.5": {'q0': [0.0, 0.6], 'limits': 'stop'},
-    'limits: expected one of stop': {'limits': 'ignore'},
-    "limits: 'stop' needs a fixed step": {'limits': 'stop', 'method': 'adaptive'},
-    'restitution: expected a number from 0 to 1': {'limits': 'bounce', 'restitution': 1.5},
-    'wrenches': {'wrenches': {'lower': np.zeros(5)}},
-    'no link': {'wrenches': {'hand': np.zeros(6)}},
-}
-
-
-@pytest.mark.parametrize('text', WRONG)
-def test_wrong_arguments_are_named(text):
-    options = {'q0': [0.0, 0.0], 'qd0': [0.0, 0.0], 'duration': 0.1, **WRONG[text]}
-    with pytest.raises((ArgumentError, KeyError)) as error:
-        simulate(limited(), options.pop('q0'), options.pop('qd0'), **options)
-    assert text.replace('[1]', '[0, 1]') in str(error.value) or text in str(error.value)
-
-
-@pytest.mark.parametrize('torque', [None, lambda t, q, qd: np.zeros(2)], ids=['compiled', 'stepped'])
-def test_a_state_that_diverges_is_reported_with_its_time(torque):
-    with pytest.raises(ArgumentError, match=r'not finite (after|at) [56] s'):
-        simulate(limited(), [0.1, 0.2], [50.0, -80.0], torque, duration=300.0, step=1.0, method='euler')
-
-
-def test_a_joint_that_cannot_move_is_named():
-    with pytest.raises(ModelError, match="joint 'a' has no inertia"):
-        simulate(Robot(Model.of('r', 'base', [Joint('a', 'b', 'base', 'revolute', np.array([0, 0, 1.0]), np.eye(3),
-                                                    np.zeros(3), np.zeros(10))])), [0.0], [0.0])  # fmt: skip
-    with pytest.raises(ArgumentError, match="friction: joint 'a' cannot move"):
-        simulate(with_friction(one('continuous'), load=1.0), [0.0], [0.0], friction=True)
-
-
-def test_a_law_that_lacks_an_input_and_one_that_is_idle():
-    class Law:
-        outcome = Outcome.INCOMPLETE
-
-        def torque(self, state, out):
-            out[:] = 7.0
-            return Result(self.outcome, 'no wind')
-
-        def warm_up(self): ...
-
-        def stop_following(self): ...
-
-        def set_back(self, now): ...
-
-    law = Law()
-    with pytest.raises(ArgumentError, match='no torque at 0 s: no wind'):
-        simulate(one('continuous'), [0.0], [0.0], law)
-    law.outcome = Outcome.IDLE
-    idle, free = (simulate(one('continuous'), [0.0], [1.0], torque, duration=0.1) for torque in (law, None))
-    assert (idle.q == free.q).all()
-    with pytest.raises(ArgumentError, match='one state'):
-        simulate(one('continuous'), [[0.0]], [0.0], law)
-
-
-@pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it')
-@pytest.mark.parametrize('friction', [False, True])
-def test_the_loop_as_plain_python(monkeypatch, friction):
-    """It computes what steps from Python do, for two blocks of states; machine code is replaced by methods."""
-    robot = with_friction(limited())
-    forward, inverse = 1, 2
-
-    def call(address, vectors, load, result, count, last):
-        sizes = (robot.nq, robot.nv, robot.nv)[: 3 if address == forward else 1]
-        rows = [
-            np.ctypeslib.as_array(ctypes.cast(int(start), ctypes.POINTER(ctypes.c_double)), (count, size))
-            for start, size in zip(vectors, sizes, strict=False)
-        ]
-        method = robot.forward_dynamics if address == forward else robot.mass_matrix_inverse
-        try:
-            result[:] = method(*rows).ravel()
-        except (ArgumentError, ModelError):
-            result[:] = np.nan
-
-    def code(self, key, evaluations, many):
-        return Rows([], (), 19, forward if key == 'forward_dynamics' else inverse, None)
-
-    q, qd = np.array([[0.4, 0.1], [0.0, 0.45], [-0.4, 0.0]]), np.array([[9.0, 0.0], [0.0, 9.0], [-9.0, 1.0]])
-    torque = np.random.default_rng(0).normal(size=(10, 2))
-    options = {'duration': 0.1, 'step': 0.01, 'every': 2, 'limits': 'bounce', 'friction': friction}
-    stepped = simulate(robot, q, qd, torque, **options)
-    monkeypatch.setattr(fixed_steps, 'BLOCK', 2)
-    monkeypatch.setattr(fixed_steps, 'is_possible', lambda: True)
-    monkeypatch.setattr(time_steps, 'call_rows', call)
-    monkeypatch.setattr(Evaluator, 'rows', code)
-    looped = simulate(robot, q, qd, torque, **options, threads=2)
-    assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
-    np.testing.assert_allclose(looped.work, stepped.work, atol=1e-12)
-    assert looped.q.max() <= 0.5 and (looped.qd[0, :, 0] < 0.0).any()
-    with pytest.raises(ArgumentError, match='of start state 1 is not finite after'):
-        simulate(robot, q, 1e30 * qd * [[0.0], [1.0], [0.0]], torque, duration=0.1, step=0.01, method='euler')
