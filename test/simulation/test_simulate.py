@@ -225,7 +225,7 @@ def test_joints_stop_at_their_limits():
 def test_joints_bounce_at_their_limits(binding):
     """Elastic impacts keep the kinetic energy though other joints change their velocities; half of it otherwise."""
     robot = limited().with_gravity((0.0, 0.0, 0.0)).with_binding(binding)
-    options = {'limits': 'bounce', 'step': 5e-4, 'duration': 0.5}
+    options = {'limits': 'bounce', 'step': 2e-4, 'duration': 0.5}
     result = simulate(robot, [0.2, 0.1], [3.0, -1.0], restitution=1.0, **options)
     assert result.q[:, 0].max() == 0.5 and (result.qd[:, 0] < -1.0).any()
     assert abs(result.energy_drift).max() < 1e-2 * result.energy[0]
