@@ -25,7 +25,8 @@ EXECUTABLES = [
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
 EXTRAS = {
     'sim': ['mujoco>=3.3'],
-    'plot': ['matplotlib>=3.5'],
+    'plot': ['matplotlib>=3.6', 'plotly>=6.3'],
+    'view': ['viser>=1.0'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],
@@ -41,7 +42,7 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml']},
+    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'tools/figure_page.html']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

@@ -38,7 +38,7 @@ ROSDEP_KEYS = {
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'mujoco', 'rosbags'}
+WITHOUT_KEY = {'mujoco', 'plotly', 'rosbags', 'viser'}
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
 
@@ -67,7 +67,13 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
     library = distributions(setup_arguments['install_requires'])
     extras = {name: distributions(given) for name, given in setup_arguments['extras_require'].items()}
     assert library == {'numpy', 'numba', 'PyYAML', 'defusedxml'}
-    assert extras == {'sim': {'mujoco'}, 'plot': {'matplotlib'}, 'bag': {'rosbags', 'scipy'}, 'test': {'pytest'}}
+    assert extras == {
+        'sim': {'mujoco'},
+        'plot': {'matplotlib', 'plotly'},
+        'view': {'viser'},
+        'bag': {'rosbags', 'scipy'},
+        'test': {'pytest'},
+    }
     optional = set().union(*extras.values())
     for path in PACKAGE.rglob('*.py'):
         room = path.relative_to(PACKAGE).parts[0]
@@ -90,7 +96,7 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
 
 
 def test_types_are_told_and_parameters_are_installed(setup_arguments):
-    files = ['py.typed', 'nodes/parameters.yaml']
+    files = ['py.typed', 'nodes/parameters.yaml', 'tools/figure_page.html']
     assert setup_arguments['package_data'] == {PACKAGE.name: files}
     assert all((PACKAGE / name).is_file() for name in files)
 
