@@ -26,7 +26,7 @@ LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
 EXTRAS = {
     'sim': ['mujoco>=3.3'],
     'plot': ['matplotlib>=3.6', 'plotly>=6.3'],
-    'view': ['viser>=1.0'],
+    'view': ['viser>=1.1', 'trimesh>=4.5', 'pycollada>=0.8'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],

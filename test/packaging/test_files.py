@@ -38,7 +38,7 @@ ROSDEP_KEYS = {
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'mujoco', 'plotly', 'rosbags', 'viser'}
+WITHOUT_KEY = {'mujoco', 'plotly', 'rosbags', 'trimesh', 'viser'}
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
 
@@ -70,7 +70,7 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
     assert extras == {
         'sim': {'mujoco'},
         'plot': {'matplotlib', 'plotly'},
-        'view': {'viser'},
+        'view': {'pycollada', 'trimesh', 'viser'},
         'bag': {'rosbags', 'scipy'},
         'test': {'pytest'},
     }

@@ -37,7 +37,7 @@ class Watched:
 
     def __init__(self, browser, **context):
         """Open an empty page in a browser context of its own."""
-        self.page = browser.new_context(viewport={'width': 1280, 'height': 900}, **context).new_page()
+        self.page = browser.new_context(**{'viewport': {'width': 1280, 'height': 900}} | context).new_page()
         self.requests: list[str] = []
         self.console: list[str] = []
         self.page.on('request', lambda request: self.requests.append(request.url))
