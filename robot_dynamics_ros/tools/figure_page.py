@@ -35,8 +35,7 @@ def write_page(path: Path, title: str, figures: Sequence[Figure]) -> None:
         sections='\n'.join(
             f'<h2>{html.escape(figure.title)}</h2>\n<div class="plot" id="{figure.name}"></div>' for figure in figures
         ),
-        # no text of a figure may end the element that contains it
-        figures=json.dumps([_figure(figure) for figure in figures]).replace('<', '\\u003c'),
+        figures=json.dumps([_figure(figure) for figure in figures]),
         library=get_plotlyjs(),
     )
     path.write_text(text, encoding='utf-8')
@@ -75,7 +74,7 @@ def _reading(axis: Axis) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a text in which plotly.js finds no tag, no formula and no placeholder."""
+    """Return a text in which plotly.js finds no tag, formula or placeholder, and a browser no end of its element."""
     return html.escape(text).replace('$', '&#36;').replace('%{', '%&#123;')
 
 
