@@ -119,7 +119,9 @@ class RobotScene:
                 if path.suffix.lstrip('.').lower() not in trimesh.available_formats():
                     return None
                 mesh = _mesh(shape.link, path)
-                return scene.add_mesh_simple(name, mesh.vertices * scale, mesh.faces, side='double', **common)
+                # a reflection turns triangles inside out
+                faces = mesh.faces if np.prod(scale) > 0.0 else mesh.faces[:, ::-1]
+                return scene.add_mesh_simple(name, mesh.vertices * scale, faces, **common)
 
 
 def _neighbours(robot: Robot) -> list[tuple[str, str]]:
