@@ -1,8 +1,12 @@
 """The view of a motion: the scene follows the robot's own poses, in Python and in a real browser."""
 
+import re
+import signal
+import subprocess
 import sys
 import time
 from itertools import pairwise
+from urllib.request import urlopen
 
 from support import small_robots
 from support.browser import Watched, playwright
@@ -129,6 +133,29 @@ def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'viser', None)
     with pytest.raises(DynamicsError, match='viewing a motion needs viser, which is not installed: pip install viser'):
         MotionView(ARM, T, Q)
+
+
+# a process in the background may ignore the signal
+SCRIPT = """
+import signal
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.tools.view import view
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+view(Robot.from_dh([{'a': 0.5, 'mass': 1.0}]), [0.0, 1.0], [[0.0], [1.0]])
+"""
+
+
+def test_a_script_prints_the_address_and_ends_with_an_interrupt():
+    command = [sys.executable, '-c', SCRIPT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        line = next(line for line in process.stdout if 'Ctrl-C' in line)
+        with urlopen(re.search(r'http://127\.0\.0\.1:\d+', line)[0]) as page:
+            assert b'Viser client' in page.read()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, '')
 
 
 @pytest.fixture(scope='module')
