@@ -20,13 +20,17 @@ EXECUTABLES = [
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
     f'demo_motion = {PACKAGE}.tools.demo_motion:main',
     f'export_c = {PACKAGE}.tools.export_c:main',
+    f'compare = {PACKAGE}.tools.compare:main',
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
 EXTRAS = {
-    'sim': ['mujoco>=3.3'],
-    'plot': ['matplotlib>=3.5'],
+    'sim': ['mujoco>=3.3', 'scipy>=1.8'],
+    'plot': ['matplotlib>=3.6', 'plotly>=6.3'],
+    'view': ['viser>=1.1', 'trimesh>=4.5', 'pycollada>=0.8'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
+    # Derivations of formulations/lagrange.py.
+    'symbolic': ['sympy>=1.12'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],
 }
@@ -41,7 +45,7 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/fastdds.xml']},
+    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/fastdds.xml', 'tools/figure_page.html']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

@@ -30,6 +30,7 @@ SCRIPTS = (
     'small_batches',
     'batches',
     'joints',
+    'simulation',
     'first_answers',
     'start_up',
     'node_latency',

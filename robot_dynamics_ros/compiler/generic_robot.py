@@ -23,9 +23,12 @@ class Generic:
         self._shared = Workspace.of(arrays)
         self._own = _OfThread(arrays)
 
-    def rows(self, name: str, algorithm: Algorithm) -> Rows:
-        """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time."""
-        return self._rows(name, algorithm, self._shared)
+    def rows(self, name: str, algorithm: Algorithm, work: Workspace | None = None) -> Rows:
+        """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
+
+        It uses the workspace ``work``, by default one that all code of this method shares.
+        """
+        return self._rows(name, algorithm, self._shared if work is None else work)
 
     def part(self, name: str, algorithm: Algorithm, checked: bool = True) -> Callable:
         """Return the kernel ``name`` as a builtin function for any number of states in this thread, without the GIL.

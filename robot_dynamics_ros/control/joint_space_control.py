@@ -55,7 +55,7 @@ class JointSpaceControl:
 
     References
     ----------
-    Featherstone & Orin 2000, section 1; Siciliano et al. 2009, section 8.5.
+    Featherstone & Orin 2000, section 2; Siciliano et al. 2009, section 8.5.
     """
 
     def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float, terms=TERMS):

@@ -20,15 +20,15 @@ from robot_dynamics_ros.compiler.algorithms import (
     algorithm_with_wrenches,
     length_of,
 )
-from robot_dynamics_ros.compiler.array_call import bound_evaluate
+from robot_dynamics_ros.compiler.array_call import Rows, bound_evaluate
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, code_of, is_possible
 from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.quantity import Interpreted, Quantity, best_level
+from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quantity, best_level
 from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.configuration import neutral
-from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.model import Model, Workspace
 from robot_dynamics_ros.model.regrouping import regrouped
 
 ABOUT_CENTER_OF_MASS = (
@@ -90,6 +90,19 @@ class Evaluator:
         results = np.empty((len(rows[0]), *prepared.shape))
         prepared.quantity.compute(rows, self.load, results)
         return results.reshape(*shape, *prepared.shape)
+
+    def rows(self, key: Key, evaluations: float, many: bool) -> Rows:
+        """Return the code of an algorithm for states in rows, for calls by one thread.
+
+        Specialised code is used as for single calls: adaptive code where it was compiled before or where the number of
+        ``evaluations`` pays for compiling it. ``many`` says whether code for blocks of states is of use.
+        """
+        algorithm, name, kernel = self._algorithm(key)
+        code, pays = self._own_code(algorithm), not self._adaptive or evaluations >= BREAK_EVEN
+        if code is not None and (code.is_kept(name, blocks=False) or (pays and code.is_short(name, blocks=False))):
+            blocks = code.is_kept(name, blocks=True) or (pays and code.is_short(name, blocks=True))
+            return code.rows(name, many and blocks)
+        return self.generic.rows(kernel, algorithm, Workspace.of(self.arrays))
 
     def compile(self, key: Key) -> None:
         """Compile specialised code of an algorithm for one state and for batches, if that is worth it."""

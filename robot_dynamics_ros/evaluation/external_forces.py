@@ -42,21 +42,26 @@ def evaluate(
         pass  # not prepared yet, several wrenches, many states, or arguments that have to be converted or rejected
 
     vectors = (q, qd, x) if v_0 is None else (q, qd, x, v_0, a_0)
-    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-    key: Key = (ALL[name], reference_frame)
-    if not isinstance(wrenches, dict):
-        rows = rows_of_links(evaluator, wrenches, vectors)
-    elif len(wrenches) == 1:
-        ((link, value),) = wrenches.items()
-        key, rows = (ONE[name], link, reference_frame), _numbers(evaluator.model, link, value, vectors)
-    else:
-        key = (f'{ALL[name]}_at_points', reference_frame)
-        rows = rows_at_points(evaluator, wrenches, reference_frame, vectors)
+    key, rows = key_and_rows(evaluator, name, wrenches, reference_frame, vectors)
     try:
         return evaluator.evaluate(key, evaluator.load, out, *vectors, rows)
     except ArgumentError:
         check_finite(wrenches)
         raise
+
+
+def key_and_rows(evaluator: Evaluator, name: str, wrenches, reference_frame: str, vectors) -> tuple[Key, np.ndarray]:
+    """Return the key of an algorithm with these external wrenches, and the wrenches as its last input (..., size).
+
+    ``vectors`` are those of the states, q first. Raises ArgumentError and UnknownNameError.
+    """
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+    if not isinstance(wrenches, dict):
+        return (ALL[name], reference_frame), rows_of_links(evaluator, wrenches, vectors)
+    if len(wrenches) == 1:
+        ((link, value),) = wrenches.items()
+        return (ONE[name], link, reference_frame), _numbers(evaluator.model, link, value, vectors)
+    return (f'{ALL[name]}_at_points', reference_frame), rows_at_points(evaluator, wrenches, reference_frame, vectors)
 
 
 def on_moving_base(evaluator: Evaluator, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:

@@ -16,7 +16,7 @@ from robot_dynamics_ros.robot import Robot
 JOINT_TYPES = ('revolute', 'prismatic')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KinematicTree:
     """Revolute and prismatic joints, rigid links and gravity of a robot; every array has a row for the base."""
 
@@ -30,6 +30,7 @@ class KinematicTree:
     inertia: np.ndarray  # (n + 1, 3, 3) kg m^2   about the centre of mass, axes of the link frame
     rotor: np.ndarray  # (n + 1,) kg m^2, kg   rotor inertia, reflected to the joint
     gravity: np.ndarray  # (3,) m/s^2          base frame
+    names: tuple[str, ...]  # (n + 1)          of the joints; that of the base link in row 0
 
     @property
     def n(self) -> int:
@@ -37,12 +38,19 @@ class KinematicTree:
         return len(self.parent) - 1
 
     @classmethod
-    def of(cls, robot: Robot, formulation: str, serial: bool = True) -> 'KinematicTree':
-        """Return the tree of ``robot``, payload included.
+    def of(cls, robot: 'Robot | KinematicTree', formulation: str, serial: bool = True) -> 'KinematicTree':
+        """Return the tree of ``robot``, payload included; a tree is returned as it is.
 
         ``serial``: the formulation needs a chain, where link i - 1 is the parent of link i. Raises ModelError, which
         names the joint that ``formulation`` can't represent.
         """
+        if isinstance(robot, KinematicTree):
+            for i in range(1, robot.n + 1):
+                if serial and robot.parent[i] != i - 1:
+                    raise ModelError(
+                        f'{formulation}: a serial chain is expected, and {robot.names[i]!r} begins a branch'
+                    )
+            return robot
         joints = robot.model.joints
         if not joints:
             raise ModelError(f'{formulation}: robot {robot.name!r} has no joint that moves')
@@ -67,6 +75,7 @@ class KinematicTree:
             inertia=_rows(np.zeros((3, 3)), [inertia for _, _, inertia in bodies]),
             rotor=_rows(0.0, [joint.rotor for joint in joints]),
             gravity=robot.gravity,
+            names=(robot.link_names[0], *robot.joint_names),
         )
 
     def arguments(self, tip_wrench=None, **vectors) -> list[np.ndarray]:
@@ -76,6 +85,12 @@ class KinematicTree:
         """
         wrench = np.zeros(6) if tip_wrench is None else validation.finite('tip_wrench', tip_wrench, (6,))
         return [*(validation.finite(name, value, (self.n,)) for name, value in vectors.items()), wrench]
+
+    def accelerated(self, i: int, inertia):
+        """Return ``inertia`` (kg m^2, kg), which joint ``i`` accelerates; ModelError naming the joint for none."""
+        if not inertia > 0.0:
+            raise ModelError(f'forward dynamics: joint {self.names[i]!r} has no inertia to accelerate')
+        return inertia
 
     def placement(self, i: int, q: float) -> tuple[np.ndarray, np.ndarray]:
         """Return rotation (3, 3; link -> parent) and origin (3, m; parent's frame) of link ``i`` at q_i (rad, m)."""

@@ -47,7 +47,8 @@ def rnea_of_links(model, work, q, qd, qdd, f_ext, tau):
 def forces_on_links(model, work, q, qd, qdd, f_ext):
     """Write the rows E r w a B f of ``work`` from w, a and B of the base; f is the force on each single link.
 
-    The outward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 3, 4, 7.
+    The outward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 3, 4, and 7 without its sum over
+    the children.
     """
     for k in range(6):
         work.f[0, k] = -f_ext[0, k]
@@ -63,7 +64,8 @@ def forces_on_links(model, work, q, qd, qdd, f_ext):
 def torques_of_forces(model, work, qd, qdd, tau):
     """Write tau (nv, N m or N) and the row f of ``work``, the forces that the joints transmit.
 
-    The inward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 8.
+    The inward pass of ``rnea``, with its arguments. Featherstone & Orin 2000, eq. 8, and the sum over the children of
+    eq. 7.
     """
     for i in range(model.parent.shape[0] - 1, 0, -1):
         # tau_i = S_i' f_i + rotor_i qdd_i

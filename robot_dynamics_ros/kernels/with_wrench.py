@@ -113,7 +113,8 @@ def forward_derivatives_with_wrench(model, work, q, qd, tau, F, gravity, i, rota
     """Write D (3, nv, nv) as ``forward_derivatives`` does, with the wrench F, constant in ``view``, on a frame.
 
     Writes all of ``D`` and the rows E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C J T f_ext
-    Y of ``work``; J and T unless ``view`` is 2. Other arguments as there. Featherstone & Orin 2000, eq. 15.
+    Y of ``work``; J and T unless ``view`` is 2. Other arguments as there. Featherstone & Orin 2000, eq. 15 without
+    loops.
     """
     crba_forward_with_wrench(model, work, q, qd, tau, F, gravity, i, rotation, origin, view, work.qdd)
     external_wrench(model, work, q, F, i, rotation, origin, view)

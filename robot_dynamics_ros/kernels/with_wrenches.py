@@ -82,7 +82,8 @@ def forward_derivatives_with_wrenches(model, work, q, qd, tau, wrenches, gravity
     """Write D (3, nv, nv) as ``forward_derivatives`` does, with ``wrenches`` that are constant in ``view``.
 
     Writes all of ``D`` and the rows E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C J T f_ext
-    Y of ``work``; J and T unless ``view`` is 2. Other arguments as there. Featherstone & Orin 2000, eq. 15.
+    Y of ``work``; J and T unless ``view`` is 2. Other arguments as there. Featherstone & Orin 2000, eq. 15 without
+    loops.
     """
     wrenches_on_links(model, work, q, wrenches, view)
     crba_forward(model, work, q, qd, tau, gravity, work.f_ext, work.qdd)

@@ -99,6 +99,26 @@ def difference(arrays: ModelArrays, start, end) -> np.ndarray:
     return step
 
 
+def derivative(arrays: ModelArrays, q, qd) -> np.ndarray:
+    """Return dq/dt (..., nq) of positions q (..., nq) at the velocities qd (..., nv)."""
+    q, qd = _broadcast(q, qd)
+    result = np.zeros(q.shape)
+    for i in range(1, len(arrays.parent)):
+        velocity, slides = qd[..., _velocities(arrays, i)], _slides(arrays, i)
+        if arrays.quaternion[i] >= 0:
+            quaternion = _quaternion(arrays, i)
+            w = np.concatenate([velocity[..., :3], np.zeros((*velocity.shape[:-1], 1))], -1)
+            result[..., quaternion] = 0.5 * _product(q[..., quaternion], w)
+            if arrays.slides[i]:
+                result[..., slides] = _rotated(q[..., quaternion], velocity[..., 3:])
+        elif arrays.slides[i] == 2:
+            result[..., slides] = _rotated_in_plane(q[..., arrays.angle[i]], velocity[..., :2])
+            result[..., arrays.angle[i]] = velocity[..., 2]
+        else:
+            result[..., _first(arrays, i) + np.arange(velocity.shape[-1])] = velocity
+    return result
+
+
 # indices of a joint in q and qd
 
 

@@ -61,6 +61,17 @@ def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):
         assert [address for address in resources.addresses if '//' in address] == [], page.name
 
 
+def test_equations_are_mathml(site):
+    """No source of an equation is left on a page."""
+    for source in (ROOT / 'doc' / 'formulations').glob('*.md'):
+        page = (site / 'formulations' / source.name).with_suffix('.html').read_text(encoding='utf-8')
+        text = source.read_text(encoding='utf-8')
+        displayed = len(re.findall(r'^\$\$$', text, re.MULTILINE)) // 2
+        assert page.count('display="block"') == displayed > 0
+        assert page.count('<math') > displayed
+        assert '\\' not in re.sub(r'<pre>.*?</pre>', '', page, flags=re.DOTALL)
+
+
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'with_payload', 'joint_names'])
 def test_the_api_follows_the_code(site, name):
     text = (site / 'api' / 'robot.html').read_text(encoding='utf-8')

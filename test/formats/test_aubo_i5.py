@@ -1,8 +1,8 @@
 """The AUBO-i5 of the package against the facts as data, an independent RNEA's figures, and MuJoCo."""
 
-import json
-from pathlib import Path
 from xml.etree import ElementTree
+
+from support.printed_torques import FACTS, GOLDEN, URDF, rigid_body
 
 import mujoco
 import numpy as np
@@ -16,13 +16,9 @@ from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
-from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
-from robot_dynamics_ros.model.model import Model, Workspace
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.model import Workspace
 
-DATA = Path(__file__).parents[1] / 'data'
-FACTS = yaml.safe_load((DATA / 'aubo_i5_facts.yaml').read_text(encoding='utf-8'))
-GOLDEN = json.loads((DATA / 'golden_rnea.json').read_text(encoding='utf-8'))
-URDF = share_folder() / 'urdf'
 CONFIG = share_folder() / 'config' / 'aubo_i5.yaml'
 JOINTS, LINKS = FACTS['joint_names'], FACTS['link_names']
 # The lecture's table 4.5: mass, centre, diagonal of the inertia about the centre, in the frames of the URDF.
@@ -35,23 +31,6 @@ LECTURE = {
     'wrist3_Link': (0.1583, [0, 0.0001757, -0.02133], [7.30e-05, 7.10e-05, 1.08e-04]),
 }
 GRAVITY = np.array(GOLDEN['gravity'], float)
-
-
-def with_inertials_of(model: Model, name: str) -> Model:
-    """Return ``model`` with another set of inertials of the facts."""
-    rows = [np.zeros(10)]
-    for link in LINKS[1:]:
-        figures = FACTS['inertial'][name]['links'][link]
-        xx, xy, xz, yy, yz, zz = figures['inertia']
-        inertia = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
-        rows.append(ten_parameters(figures['mass'], figures['com'], inertia))
-    return Model(**{**vars(model), 'arrays': model.arrays._replace(I=np.array(rows))})
-
-
-def rigid_body(name: str) -> Model:
-    """Return the model without rotors, with the inertials that golden_rnea.json calls ``name``."""
-    model = model_from_urdf(URDF / ('aubo_i5_lecture.urdf' if name == 'lecture' else 'aubo_i5.urdf'))
-    return with_inertials_of(model, 'ros1_cad') if name == 'ros1' else model
 
 
 def torque(model, q, qd, qdd):

@@ -18,6 +18,7 @@ NODES = [
     'bringup',
     'demo_motion',
     'dynamics_server',
+    'compare',
     'export_c',
     'feedforward_node',
     'gravity_compensation_node',

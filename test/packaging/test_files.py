@@ -35,10 +35,11 @@ ROSDEP_KEYS = {
     'numba': 'python3-numba',
     'numpy': 'python3-numpy',
     'scipy': 'python3-scipy',
+    'sympy': 'python3-sympy',
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'mujoco', 'rosbags'}
+WITHOUT_KEY = {'mujoco', 'plotly', 'rosbags', 'trimesh', 'viser'}
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
 
@@ -67,18 +68,27 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
     library = distributions(setup_arguments['install_requires'])
     extras = {name: distributions(given) for name, given in setup_arguments['extras_require'].items()}
     assert library == {'numpy', 'numba', 'PyYAML', 'defusedxml'}
-    assert extras == {'sim': {'mujoco'}, 'plot': {'matplotlib'}, 'bag': {'rosbags', 'scipy'}, 'test': {'pytest'}}
+    assert extras == {
+        'sim': {'mujoco', 'scipy'},
+        'plot': {'matplotlib', 'plotly'},
+        'view': {'pycollada', 'trimesh', 'viser'},
+        'bag': {'rosbags', 'scipy'},
+        'symbolic': {'sympy'},
+        'test': {'pytest'},
+    }
     optional = set().union(*extras.values())
     for path in PACKAGE.rglob('*.py'):
         room = path.relative_to(PACKAGE).parts[0]
         needed = {DISTRIBUTIONS.get(module, module) for module in imported_packages(path)} & (optional | library)
         where = path.relative_to(ROOT)
         if room == 'simulation':
-            assert needed <= library | {'mujoco'}, where
+            assert needed <= library | extras['sim'], where
         elif room == 'tools':
             assert needed <= library | optional, where
         elif path.name == 'mjcf.py':
             assert needed <= library | {'mujoco'}, where
+        elif path.name == 'derivation.py':
+            assert needed <= library | {'sympy'}, where
         else:
             assert needed <= library, where
 
@@ -90,7 +100,7 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
 
 
 def test_types_are_told_and_parameters_are_installed(setup_arguments):
-    files = ['py.typed', 'nodes/parameters.yaml', 'nodes/fastdds.xml']
+    files = ['py.typed', 'nodes/parameters.yaml', 'nodes/fastdds.xml', 'tools/figure_page.html']
     assert setup_arguments['package_data'] == {PACKAGE.name: files}
     assert all((PACKAGE / name).is_file() for name in files)
 
@@ -345,6 +355,38 @@ def test_bootstrap_shows_the_log_of_a_failure_and_tries_again(bootstrap):
         assert code == 1
         assert 'No matching distribution found' in output
         assert 'failed while installing the requirements' in output
+
+
+@pytest.mark.parametrize(
+    ('user', 'apt_get', 'expected'),
+    [
+        (0, 'exit 0', 'installing Chromium'),
+        (0, 'exit 100', 'Chromium could not be installed'),
+        (1000, 'exit 0', 'no Chromium here'),
+    ],
+)
+def test_bootstrap_installs_a_browser_where_it_can(bootstrap, user, apt_get, expected):
+    tools, asked = bootstrap.folder / 'tools', bootstrap.folder / 'asked'
+    tools.mkdir()
+    for folder in ('/bin', '/usr/bin'):
+        for path in Path(folder).iterdir():
+            if 'chrom' not in path.name and not (tools / path.name).is_symlink():
+                (tools / path.name).symlink_to(path)
+    for name in ('apt-get', 'id'):
+        (tools / name).unlink(missing_ok=True)
+    stand_in(tools, 'id', user)
+    stand_in(tools, 'apt-get', f'"$@" >> {asked}; {apt_get}')
+    # a Python that makes no .venv, so that the run ends before anything is fetched
+    code, output = bootstrap('--test', PYTHON=stand_in(bootstrap.folder, 'python', '3.11'), PATH=str(tools))
+    assert code != 0
+    assert 'failed while installing the requirements' in output
+    assert expected in output
+    assert ('apt-get install chromium' in output) == (expected != 'installing Chromium')
+    calls = [line.split() for line in asked.read_text(encoding='utf-8').splitlines()] if asked.exists() else []
+    wanted = [] if user else [['update'], ['chromium', 'fonts-dejavu-core']]
+    assert [[word for word in call if word in ('update', 'chromium', 'fonts-dejavu-core')] for call in calls] == (
+        wanted if apt_get == 'exit 0' else wanted[:1]
+    )
 
 
 def test_bootstrap_refuses_an_unknown_argument(bootstrap):

@@ -5,60 +5,14 @@ links of a UR5, and a payload that REPLACES mass and centre of the last link and
 The lecture's source names the masses only; that centres and moments are these is shown by the curves themselves.
 """
 
-import json
-from pathlib import Path
+from support.printed_torques import CURVES, GRASP, LINKS, lecture_arm, quintic
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.model.inertial_parameters import ten_parameters
-from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Frame, Model
+from robot_dynamics_ros import Payload
 
-CURVES = json.loads((Path(__file__).parents[1] / 'data' / 'payload_curves.json').read_text(encoding='utf-8'))
 READABLE = 1e-3  # N m
-# standard DH: a (m), d (m), alpha (degrees) of each link; its mass (kg), centre (m) and moments (kg m^2) in its frame
-LINKS = [
-    (0.0, 0.0985, 90, 3.7, (0.0, -0.02561, 0.00193), (0.0084, 0.0064, 0.0084)),
-    (-0.408, 0.0, 0, 8.393, (0.2125, 0.0, 0.11336), (0.0078, 0.21, 0.21)),
-    (-0.376, 0.0, 0, 2.33, (0.15, 0.0, 0.0265), (0.0016, 0.0462, 0.0462)),
-    (0.0, 0.1215, 90, 1.219, (0.0, -0.0018, 0.01634), (0.0016, 0.0016, 0.0009)),
-    (0.0, 0.1025, -90, 1.219, (0.0, -0.0018, 0.01634), (0.0016, 0.0016, 0.0009)),
-    (0.0, 0.094, 0, 0.1897, (0.0, 0.0, -0.001159), (1e-4, 1e-4, 1e-4)),
-]
-GRASP = (0.0, 0.0, 0.1)  # m, frame of the last link
-
-
-def lecture_arm(last_mass, last_com, last_moments=LINKS[-1][-1]) -> Robot:
-    """Return the robot of the figures; its frame ``tip`` is the last frame of the DH table.
-
-    Its links' frames are at the joints they turn about, each behind the fixed part of the DH link before it.
-    """
-    joints, rotation, origin = [], np.eye(3), np.zeros(3)
-    for i, (a, d, alpha, mass, com, moments) in enumerate(LINKS, start=1):
-        if i == len(LINKS):
-            mass, com, moments = last_mass, last_com, last_moments
-        parent, at_joint = f'link_{i - 1}' if i > 1 else 'base', (rotation, origin)
-        c, s = np.cos(np.radians(alpha)), np.sin(np.radians(alpha))
-        rotation, origin = np.array([[1, 0, 0], [0, c, -s], [0, s, c]]), np.array([a, 0.0, d])
-        inertia = ten_parameters(mass, rotation @ com + origin, rotation @ np.diag(moments) @ rotation.T)
-        joints.append(
-            Joint(f'joint_{i}', f'link_{i}', parent, 'revolute', np.array([0.0, 0.0, 1.0]), *at_joint, inertia)
-        )
-    return Robot(Model.of('lecture', 'base', joints, frames={'tip': Frame(len(LINKS), rotation, origin)}))
-
-
-def quintic():
-    """Return q, qd, qdd (36, 6 each) of the figures' motion: 1.96 s, at rest at both ends."""
-    start, end = np.radians([0.0, -45.0, 0.0, 0.0, 0.0, 0.0]), np.radians([65.0, -55.0, -35.0, 15.0, 10.0, 5.0])
-    x, T = np.linspace(0.0, 1.0, 36), 1.96
-    shapes = (
-        10 * x**3 - 15 * x**4 + 6 * x**5,
-        (30 * x**2 - 60 * x**3 + 30 * x**4) / T,
-        (60 * x - 180 * x**2 + 120 * x**3) / T**2,
-    )
-    return [offset + np.outer(shape, end - start) for offset, shape in zip((start, 0.0, 0.0), shapes, strict=True)]
 
 
 @pytest.mark.parametrize('mass', [1.0, 5.0])

@@ -1,4 +1,7 @@
-"""Robots that every formulation represents: the AUBO-i5 twice, and random chains of revolute and prismatic joints."""
+"""Robots that every formulation represents: the AUBO-i5 twice, and random chains of revolute and prismatic joints.
+
+``planar_6r`` is the arm of the paper on spatial operator algebra.
+"""
 
 from dataclasses import replace
 
@@ -7,6 +10,8 @@ from support import random_trees as trees
 import numpy as np
 
 from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
 
 SEEDS = range(100)
@@ -30,6 +35,29 @@ def arms() -> dict[str, Robot]:
         'aubo_i5_lecture': Robot.named('aubo_i5_lecture'),
         'payload, wall': arm.with_payload(payload).with_gravity((9.81, 0.0, 0.0)),
     }
+
+
+def robots() -> dict[str, Robot]:
+    """Return the arms and the random chains."""
+    return {**arms(), **{f'chain {seed}': random_chain(seed) for seed in SEEDS}}
+
+
+def planar_6r(gravity=(0.0, 0.0, 0.0)) -> Robot:
+    """Return the paper's 6R arm: parallel axes (all d and alpha are 0), links of 1 m, 2 kg at the end of each.
+
+    The paper has no gravity.
+    """
+    tip, z = ten_parameters(2.0, [1.0, 0.0, 0.0], np.zeros((3, 3))), np.array([0.0, 0.0, 1.0])
+    joints = []
+    for i in range(1, 7):
+        origin, parent = np.array([float(i > 1), 0.0, 0.0]), f'link_{i - 1}' if i > 1 else trees.BASE
+        joints.append(Joint(f'joint_{i}', f'link_{i}', parent, 'revolute', z, np.eye(3), origin, tip))
+    return Robot(Model.of('planar 6R', trees.BASE, joints), gravity)
+
+
+def sine_motion(t: float) -> np.ndarray:
+    """Return q, qd, qdd (3, 6) of the paper's motion at time t (s): every joint moves as sin(t)."""
+    return np.outer([np.sin(t), np.cos(t), -np.sin(t)], np.ones(6))
 
 
 def random_motion(robot: Robot, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

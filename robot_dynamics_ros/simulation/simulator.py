@@ -1,0 +1,225 @@
+"""Simulation of a robot: time integration of its forward dynamics from a start state."""
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.simulation.fixed_steps import fixed_motion
+from robot_dynamics_ros.simulation.simulation_result import SimulationResult
+from robot_dynamics_ros.simulation.simulation_setup import Setup
+from robot_dynamics_ros.simulation.time_steps import Plan, Stops
+from robot_dynamics_ros.simulation.torque_inputs import torque_input
+
+NODES_AND_WEIGHTS = {
+    'euler': ((0.0,), (1.0,)),
+    'semi_implicit': ((0.0,), (1.0,)),
+    'rk4': ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
+}
+"""Explicit Runge-Kutta methods of fixed step: each stage begins from the derivative of the stage before."""
+METHODS = (*NODES_AND_WEIGHTS, 'adaptive')
+LIMITS = ('stop', 'bounce')
+WHOLE = 1e-6
+"""Allowed difference of a number of steps from an integer, relative."""
+
+
+def simulate(
+    robot: Robot,
+    q0,
+    qd0,
+    torque=None,
+    duration: float = 1.0,
+    step: float = 1e-3,
+    method: str = 'rk4',
+    *,
+    every: int = 1,
+    wrenches=None,
+    reference_frame: str = ALIGNED,
+    friction: bool = False,
+    limits: str | None = None,
+    restitution: float = 0.5,
+    tolerance: float = 1e-9,
+    threads: int | None = None,
+) -> SimulationResult:
+    """Motion of a robot from a start state: the integral of qdd = forward_dynamics(q, qd, tau - friction).
+
+    Parameters
+    ----------
+    robot : Robot
+        With the payload and gravity of the motion.
+    q0 : array_like, (..., nq)
+        Start positions, rad (prismatic joints: m). Leading axes are a batch of start states.
+    qd0 : array_like, (..., nv)
+        Start velocities, rad/s or m/s.
+    torque : array_like, callable or Law, optional
+        Applied joint torques, N m (prismatic joints: N). An array (nv,) is constant; (..., steps, nv) has a row for
+        each step, held during the step; (..., 1, nv) is constant and different for each start state. A function
+        ``torque(t, q, qd)`` of time (s), positions (..., nq) and velocities (..., nv) is called for each stage of a
+        step. A control law (``control.law.Law``) computes a torque for the state at the beginning of each step.
+        Default: none.
+    duration : float
+        Simulated time, s, a multiple of ``step``.
+    step : float
+        Time step, s; for ``'adaptive'`` the interval of the samples.
+    method : str
+        ``'euler'``: explicit Euler method, order 1. ``'semi_implicit'``: positions move at the velocity after the step,
+        order 1, and the energy of an oscillation stays bounded. ``'rk4'``: classical Runge-Kutta method, order 4.
+        ``'adaptive'``: ``scipy.integrate.solve_ivp``, order 8, steps chosen for ``tolerance``; needs SciPy.
+    every : int
+        Number of steps between two samples of the result, a divisor of the number of steps.
+    wrenches : dict or array_like, optional
+        Constant external wrenches, as for ``Robot.forward_dynamics``.
+    reference_frame : str
+        In which the wrenches are constant.
+    friction : bool
+        Whether the joint friction of ``robot.friction`` acts, load-dependent friction by the transmitted torque.
+    limits : str, optional
+        What happens at position limits: ``'stop'`` or ``'bounce'``. The impulse also changes the velocities of other
+        joints. A position beyond its limit is set to the limit, an error of the order of ``step``. Default: ignored.
+    restitution : float
+        Velocity after a bounce divided by that before, 0 to 1.
+    tolerance : float
+        Of ``'adaptive'``: bound of the error of a step, relative to each coordinate and in SI units.
+    threads : int, optional
+        Number of cores for a batch. Default: all.
+
+    Returns
+    -------
+    SimulationResult
+        Samples at 0, every * step, ..., duration.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong argument, which is named, and for a state that is not finite, with its time.
+    ModelError
+        For a joint without inertia, and for friction that exceeds any transmitted torque.
+
+    References
+    ----------
+    Featherstone & Orin 2000, section 2. Munthe-Kaas 1999: Runge-Kutta steps of free, planar and spherical joints.
+    """
+    (q, qd), batch = validation.states({'q0': robot.nq, 'qd0': robot.nv}, q0=q0, qd0=qd0)
+    for name, rows in (('q0', q), ('qd0', qd)):
+        validation.check_finite(name, rows.reshape(*batch, rows.shape[-1]))
+    validation.check_quaternions('q0', q.reshape(*batch, robot.nq), robot.model.arrays.quaternions)
+    validation.choice('method', method, METHODS)
+    for name, value in (('duration', duration), ('step', step), ('tolerance', tolerance)):
+        _check_positive(name, value)
+    stops = _stops(robot, q, limits, restitution, method)
+    if friction:
+        _check_friction(robot)
+    steps = _number_of_steps(duration, step)
+    if not isinstance(every, int) or every < 1 or steps % every:
+        raise ArgumentError(f'every: expected a divisor of {steps} steps, got {every!r:.80}')
+    # a function computes torques for the states of one call
+    states = () if method == 'adaptive' and callable(torque) else batch
+    tau = torque_input(robot, torque, states, steps, duration / steps)
+    nodes, weights = NODES_AND_WEIGHTS.get(method, ((0.0,), (1.0,)))
+    plan = Plan(
+        h=duration / steps,
+        nodes=np.array(nodes),
+        weights=np.array(weights),
+        semi_implicit=method == 'semi_implicit',
+        elementary=_is_elementary(robot),
+        friction=bool(friction),
+        work=torque is not None or bool(friction),
+        limits=limits is not None,
+        steps=steps,
+        every=every,
+    )
+    setup = Setup(robot, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
+    # names what is wrong with wrenches, and a joint without inertia
+    robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
+    if method == 'adaptive':
+        # needs SciPy
+        from robot_dynamics_ros.simulation.adaptive_steps import adaptive_motion  # noqa: PLC0415
+
+        samples = adaptive_motion(setup, tolerance)
+    else:
+        samples = fixed_motion(setup, threads)
+    t = plan.h * plan.every * np.arange(steps // every + 1)
+    in_order = (np.moveaxis(array, 0, 1) for array in samples)
+    return SimulationResult(robot, t, *(array.reshape(*batch, *array.shape[1:]) for array in in_order))
+
+
+def _check_positive(name: str, value) -> None:
+    """Raise ArgumentError unless a value is a positive number."""
+    if not isinstance(value, int | float | np.floating | np.integer) or not 0.0 < value < np.inf:
+        raise ArgumentError(f'{name}: expected a positive number, got {value!r:.80}')
+
+
+def _number_of_steps(duration: float, step: float) -> int:
+    """Return the number of steps; ArgumentError unless it is an integer."""
+    steps = round(duration / step)
+    if steps < 1 or abs(steps * step - duration) > WHOLE * duration:
+        raise ArgumentError(f'duration: expected a multiple of the step of {step:g} s, got {duration:g} s')
+    return steps
+
+
+def _is_elementary(robot: Robot) -> bool:
+    """Return whether a step of every joint is a difference of its coordinates."""
+    arrays = robot.model.arrays
+    return not arrays.quaternions and not (arrays.slides == 2).any()
+
+
+def _stops(robot: Robot, q: np.ndarray, limits: str | None, restitution: float, method: str) -> Stops:
+    """Return the joints with position limits; ArgumentError for a start (count, nq) beyond them."""
+    none = np.zeros(0, np.int64)
+    if limits is None:
+        return Stops(none, none, np.zeros(0), np.zeros(0), 0.0)
+    validation.choice('limits', limits, LIMITS)
+    if method == 'adaptive':
+        raise ArgumentError(f'limits: {limits!r} needs a fixed step; choose a method of {", ".join(NODES_AND_WEIGHTS)}')
+    if limits == 'bounce' and not (isinstance(restitution, int | float) and 0.0 <= restitution <= 1.0):
+        raise ArgumentError(f'restitution: expected a number from 0 to 1, got {restitution!r:.80}')
+    arrays, coordinates, velocities = robot.model.arrays, [], []
+    for i in range(1, arrays.n + 1):
+        if arrays.first[i + 1] - arrays.first[i] == 1:
+            coordinate = int(arrays.angle[i] if arrays.angle[i] >= 0 else arrays.slide[i])
+            lower, upper = robot.limits.lower[coordinate], robot.limits.upper[coordinate]
+            if lower > -np.inf or upper < np.inf:  # not NaN: unknown
+                coordinates.append(coordinate)
+                velocities.append(int(arrays.first[i]) - 1)
+    lower, upper = (np.array(limit[coordinates], float) for limit in (robot.limits.lower, robot.limits.upper))
+    beyond = np.argwhere((q[:, coordinates] < lower) | (q[:, coordinates] > upper))
+    if len(beyond):
+        b, j = beyond[0]
+        joint = robot.model.joint_of_velocity(velocities[j])
+        raise ArgumentError(
+            f'q0: joint {joint!r} is at {q[b, coordinates[j]]:g}, outside its limits of {lower[j]:g} to {upper[j]:g}'
+        )
+    indices = np.array(coordinates, np.int64), np.array(velocities, np.int64)
+    lower, upper = np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
+    return Stops(*indices, lower, upper, float(restitution) if limits == 'bounce' else 0.0)
+
+
+def _check_friction(robot: Robot) -> None:
+    """Raise ArgumentError for load-dependent friction that exceeds the transmitted torque: the joint is stuck."""
+    locked = np.flatnonzero(robot.friction.load >= 1.0)
+    if len(locked):
+        joint = robot.model.joint_of_velocity(int(locked[0]))
+        load = robot.friction.load[locked[0]]
+        raise ArgumentError(
+            f'friction: joint {joint!r} cannot move, its friction grows by {load:g} per transmitted torque'
+        )
+
+
+def _rows_of(wrenches, batch: tuple[int, ...]):
+    """Return wrenches with one axis of states: {link: (count, 6)} or (count, links, 6)."""
+    if wrenches is None:
+        return None
+    if isinstance(wrenches, dict):
+        return {link: _flat(f'wrenches[{link!r}]', value, batch, 1) for link, value in wrenches.items()}
+    return _flat('wrenches', wrenches, batch, 2)
+
+
+def _flat(name: str, value, batch: tuple[int, ...], axes: int) -> np.ndarray:
+    """Return numbers (..., shape of ``axes`` axes) for each state of a batch, as rows."""
+    array = validation.numbers(name, value)
+    own = array.shape[array.ndim - axes :]
+    try:
+        return np.broadcast_to(array, (*batch, *own)).reshape(-1, *own)
+    except ValueError:
+        raise ArgumentError(f'{name}: shape {array.shape} does not broadcast to {(*batch, *own)}') from None

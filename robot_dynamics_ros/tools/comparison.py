@@ -1,0 +1,122 @@
+"""Comparison of the formulations with each other and with the compiled kernels: torques, times, operations."""
+
+import time
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.compiler import emit
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formulations import lagrange, newton_euler, operators, screws, spatial, stacked
+from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree
+from robot_dynamics_ros.formulations.operation_count import operation_count
+from robot_dynamics_ros.model.regrouping import regrouped
+from robot_dynamics_ros.robot import Robot
+
+FORMULATIONS = {
+    'Lagrange': lagrange,
+    'Newton-Euler': newton_euler,
+    'screws': screws,
+    'stacked': stacked,
+    'spatial vectors': spatial,
+    'spatial operators': operators,
+}
+KERNELS = 'compiled kernels'
+
+
+class Way(NamedTuple):
+    """One way of computing the torques of a motion."""
+
+    name: str
+    torque: np.ndarray
+    """(m, n) N m (prismatic: N)."""
+    elapsed: float
+    """Time of one state, s, median."""
+    multiplications: int | None
+    additions: int | None
+    """Of one state, without products with 0 or 1; None where the formulation does not run on counted numbers."""
+
+
+class Comparison(NamedTuple):
+    """The torques of a motion by each formulation that represents the robot, and by the compiled kernels."""
+
+    ways: list[Way]
+    refused: dict[str, str]
+    """Why other formulations do not represent the robot, by name."""
+
+    def disagreements(self) -> dict[tuple[str, str], float]:
+        """Return the largest difference of each pair, relative to the largest torque of the motion."""
+        scale = max(np.abs(way.torque).max() for way in self.ways) or 1.0
+        return {
+            (one.name, other.name): float(np.abs(one.torque - other.torque).max() / scale)
+            for one, other in combinations(self.ways, 2)
+        }
+
+
+def compare(robot: Robot, q, qd, qdd, tip_wrench, say: Callable[[str], None]) -> Comparison:
+    """Return the torques of a motion by all formulations and the kernels.
+
+    Parameters
+    ----------
+    robot : Robot
+    q, qd, qdd : ndarray, (m, n)
+        Positions, velocities and accelerations of the motion.
+    tip_wrench : ndarray, (6,)
+        Moment and force on the last link at its origin, in axes of the base.
+    say : callable
+        Is called with the name of each formulation before it runs.
+    """
+    ways, refused = [], {}
+    for name, formulation in FORMULATIONS.items():
+        try:
+            say(name)
+            ways.append(_by_formulation(name, formulation.inverse_dynamics, robot, (q, qd, qdd), tip_wrench))
+        except ModelError as error:
+            refused[name] = str(error)
+    say(KERNELS)
+    return Comparison([*ways, _by_kernels(robot, (q, qd, qdd), tip_wrench)], refused)
+
+
+def _by_formulation(name: str, inverse_dynamics: Callable, robot: Robot, motion, tip_wrench) -> Way:
+    """Return the torques by a formulation, state by state."""
+    tree = KinematicTree.of(robot, name)
+    inverse_dynamics(tree, *(rows[0] for rows in motion), tip_wrench)  # a derivation happens once
+    rows, elapsed = _timed(lambda *state: inverse_dynamics(tree, *state, tip_wrench), motion)
+    operations = None
+    if inverse_dynamics is not lagrange.inverse_dynamics:  # it evaluates polynomials, whose terms SymPy arranges
+        # zeros of a motion that begins at rest would count as constants
+        state = np.random.default_rng(0).uniform(0.5, 1.0, (3, robot.nv))
+        operations = operation_count(inverse_dynamics, robot, *state, tip_wrench=np.full(6, 0.5)).sparse
+    return Way(
+        name,
+        rows,
+        elapsed,
+        operations.multiplications if operations else None,
+        operations.additions if operations else None,
+    )
+
+
+def _by_kernels(robot: Robot, motion, tip_wrench) -> Way:
+    """Return the torques by the compiled kernels."""
+    wrenches = {robot.link_names[-1]: tip_wrench}
+    compiled = robot.compiled('inverse_dynamics')
+    compiled.inverse_dynamics(*(rows[0] for rows in motion))
+    _, elapsed = _timed(compiled.inverse_dynamics, motion)
+    operations = emit.count(trace(regrouped(robot.model.arrays), ALGORITHMS['inverse_dynamics']))
+    torque = compiled.inverse_dynamics(*motion, wrenches=wrenches)
+    return Way(KERNELS, torque, elapsed, operations.multiplications, operations.additions)
+
+
+def _timed(inverse_dynamics: Callable, motion) -> tuple[np.ndarray, float]:
+    """Return the torques (m, n) of states in rows, and the median time of a state."""
+    count = len(motion[0])
+    torques, elapsed = [], []
+    for k in range(count):
+        state = [rows[k] for rows in motion]
+        began = time.perf_counter()
+        torques.append(inverse_dynamics(*state))
+        elapsed.append(time.perf_counter() - began)
+    return np.array(torques), float(np.median(elapsed))

@@ -1,0 +1,64 @@
+"""Motions that ``compare`` offers for any robot."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.motion_profiles import SampledMotion, cubic, fourier_series, quintic, trapezoidal
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+
+PROFILES = {'quintic': quintic, 'cubic': cubic, 'trapezoidal': trapezoidal}
+MOTIONS = (*PROFILES, 'fourier')
+HARMONICS = 5
+REACH = 1.0
+"""Distance in rad or m that a joint without position limits moves."""
+LECTURE = np.radians([[0, -45, 0, 0, 0, 0], [65, -55, -35, 15, 10, 5]])
+"""Start and end of the course's motion, chapter 6, rad."""
+
+
+def motion_of(
+    robot: Robot,
+    name: str,
+    start: Sequence[float] | None,
+    end: Sequence[float] | None,
+    duration: float,
+    states: int,
+    seed: int,
+) -> SampledMotion:
+    """Return a motion of one of ``MOTIONS``, within the robot's limits.
+
+    ``start`` and ``end`` (n; rad or m) are those of the course for the AUBO-i5, else at 40 % and 60 % of the range of
+    each joint. A Fourier series has random amplitudes around their middle. Raises ArgumentError naming the option.
+    """
+    if robot.nq != robot.nv:
+        raise ArgumentError(
+            f'robot: {robot.name} has joints of several coordinates; expected revolute or prismatic ones'
+        )
+    if not 0.0 < duration < np.inf:
+        raise ArgumentError(f'--duration: expected a positive time in s, got {duration:g}')
+    if states < 2:
+        raise ArgumentError(f'--states: expected at least 2, got {states}')
+    if (start is None) != (end is None):
+        raise ArgumentError('--start and --end: give both or none')
+    ends = _ends(robot) if start is None or end is None else (start, end)
+    first, last = (
+        validation.finite(option, value, (robot.nq,)) for option, value in zip(('--start', '--end'), ends, strict=True)
+    )
+    t = np.linspace(0.0, duration, states)
+    if name in PROFILES:
+        return PROFILES[name](first, last, t).within_limits(robot)
+    random = np.random.default_rng(seed)
+    sines, cosines = random.uniform(-1.0, 1.0, (2, HARMONICS, robot.nv)) * np.abs(last - first) / duration
+    return fourier_series(0.5 * (first + last), sines, cosines, 1.0 / duration, t).within_limits(robot)
+
+
+def _ends(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Return start and end of the motion if none are given."""
+    if robot.name.startswith('aubo_i5') and robot.nq == LECTURE.shape[1]:
+        return LECTURE[0], LECTURE[1]
+    lower, upper = robot.limits.lower, robot.limits.upper
+    known = np.isfinite(lower) & np.isfinite(upper)
+    lower, upper = np.where(known, lower, -0.5 * REACH), np.where(known, upper, 0.5 * REACH)
+    return lower + 0.4 * (upper - lower), lower + 0.6 * (upper - lower)

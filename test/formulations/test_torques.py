@@ -1,0 +1,100 @@
+"""Inverse dynamics of every formulation: against the kernels, printed torques, and the closed form of the 2R arm."""
+
+from support import chains
+from support.printed_torques import CURVES, GOLDEN, GRASP, NOTEBOOK_TORQUES, lecture_arm, notebook_model, quintic
+from support.printed_torques import rigid_body as golden_model
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.formulations import lagrange, newton_euler, screws, stacked
+
+ALL = (newton_euler, screws, stacked)
+"""Those of any chain; ``lagrange`` has three joints at most."""
+
+AGREED = 1e-10  # relative
+every_formulation = pytest.mark.parametrize('formulation', ALL, ids=lambda it: it.__name__.rpartition('.')[2])
+any_formulation = pytest.mark.parametrize(
+    'formulation', (*ALL, lagrange), ids=lambda it: it.__name__.rpartition('.')[2]
+)
+
+
+@every_formulation
+@pytest.mark.parametrize('name', chains.arms())
+def test_arms(formulation, name):
+    robot = chains.arms()[name]
+    for seed in range(20):
+        motion = chains.random_motion(robot, seed)
+        expected = chains.expected_torques(robot, *motion)
+        assert chains.disagreement(formulation.inverse_dynamics(robot, *motion), expected) < AGREED
+
+
+@any_formulation
+def test_random_chains(formulation):
+    """100 chains of revolute and prismatic joints with rotors, wrench at the tip, gravity from any side."""
+    compared = 0
+    for seed in chains.SEEDS:
+        robot = chains.random_chain(seed)
+        if formulation is lagrange and robot.nv > lagrange.LARGEST:
+            continue
+        motion = chains.random_motion(robot, seed)
+        expected = chains.expected_torques(robot, *motion)
+        assert chains.disagreement(formulation.inverse_dynamics(robot, *motion), expected) < AGREED, seed
+        compared += 1
+    assert compared > 25 if formulation is lagrange else compared == 100
+
+
+@any_formulation
+def test_planar_arm_at_1000_states(formulation):
+    arm = lagrange.PlanarArm(L1=0.7, L2=0.5, m1=2.0, m2=1.5)
+    robot = arm.robot()
+    q, qd, qdd = np.random.default_rng(2).uniform(-3.0, 3.0, (3, 1000, 2))
+    closed = arm.inverse_dynamics(q, qd, qdd)
+    assert chains.disagreement(closed, robot.inverse_dynamics(q, qd, qdd)) < 1e-13
+    each = [formulation.inverse_dynamics(robot, *state) for state in zip(q, qd, qdd, strict=True)]
+    assert chains.disagreement(closed, each) < 1e-13
+
+
+@every_formulation
+@pytest.mark.parametrize('inertials', ['official', 'ros1', 'lecture'])
+def test_golden_torques(formulation, inertials):
+    robot, rest = Robot(golden_model(inertials), GOLDEN['gravity']), np.zeros(6)
+    for state in GOLDEN['states']:
+        tau = formulation.inverse_dynamics(robot, state['q'], state['qd'], state['qdd'])
+        g = formulation.inverse_dynamics(robot, state['q'], rest, rest)
+        assert tau == pytest.approx(state['tau'][inertials], rel=1e-9, abs=1e-9)
+        assert g == pytest.approx(state['g'][inertials], rel=1e-9, abs=1e-9)
+
+
+@every_formulation
+@pytest.mark.parametrize('sign', NOTEBOOK_TORQUES)
+def test_torques_of_the_lectures_notebook(formulation, sign):
+    q = sign * np.array([0.0, np.pi / 2.0, 0.0, np.pi / 2.0, 0.0, 0.0])
+    tau = formulation.inverse_dynamics(
+        Robot(notebook_model()), q, np.zeros(6), np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0])
+    )
+    assert tau == pytest.approx(NOTEBOOK_TORQUES[sign], abs=1e-9)
+
+
+@every_formulation
+@pytest.mark.parametrize('mass', [1.0, 5.0])
+def test_payload_curves_of_the_lecture(formulation, mass):
+    """The figures' payload replaces the last link; a ``Payload`` on an arm without last link is the same."""
+    bare = lecture_arm(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    loaded = bare.with_payload(Payload(mass, GRASP, 1e-4 * np.eye(3)), 'tip')
+    tau = [formulation.inverse_dynamics(loaded, *state) for state in zip(*quintic(), strict=True)]
+    assert np.abs(tau - np.array(CURVES[f'{mass:.0f}'])).max() < 1e-3  # N m
+
+
+@any_formulation
+def test_refusals_name_the_formulation_and_the_argument(formulation):
+    name = formulation.__name__.rpartition('.')[2]
+    robot = chains.random_chain(0)  # two joints
+    with pytest.raises(ModelError, match=f'{name}: .*no joint that moves'):
+        formulation.inverse_dynamics(Robot.named('aubo_i5').chain('base_link', 'base_link'), [], [], [])
+    with pytest.raises(ArgumentError, match=r'qd: expected shape \(2,\), got \(3,\)'):
+        formulation.inverse_dynamics(robot, [0, 0], [0, 0, 0], [0, 0])
+    with pytest.raises(ArgumentError, match=r'tip_wrench: expected shape \(6,\), got \(3,\)'):
+        formulation.inverse_dynamics(robot, [0, 0], [0, 0], [0, 0], [1, 2, 3])

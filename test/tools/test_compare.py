@@ -1,0 +1,223 @@
+"""``compare``: its tables, files and page, and what it refuses."""
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+from support.browser import Watched
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.tools import compare
+from robot_dynamics_ros.tools.comparison_motions import LECTURE
+
+FIGURES = {
+    *('position', 'velocity', 'acceleration', 'torque', 'torque_1_kg', 'torque_5_kg'),
+    *('zero_torque_acceleration', 'zero_torque_position'),
+    *('random_torque', 'random_torque_acceleration', 'random_torque_position'),
+    *('method_position_error', 'method_energy_error'),
+}
+ARM = Robot.named('aubo_i5')
+
+
+@pytest.fixture(scope='module')
+def compared(tmp_path_factory):
+    """Return the folder of the figures and what is printed, for the AUBO-i5 and the motion of the course."""
+    folder = tmp_path_factory.mktemp('compare')
+    lines = []
+    patch = pytest.MonkeyPatch()
+    patch.setattr('builtins.print', lambda *texts, **_: lines.extend(' '.join(map(str, texts)).splitlines()))
+    try:
+        compare.main(['--output', str(folder), '--states', '29'])
+    finally:
+        patch.undo()
+    return folder, lines
+
+
+def columns(path):
+    """Return the columns of a CSV file by their headings."""
+    with path.open(encoding='utf-8') as file:
+        heading, *rows = csv.reader(file)
+    return dict(zip(heading, np.array(rows, float).T, strict=True))
+
+
+def test_each_figure_is_a_picture_and_a_table(compared):
+    folder, lines = compared
+    assert {path.name for path in folder.iterdir()} == {
+        *(f'{name}.{kind}' for name in FIGURES for kind in ('png', 'csv')),
+        'index.html',
+    }
+    assert lines[-1] == f'26 files in {folder}, all figures in {folder / "index.html"}'
+
+
+def test_all_ways_agree(compared):
+    """Each pair is in the table, to 1e-12 of the largest torque; Lagrange's equations are left out for six joints."""
+    _, lines = compared
+    begin = next(i for i, line in enumerate(lines) if line.startswith('largest difference'))
+    rows = lines[begin + 1 : begin + 6]
+    values = [float(text) for row in rows for text in re.findall(r'\d\.\de-\d\d', row)]
+    assert len(values) == 15 and 0.0 < max(values) < 1e-12
+    assert [row.split('  ')[0] for row in rows] == [
+        *('Newton-Euler', 'screws', 'stacked', 'spatial vectors', 'spatial operators'),
+    ]
+    assert 'left out: lagrange: expected at most 3 joints, got 6' in lines
+
+
+def test_times_and_operations_of_each_way(compared):
+    _, lines = compared
+    begin = next(i for i, line in enumerate(lines) if line.startswith('a state'))
+    rows = {line[:20].strip(): line[20:].split() for line in lines[begin + 1 : begin + 7]}
+    assert list(rows)[-1] == 'compiled kernels' and rows['compiled kernels'][1] == '1'
+    products = {name: int(row[2]) for name, row in rows.items()}
+    assert min(products, key=products.get) == 'compiled kernels'
+    assert max(products, key=products.get) == 'stacked'
+    assert all(float(row[1]) > 20 for name, row in rows.items() if name != 'compiled kernels')
+
+
+def test_the_table_of_the_documentation_is_current(compared):
+    """Its counts are those of the run; its bound of all differences holds."""
+    _, lines = compared
+    text = (Path(__file__).parents[2] / 'doc' / 'formulations' / 'index.md').read_text(encoding='utf-8')
+    begin = next(i for i, line in enumerate(lines) if line.startswith('a state'))
+    for line in lines[begin + 1 : begin + 7]:
+        *_, products, sums = line[20:].split()
+        assert f'| {line[:20].strip()} | {products} | {sums} |' in text
+    assert max(float(number) for line in lines for number in re.findall(r'\d\.\de-\d\d', line)) < 1e-14
+    assert 'by more than 1e-14' in text
+
+
+def test_progress_is_shown(compared):
+    _, lines = compared
+    told = [line.partition('] ')[2] for line in lines if re.match(r'\[ *\d+\.\d s\] ', line)]
+    assert told[:3] == ['Lagrange', 'Newton-Euler', 'screws'] and told[-1] == 'PNG, CSV and page'
+
+
+@pytest.mark.parametrize(('name', 'mass'), [('torque', 0.0), ('torque_1_kg', 1.0), ('torque_5_kg', 5.0)])
+def test_torques_are_those_of_the_payload(compared, name, mass):
+    folder, _ = compared
+    q, qd, qdd = (columns(folder / f'{figure}.csv') for figure in ('position', 'velocity', 'acceleration'))
+    states = [np.array([table[f'{joint} [{unit}]'] for joint in ARM.joint_names]).T for table, unit in (
+        (q, 'rad'), (qd, 'rad/s'), (qdd, 'rad/s²'))]  # fmt: skip
+    assert np.allclose(states[0][[0, -1]], LECTURE, rtol=0.0, atol=1e-12)
+    arm = ARM.with_payload(Payload(mass, (0.0, 0.0, 0.1))) if mass else ARM
+    tau = columns(folder / f'{name}.csv')
+    shown = np.array([tau[f'{joint} [N m]'] for joint in ARM.joint_names]).T
+    assert np.allclose(shown, arm.inverse_dynamics(*states), rtol=0.0, atol=1e-9)
+
+
+def test_accelerations_are_those_of_the_simulated_motion(compared):
+    """Second differences of the positions at zero torque."""
+    folder, _ = compared
+    q, qdd = (columns(folder / f'zero_torque_{name}.csv') for name in ('position', 'acceleration'))
+    h = np.diff(q['time [s]'])[0]
+    for joint in ARM.joint_names:
+        found = np.diff(q[f'{joint} [rad]'], 2) / h**2
+        shown = qdd[f'{joint} [rad/s²]']
+        assert np.allclose(found, shown[1:-1], rtol=0.0, atol=2e-2 * np.abs(shown).max() + 1e-6)
+
+
+def test_higher_orders_have_smaller_errors_at_equal_cost(compared):
+    folder, _ = compared
+    errors = columns(folder / 'method_position_error.csv')
+    last = {name.partition(' [')[0]: values[-1] for name, values in errors.items()}
+    assert last['explicit Euler'] > 1e3 * last['RK4'] and last['RK4'] > 10.0 * last['adaptive']
+
+
+def test_the_page_shows_all_figures_and_their_values(compared, browser):
+    """In a real browser: the value under the pointer is that of the CSV file; a joint has one colour everywhere."""
+    folder, _ = compared
+    watched = Watched(browser, offline=True, color_scheme='light')
+    watched.page.goto((folder / 'index.html').as_uri())
+    page = watched.page
+    shown = page.locator('.plot')
+    assert {shown.nth(i).get_attribute('id') for i in range(shown.count())} == FIGURES
+    page.locator('#torque_5_kg').scroll_into_view_if_needed()
+    box = page.locator('#torque_5_kg .nsewdrag').bounding_box()
+    page.mouse.move(1, 1)
+    page.mouse.move(box['x'] + 0.5 * box['width'], box['y'] + 0.5 * box['height'])
+    texts = page.locator('#torque_5_kg .hoverlayer .legend text')
+    texts.first.wait_for()
+    head, *values = texts.all_text_contents()
+    table = columns(folder / 'torque_5_kg.csv')
+    time = float(re.fullmatch(r'time = ([\d.]+) s', head)[1])
+    row = int(np.argmin(np.abs(table['time [s]'] - time)))
+    assert values == [f'{joint} : {table[f"{joint} [N m]"][row]:.5g} N m' for joint in ARM.joint_names]
+
+    def colours(figure):
+        lines = page.locator(f'#{figure} .scatterlayer .js-line').all()
+        return [line.evaluate('line => getComputedStyle(line).stroke') for line in lines]
+
+    of_joints = colours('position')
+    assert len(set(of_joints)) == 6
+    assert all(colours(figure) == of_joints for figure in FIGURES if not figure.startswith('method'))
+    assert not set(colours('method_position_error')) & set(of_joints)
+    assert watched.requests == [(folder / 'index.html').as_uri()] and watched.console == []
+
+
+@pytest.mark.parametrize('motion', ['cubic', 'trapezoidal', 'fourier'])
+def test_other_robots_and_motions(motion, tmp_path, capsys):
+    """A chain of three joints with a slide: Lagrange's equations are compared, too."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(SLIDING_ARM, encoding='utf-8')
+    compare.main([str(path), '--motion', motion, '--payload', '2', '--states', '5', '--output', str(tmp_path / 'out')])
+    printed = capsys.readouterr().out
+    assert 'Lagrange ' in printed and 'left out' not in printed
+    assert '[N]' not in printed
+    heading = (tmp_path / 'out' / 'torque_2_kg.csv').read_text(encoding='utf-8').partition('\n')[0]
+    assert heading == 'time [s],turn [N m or N],slide [N m or N],bend [N m or N]'
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'culprit'),
+    [
+        (['nobody'], "robot 'nobody' is not part of the package"),
+        (['missing.urdf'], 'missing.urdf'),
+        (['--payload', '-1'], '--payload: expected positive masses in kg, got -1'),
+        (['--start', '0', '0', '--end', '1', '1'], r'--start: expected shape \(6,\), got \(2,\)'),
+        (['--start', '0'], '--start and --end: give both or none'),
+        (['--duration', '0'], '--duration: expected a positive time in s, got 0'),
+        (['--states', '1'], '--states: expected at least 2, got 1'),
+        (['--duration', '0.05'], "joint 'shoulder_joint' leaves its velocity limits"),
+        (['--end', *'700000', '--start', *'000000'], "joint 'shoulder_joint' leaves its position limits"),
+        (['--tip-wrench', *['nan'] * 6], '--tip-wrench.*nan is not finite'),
+    ],
+)
+def test_a_wrong_option_gets_one_clear_line(arguments, culprit, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        compare.main([*arguments, '--output', str(tmp_path / 'out')])
+    assert re.search(culprit, str(ended.value)) and str(ended.value).startswith('compare: ')
+    assert '\n' not in str(ended.value) and not (tmp_path / 'out').exists()
+
+
+def test_the_motion_is_played_back_on_request(tmp_path, monkeypatch):
+    """``--view`` hands motion, torques and URDF to the viewer."""
+    shown = []
+    view = sys.modules.get('robot_dynamics_ros.tools.view') or __import__(
+        'robot_dynamics_ros.tools.view', fromlist=['x']
+    )
+    monkeypatch.setattr(view, 'view', lambda *arguments: shown.append(arguments))
+    compare.main(['--view', '--states', '3', '--payload', '2', '--output', str(tmp_path)])
+    ((robot, t, q, torque, urdf),) = shown
+    assert len(t) == 3 and urdf.name == 'aubo_i5.urdf'
+    assert {link: payload.mass for link, payload in robot.payloads.items()} == {'wrist3_Link': 2.0}
+    assert np.allclose(torque, robot.inverse_dynamics(q, 0.0 * q, 0.0 * q), atol=5.0)
+    assert np.allclose(q[[0, -1]], LECTURE)
+
+
+SLIDING_ARM = """<robot name="sliding_arm">
+  <link name="base"/>
+  <link name="a"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
+    <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="b"><inertial><origin xyz="0 0 0.1"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="c"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/><origin xyz="0.2 0 0"/>
+    <limit lower="-0.3" upper="0.3" effort="50" velocity="3"/></joint>
+  <joint name="bend" type="revolute"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="20" velocity="20"/></joint>
+</robot>"""

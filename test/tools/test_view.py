@@ -1,0 +1,233 @@
+"""The view of a motion: the scene follows the robot's own poses, in Python and in a real browser."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from urllib.request import urlopen
+
+from support import small_robots
+from support.browser import Watched, playwright
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.tools.figures import joint_colours
+from robot_dynamics_ros.tools.urdf_shapes import shapes_from_urdf
+from robot_dynamics_ros.tools.view import MotionView
+
+pytest.importorskip('viser', reason='no viser; install it: pip install viser')
+
+URDF = named_urdf('aubo_i5')
+ARM = Robot.named('aubo_i5').with_payload(Payload(5.0, (0.0, 0.01, 0.05)))
+T = np.array([1.0, 1.5, 3.0])
+Q = np.array([[0.0, -0.8, 0.0, 0.0, 0.0, 0.0], [0.4, -0.2, 0.7, -0.3, 0.2, 0.9], [1.2, 0.5, -0.9, 0.6, -0.4, 0.1]])
+TAU = ARM.gravity_torque(Q) + np.array([30.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+MOMENTS = [(1.0, Q[0]), (1.25, 0.5 * (Q[0] + Q[1])), (2.0, Q[1] + (Q[2] - Q[1]) / 3.0), (3.0, Q[2]), (9.0, Q[2])]
+
+
+@pytest.fixture(scope='module')
+def shown():
+    with MotionView(ARM, T, Q, TAU, URDF) as view:
+        yield view
+
+
+def pose_of(wxyz, position):
+    """Return the pose (4, 4) of a node."""
+    w, *v = wxyz
+    cross = np.cross(np.eye(3), v)
+    pose = np.eye(4)
+    pose[:3, :3] = np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross
+    pose[:3, 3] = position
+    return pose
+
+
+@pytest.mark.parametrize(('moment', 'q'), MOMENTS)
+def test_links_are_where_the_robot_says(shown, moment, q):
+    shown.show(moment)
+    links = {shape.link for shape in shapes_from_urdf(URDF)}
+    assert set(shown.scene.links) == links | {'wrist3_Link'}
+    for link, node in shown.scene.links.items():
+        assert pose_of(node.wxyz, node.position) == pytest.approx(ARM.link_pose(q, link), abs=1e-9)
+
+
+def test_arrows_lie_along_the_joint_axes_in_proportion_to_the_torques(shown):
+    shown.show(T[1])
+    arrows = shown.scene.arrows
+    starts, ends = np.moveaxis(np.asarray(arrows.points, float), 1, 0)
+    for k, link in enumerate(ARM.link_names[1:]):
+        axis = ARM.jacobian(Q[1], link)[:3, k]
+        along = (ends - starts)[k]
+        assert starts[k] == pytest.approx(ARM.link_pose(Q[1], link)[:3, 3], abs=1e-6)
+        length = 0.4 * shown.scene.size * TAU[1, k] / np.abs(TAU).max()
+        assert along == pytest.approx(length * axis, abs=1e-6)
+    colours = joint_colours(ARM.joint_names).values()
+    assert ['#' + bytes(row).hex() for row in arrows.colors] == list(colours)
+
+
+def test_a_payload_is_a_sphere_of_its_mass_at_its_centre(shown):
+    (sphere,) = shown.scene.payloads
+    assert sphere.position == pytest.approx([0.0, 0.01, 0.05])
+    assert 2700.0 * 4.0 / 3.0 * np.pi * sphere.radius**3 == pytest.approx(5.0)
+    assert sphere.name.startswith(shown.scene.links['wrist3_Link'].name)
+
+
+def test_a_robot_without_shapes_is_drawn_as_lines_between_its_links():
+    robot = small_robots.mixed()
+    q = np.array([[0.1, 0.2, 0.3], [0.5, -0.4, 1.0]])
+    with MotionView(robot, [0.0, 1.0], q) as view:
+        view.show(1.0)
+        assert view.scene.lines.visible
+        assert not view.scene.arrows.visible
+        names = robot.link_names
+        expected = [[robot.link_pose(q[1], name)[:3, 3] for name in pair] for pair in pairwise(names)]
+        assert view.scene.lines.points == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_between_two_times_a_free_joint_turns_about_one_axis():
+    robot = small_robots.general('free')
+    start, step = robot.neutral(), np.array([0.0, 0.0, 2.0, 0.0, 0.0, 0.0])
+    with MotionView(robot, [0.0, 1.0], [start, robot.integrate(start, step)]) as view:
+        q, _ = view.at(0.25)
+        assert robot.link_pose(q, 'arm')[:2, 0] == pytest.approx([np.cos(0.5), np.sin(0.5)])
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'t': [1.0, 1.0, 2.0]}, 't: expected ascending times, got 1 s and then 1 s'),
+        ({'t': [[1.0]]}, r't: expected shape \(m,\)'),
+        ({'t': [0.0, np.nan, 1.0]}, r't\[1\]: nan is not finite'),
+        ({'q': Q[:2]}, r'q: expected shape \(3, 6\), got \(2, 6\)'),
+        ({'torque': TAU[:, :5]}, r'torque: expected shape \(3, 6\), got \(3, 5\)'),
+    ],
+)
+def test_what_is_wrong_is_named(change, message):
+    with pytest.raises(ArgumentError, match=message):
+        MotionView(ARM, **({'t': T, 'q': Q, 'torque': TAU} | change))
+
+
+def test_a_urdf_of_another_robot_is_refused():
+    visual = '<visual><geometry><sphere radius="1"/></geometry></visual>'
+    other = f'<robot name="other"><link name="hull">{visual}</link></robot>'
+    with pytest.raises(ArgumentError, match="urdf: it has shapes of 'hull' and others, but of no link of aubo_i5"):
+        MotionView(ARM, T, Q, urdf=other)
+
+
+@pytest.mark.parametrize('content', ['', 'solid nothing', 'a text that is longer than the header of a binary file' * 9])
+def test_a_file_that_is_no_mesh_is_named(tmp_path, content):
+    (tmp_path / 'arm.stl').write_text(content, encoding='utf-8')
+    visual = '<visual><geometry><mesh filename="arm.stl"/></geometry></visual>'
+    path = tmp_path / 'arm.urdf'
+    path.write_text(f'<robot name="r"><link name="wrist3_Link">{visual}</link></robot>', encoding='utf-8')
+    with pytest.raises(ModelError, match=r"link 'wrist3_Link': .*arm\.stl is no mesh"):
+        MotionView(ARM, T, Q, urdf=path)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'viser', None)
+    with pytest.raises(DynamicsError, match='viewing a motion needs viser, which is not installed: pip install viser'):
+        MotionView(ARM, T, Q)
+
+
+# a process in the background may ignore the signal
+SCRIPT = """
+import signal
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.tools.view import view
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+view(Robot.from_dh([{'a': 0.5, 'mass': 1.0}]), [0.0, 1.0], [[0.0], [1.0]])
+"""
+
+
+def test_a_script_prints_the_address_and_ends_with_an_interrupt():
+    command = [sys.executable, '-c', SCRIPT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        line = next(line for line in process.stdout if 'Ctrl-C' in line)
+        with urlopen(re.search(r'http://127\.0\.0\.1:\d+', line)[0]) as page:
+            assert b'Viser client' in page.read()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, '')
+
+
+@pytest.fixture(scope='module')
+def page(shown, browser):
+    watched = Watched(browser, viewport={'width': 800, 'height': 450})  # drawn without a graphics card
+    watched.page.goto(shown.url)
+    watched.page.wait_for_function('window.__viserMutable?.nodeRefFromName["/link6"] !== undefined')
+    yield watched.page
+    assert [url for url in watched.requests if not url.startswith((shown.url, f'blob:{shown.url}'))] == []
+    assert [line for line in watched.console if 'error' in line.lower()] == []
+
+
+def drawn(page, node):
+    """Return the pose (4, 4) of a node as the browser draws it, in the base frame."""
+    rows = page.evaluate(
+        """name => {
+          const nodes = window.__viserMutable.nodeRefFromName;
+          nodes[name].updateWorldMatrix(true, false);
+          return nodes[''].matrixWorld.clone().invert().multiply(nodes[name].matrixWorld).transpose().elements;
+        }""",
+        node,
+    )
+    return np.array(rows).reshape(4, 4)
+
+
+def wait_until(holds):
+    """Wait until a condition holds; half a minute is enough for a slow machine."""
+    end = time.monotonic() + 30.0
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def wait_until_drawn(page, view, q):
+    """Wait until the last link is where it is at q."""
+    node, expected = view.scene.links['wrist3_Link'].name, ARM.link_pose(q, 'wrist3_Link')
+    wait_until(lambda: np.allclose(drawn(page, node), expected, atol=1e-6))
+
+
+def test_a_browser_draws_the_links_where_the_robot_says(shown, page):
+    pictures = []
+    for moment, q in (MOMENTS[0], MOMENTS[3]):
+        shown.show(moment)
+        wait_until_drawn(page, shown, q)
+        for link, node in shown.scene.links.items():
+            assert drawn(page, node.name) == pytest.approx(ARM.link_pose(q, link), abs=1e-6)
+        for i, shape in enumerate(shapes_from_urdf(URDF)):
+            name = f'{shown.scene.links[shape.link].name}/shape{i}'
+            assert drawn(page, name) == pytest.approx(ARM.link_pose(q, shape.link) @ shape.pose, abs=1e-6)
+        pictures.append(page.locator('canvas').first.screenshot())
+    assert pictures[0] != pictures[1]
+
+
+def test_the_play_button_moves_the_arm(shown, page):
+    shown.show(T[0])
+    wrist = shown.scene.links['wrist3_Link'].name
+    before = drawn(page, wrist)
+    page.get_by_role('button', name='Play').click()
+    wait_until(lambda: not np.allclose(drawn(page, wrist), before, atol=1e-2))
+    page.get_by_role('button', name='Pause').click()
+    playwright().expect(page.get_by_role('button', name='Play')).to_be_visible()
+
+
+def test_a_time_that_is_typed_is_shown(shown, page):
+    box = page.locator('input[value]').filter(visible=True).first
+    box.fill('1.5')
+    box.press('Enter')
+    wait_until_drawn(page, shown, Q[1])
+
+
+def test_a_check_box_hides_the_torques(shown, page):
+    page.get_by_label('torques, up to').click()
+    wait_until(lambda: not shown.scene.arrows.visible)
+    page.get_by_label('torques, up to').click()
+    wait_until(lambda: shown.scene.arrows.visible)
