@@ -9,9 +9,9 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.formulations import lagrange, newton_euler, screws, stacked
+from robot_dynamics_ros.formulations import lagrange, newton_euler, operators, screws, spatial, stacked
 
-ALL = (newton_euler, screws, stacked)
+ALL = (newton_euler, screws, stacked, spatial, operators)
 """Those of any chain; ``lagrange`` has three joints at most."""
 
 AGREED = 1e-10  # relative
@@ -55,6 +55,16 @@ def test_planar_arm_at_1000_states(formulation):
     assert chains.disagreement(closed, robot.inverse_dynamics(q, qd, qdd)) < 1e-13
     each = [formulation.inverse_dynamics(robot, *state) for state in zip(q, qd, qdd, strict=True)]
     assert chains.disagreement(closed, each) < 1e-13
+
+
+@every_formulation
+def test_planar_6r_arm_along_its_motion(formulation):
+    """The arm of the paper on spatial operator algebra, every joint moving as sin(t), to 1e-11."""
+    robot, wrench = chains.planar_6r((3.0, -9.0, 0.0)), np.array([1.0, -2.0, 3.0, 10.0, -20.0, 5.0])
+    for t in np.linspace(0.0, 6.0, 7):
+        motion = chains.sine_motion(t)
+        expected = chains.expected_torques(robot, *motion, wrench)
+        assert chains.disagreement(formulation.inverse_dynamics(robot, *motion, wrench), expected) < 1e-11
 
 
 @every_formulation
