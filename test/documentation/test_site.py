@@ -66,9 +66,9 @@ def test_equations_are_mathml(site):
     for source in (ROOT / 'doc' / 'formulations').glob('*.md'):
         page = (site / 'formulations' / source.name).with_suffix('.html').read_text(encoding='utf-8')
         text = source.read_text(encoding='utf-8')
-        displayed = len(re.findall(r'^\$\$$', text, re.MULTILINE)) // 2
-        assert page.count('display="block"') == displayed > 0
-        assert page.count('<math') > displayed
+        displayed = len(re.findall(r'\$\$[^$]+\$\$', text))
+        assert page.count('display="block"') == displayed
+        assert source.name == 'index.md' or page.count('<math') > displayed > 0
         assert '\\' not in re.sub(r'<pre>.*?</pre>', '', page, flags=re.DOTALL)
 
 

@@ -16,9 +16,9 @@ PACKAGE = 'robot_dynamics_ros'
 INTERFACES = 'robot_dynamics_interfaces'
 NODES = [
     'bringup',
+    'compare',
     'demo_motion',
     'dynamics_server',
-    'compare',
     'export_c',
     'feedforward_node',
     'gravity_compensation_node',

@@ -48,7 +48,8 @@ def check(words: list[str]) -> None:
     name, arguments = words[0], words[1:]
     if name.startswith('scripts/'):
         script = ROOT / name
-        more = (script.with_suffix('.py'), ROOT / PACKAGE / 'tools' / f'{script.name}.py')
+        tool = arguments[0] if arguments[:1] == ['compare'] else script.name  # scripts/demo compare
+        more = (script.with_suffix('.py'), ROOT / PACKAGE / 'tools' / f'{tool}.py')
         text = ''.join(
             source.read_text(encoding='utf-8') for source in (script, *more) if source == script or source.is_file()
         )
