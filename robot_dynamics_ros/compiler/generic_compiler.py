@@ -19,7 +19,7 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm
-from robot_dynamics_ros.jit.decorators import OPTIONS
+from robot_dynamics_ros.jit.decorators import OPTIONS, UNWRAPPED
 from robot_dynamics_ros.jit.machine_code import LLVM
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
@@ -159,8 +159,7 @@ def object_file(name: str, function, count: int, word: ir.IntType, returned) -> 
     TypeError unless Numba's type of the result is the one that was announced.
     """
     with LLVM, global_compiler_lock:
-        options: dict[str, Any] = {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True, **OPTIONS}
-        dispatcher = njit(**options)(function)
+        dispatcher = njit(**OPTIONS, **UNWRAPPED)(function)
         dispatcher.compile((types.int64,) * count)
         (version,) = dispatcher.overloads.values()
         if types.unliteral(version.signature.return_type) != returned:

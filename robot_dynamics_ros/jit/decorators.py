@@ -17,6 +17,13 @@ reference counting: kernels create no arrays and their arguments outlive the cal
 array and call: inverse dynamics of 6 joints by generic kernels needs 2.6 us with it, 0.34 us without (2026-11-20).
 """
 
+UNWRAPPED: dict[str, Any] = {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+"""Options of functions that only compiled code calls.
+
+A wrapper converts each array of model and workspace: with wrappers, six kernels compile in 27 s, without in 15 s
+(2026-11-22).
+"""
+
 
 def numba_is_disabled() -> bool:
     """Return whether NUMBA_DISABLE_JIT is set: kernels are then Python functions."""
@@ -33,7 +40,7 @@ class Kernel:
 
     def __call__(self, *arguments):
         """Call the compiled function."""
-        return self.compiled(*arguments)
+        return self._for_python(*arguments)
 
     @cached_property
     def py_func(self) -> Callable:
@@ -42,7 +49,12 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Numba's function, or the Python function with NUMBA_DISABLE_JIT."""
+        """Numba's function for compiled callers, or the Python function with NUMBA_DISABLE_JIT."""
+        return inlined(self.py_func, **UNWRAPPED)
+
+    @cached_property
+    def _for_python(self) -> Any:
+        """Numba's function for callers in Python."""
         return inlined(self.py_func)
 
     @property
@@ -56,16 +68,16 @@ def kernel(function) -> Kernel:
     return Kernel(function)
 
 
-def inlined(function):
+def inlined(function, **options):
     """Inline ``function`` as written into its compiled callers, for the types of the call.
 
-    It is not cached on disk: cached code cannot be inlined into a new caller.
+    It is not cached on disk: cached code cannot be inlined into a new caller. ``options`` are further ones of Numba.
     """
     import numba  # noqa: PLC0415
 
     from robot_dynamics_ros.jit import instructions  # noqa: F401, PLC0415
 
-    return numba.njit(forceinline=True, **OPTIONS)(function)
+    return numba.njit(forceinline=True, **OPTIONS, **options)(function)
 
 
 def entry(function):
