@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 from support.printed_torques import FACTS, GOLDEN, URDF, rigid_body
+from support.robots_code import loop_of
 
 import mujoco
 import numpy as np
@@ -12,7 +13,6 @@ import yaml
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_model, share_folder
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
@@ -36,13 +36,13 @@ GRAVITY = np.array(GOLDEN['gravity'], float)
 def torque(model, q, qd, qdd):
     q, qd, qdd = (np.atleast_2d(np.asarray(array, float)) for array in (q, qd, qdd))
     tau = np.empty_like(q)
-    batch_loop(rnea)(model.arrays, Workspace.of(model.arrays), q, qd, qdd, GRAVITY, np.zeros((1, 7, 6)), tau)
+    loop_of(rnea)(model.arrays, Workspace.of(model.arrays), q, qd, qdd, GRAVITY, np.zeros((1, 7, 6)), tau)
     return tau
 
 
 def mass_matrix(model, q):
     M = np.empty((1, 6, 6))
-    batch_loop(crba)(model.arrays, Workspace.of(model.arrays), np.atleast_2d(np.asarray(q, float)), M)
+    loop_of(crba)(model.arrays, Workspace.of(model.arrays), np.atleast_2d(np.asarray(q, float)), M)
     return M[0]
 
 
@@ -122,7 +122,7 @@ def test_torques_of_an_independent_rnea(state, inertials):
 @pytest.mark.parametrize('state', GOLDEN['states'], ids=lambda state: state['name'])
 def test_pose_and_mass_matrix_of_an_independent_implementation(state):
     model, T = rigid_body('official'), np.empty((1, 7, 4, 4))
-    batch_loop(link_poses)(model.arrays, Workspace.of(model.arrays), np.array([state['q']]), T)
+    loop_of(link_poses)(model.arrays, Workspace.of(model.arrays), np.array([state['q']]), T)
     assert T[0, 6] == pytest.approx(np.array(state['T06']), abs=1e-9)
     assert mass_matrix(model, state['q']) == pytest.approx(np.array(state['M_official']), abs=1e-9)
 

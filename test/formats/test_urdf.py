@@ -3,6 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
+from support.robots_code import loop_of
 from support.unhurried import examples
 
 import numpy as np
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES, MAX_DEPTH
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
@@ -53,8 +53,8 @@ def torques(model, seed, held=()):
         array[:, free] = rng.uniform(-2, 2, (5, len(free)))
     work, tau, T = Workspace.of(model.arrays), np.empty_like(q), np.empty((5, q.shape[1] + 1, 4, 4))
     gravity = np.array([1.0, 2.0, -9.0])
-    batch_loop(rnea)(model.arrays, work, q, qd, qdd, gravity, np.zeros((1, q.shape[1] + 1, 6)), tau)
-    batch_loop(link_poses)(model.arrays, work, q, T)
+    loop_of(rnea)(model.arrays, work, q, qd, qdd, gravity, np.zeros((1, q.shape[1] + 1, 6)), tau)
+    loop_of(link_poses)(model.arrays, work, q, T)
     return tau[:, free], T
 
 

@@ -6,11 +6,11 @@ from functools import cache
 from support import naive
 from support import random_trees as trees
 from support.matrices import matrix
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 
 TOLERANCE = 1e-11  # of the largest entry; 2e-15 was the worst found
@@ -35,7 +35,7 @@ def case(seed):
 def kernel(model, q, qd):
     """Return C (nv, nv) by the kernel."""
     C = np.full((1, len(qd), len(qd)), np.nan)
-    batch_loop(coriolis_matrix)(model, trees.nan_workspace(model), q[None], qd[None], C)
+    loop_of(coriolis_matrix)(model, trees.nan_workspace(model), q[None], qd[None], C)
     return C[0]
 
 

@@ -5,12 +5,12 @@ And of both with nv + 1 inverse dynamics, the slow way that needs neither (``nai
 
 from support import naive
 from support import random_trees as trees
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -60,7 +60,7 @@ def test_both_algorithms_agree(seed):
     model, state = drawn(seed)
     n = len(state.qd)
     results = []
-    for algorithm in (batch_loop(aba), batch_loop(crba_forward)):
+    for algorithm in (loop_of(aba), loop_of(crba_forward)):
         qdd = np.full((1, n), np.nan)
         work = trees.nan_workspace(model)
         rows = (row[None] for row in (state.q, state.qd, state.tau))

@@ -4,6 +4,7 @@ from functools import cache
 
 from support import naive
 from support import random_trees as trees
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def case(seed):
     joints = trees.with_planar_about_z(trees.random_joints(seed, count=seed - 2999, general=0.5))
     arrays, s = trees.arrays_of(joints), trees.random_state(joints, seed)
     work, M_inv = trees.nan_workspace(arrays), np.full((len(s.qd), len(s.qd)), np.nan)
-    mass_matrix_inverse(arrays, work, s.q, M_inv)
+    loop_of(mass_matrix_inverse)(arrays, work, s.q[None], M_inv[None])
     return joints, arrays, s, M_inv, work
 
 
@@ -88,7 +89,7 @@ def test_branches_on_the_base_do_not_feel_each_other():
         branch[i] = branch[parent[i]] if parent[i] else i
     apart = np.not_equal.outer(branch[1:], branch[1:])
     M_inv = np.full((12, 12), np.nan)
-    mass_matrix_inverse(arrays, trees.nan_workspace(arrays), np.ones(12), M_inv)
+    loop_of(mass_matrix_inverse)(arrays, trees.nan_workspace(arrays), np.ones((1, 12)), M_inv[None])
     assert apart.any() and not apart.all()
     assert (M_inv[apart] == 0.0).all() and (M_inv[~apart] != 0.0).all()
 

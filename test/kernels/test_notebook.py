@@ -7,11 +7,11 @@ the table the torques differ by up to 0.015 N m.
 """
 
 from support.printed_torques import NOTEBOOK_TORQUES, notebook_model
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.model import Workspace
 
@@ -21,7 +21,7 @@ def test_the_printed_torques(sign):
     q = sign * np.array([[0, np.pi / 2, 0, np.pi / 2, 0, 0]])
     qd, qdd, tau = np.zeros((1, 6)), np.array([[0, 2.0, 0, 0, 0, 0]]), np.empty((1, 6))
     gravity = np.array([0, 0, -9.81])
-    batch_loop(rnea)(
+    loop_of(rnea)(
         (arrays := notebook_model().arrays), Workspace.of(arrays), q, qd, qdd, gravity, np.zeros((1, 7, 6)), tau
     )
     assert tau[0] == pytest.approx(NOTEBOOK_TORQUES[sign], abs=1e-9)

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 from support import naive
 from support import random_trees as trees
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels import kinematics, operational_space
 
 SEED = pytest.mark.parametrize('seed', range(12))
@@ -53,7 +53,7 @@ def jacobian(c, view):
 def call(name, c, view, *arguments, shape):
     """Return the result of one state by a kernel."""
     result = np.full((1, *shape), np.nan)
-    kernel = batch_loop(getattr(operational_space, name))
+    kernel = loop_of(getattr(operational_space, name))
     kernel(c.arrays, trees.nan_workspace(c.arrays), *arguments, *c.frame, view, result)
     return result[0]
 
@@ -87,7 +87,7 @@ def test_bias_accelerates_the_frame_against_what_it_does_alone(seed, view):
     h = trees.inverse_dynamics(c.arrays, s.q, s.qd, 0.0 * s.qd, s.gravity, none)
     zeros = np.zeros((1, len(s.qd)))
     a = np.full((1, 6), np.nan)
-    batch_loop(kinematics.frame_acceleration)(
+    loop_of(kinematics.frame_acceleration)(
         c.arrays, trees.nan_workspace(c.arrays), s.q[None], s.qd[None], zeros, *c.frame, view, a
     )
     arguments = s.q[None], s.qd[None], zeros, s.gravity, none[None]

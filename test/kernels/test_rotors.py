@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from support import naive
 from support import random_trees as trees
 from support.matrices import EXHAUSTIVE, matrix
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.compiler.emit import count, source
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters
@@ -117,7 +117,7 @@ def test_accelerations(seed):
     qdd = trees.forward_dynamics(c.arrays, s.q, s.qd, s.tau, s.gravity, s.f_ext)
     assert trees.relative_error(qdd, expected) < 1e-9
     arrays, qdd = regrouped(c.arrays), np.full((1, len(qdd)), np.nan)
-    batch_loop(crba_forward)(
+    loop_of(crba_forward)(
         arrays, trees.nan_workspace(arrays), s.q[None], s.qd[None], s.tau[None], s.gravity, s.f_ext[None], qdd
     )
     assert trees.relative_error(qdd[0], expected) < 1e-9
@@ -127,7 +127,7 @@ def test_accelerations(seed):
 def test_inverse_of_the_mass_matrix(seed):
     c = case(seed)
     work, inverse = trees.nan_workspace(c.arrays), np.full((len(c.s.qd),) * 2, np.nan)
-    mass_matrix_inverse(c.arrays, work, c.s.q, inverse)
+    loop_of(mass_matrix_inverse)(c.arrays, work, c.s.q[None], inverse[None])
     expected = np.linalg.inv(c.G.T @ naive.mass_matrix(c.large, c.q) @ c.G)
     assert trees.relative_error(inverse, expected) < 1e-9
 

@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 from support import random_trees as trees
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def case(seed=7, count=12, states=5):
 
 
 def calls():
-    """Return of each algorithm: kernel, batch, the arguments between work and result, the result's shape."""
+    """Return of each algorithm: kernel, loop, the arguments between work and result, the result's shape."""
     _, q, qd, qdd, tau, f_ext, gravity = case()
     n = q.shape[1]
     v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
@@ -74,115 +75,115 @@ def calls():
     of_a_frame = {
         'operational_space_inertia': (os.operational_space_inertia, [(q,), *frame], (6, 6)),
         'consistent_inverse': (os.consistent_inverse, [(q,), *frame], (n, 6)),
-        'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, (f_ext,), *frame], (6,)),
+        'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, f_ext[:1], *frame], (6,)),
     }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
-        'rnea': (rnea.rnea, batch_loop(rnea.rnea), [(q,), (qd,), (qdd,), gravity, (f_ext,)], (n,)),
+        'rnea': (rnea.rnea, loop_of(rnea.rnea), [(q,), (qd,), (qdd,), gravity, f_ext[:1]], (n,)),
         'rnea_on_moving_base': (
             rnea.rnea_on_moving_base,
-            batch_loop(rnea.rnea_on_moving_base),
-            [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, (f_ext,)],
+            loop_of(rnea.rnea_on_moving_base),
+            [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, f_ext[:1]],
             (n,),
         ),
         'crba_forward_on_moving_base': (
             crba_forward.crba_forward_on_moving_base,
-            batch_loop(crba_forward.crba_forward_on_moving_base),
-            [(q,), (qd,), (tau,), (v_0,), (a_0,), gravity, (f_ext,)],
+            loop_of(crba_forward.crba_forward_on_moving_base),
+            [(q,), (qd,), (tau,), (v_0,), (a_0,), gravity, f_ext[:1]],
             (n,),
         ),
         **{
-            name: (kernel, batch_loop(kernel), [*motion, (rows,), gravity, view], shape)
+            name: (kernel, loop_of(kernel), [*motion, (rows,), gravity, view], shape)
             for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
         },
         **{
             name.removesuffix('es'): (
                 it := getattr(with_wrench, name.removesuffix('es')),
-                batch_loop(it),
+                loop_of(it),
                 [*motion, (rows[:, :6].copy(),), gravity, *frame[:3], view],
                 shape,
             )
             for name, (_, motion, view, shape) in with_wrenches_on_links.items()
         },
-        **{name: (kernel, batch_loop(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
-        'aba': (aba.aba, batch_loop(aba.aba), [(q,), (qd,), (tau,), gravity, (f_ext,)], (n,)),
+        **{name: (kernel, loop_of(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
+        'aba': (aba.aba, loop_of(aba.aba), [(q,), (qd,), (tau,), gravity, f_ext[:1]], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
-            batch_loop(rnea_derivatives.rnea_derivatives),
-            [(q,), (qd,), (qdd,), gravity, (f_ext,)],
+            loop_of(rnea_derivatives.rnea_derivatives),
+            [(q,), (qd,), (qdd,), gravity, f_ext[:1]],
             (3, n, n),
         ),
         'forward_derivatives': (
             forward_derivatives.forward_derivatives,
-            batch_loop(forward_derivatives.forward_derivatives),
-            [(q,), (qd,), (tau,), gravity, (f_ext,)],
+            loop_of(forward_derivatives.forward_derivatives),
+            [(q,), (qd,), (tau,), gravity, f_ext[:1]],
             (3, n, n),
         ),
-        'crba': (crba.crba, batch_loop(crba.crba), [(q,)], (n, n)),
+        'crba': (crba.crba, loop_of(crba.crba), [(q,)], (n, n)),
         'coriolis_matrix': (
             coriolis_matrix.coriolis_matrix,
-            batch_loop(coriolis_matrix.coriolis_matrix),
+            loop_of(coriolis_matrix.coriolis_matrix),
             [(q,), (qd,)],
             (n, n),
         ),
         'mass_matrix_inverse': (
             mass_matrix_inverse.mass_matrix_inverse,
-            batch_loop(mass_matrix_inverse.mass_matrix_inverse),
+            loop_of(mass_matrix_inverse.mass_matrix_inverse),
             [(q,)],
             (n, n),
         ),
-        'link_poses': (poses.link_poses, batch_loop(poses.link_poses), [(q,)], (n + 1, 4, 4)),
-        'frame_pose': (kinematics.frame_pose, batch_loop(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
+        'link_poses': (poses.link_poses, loop_of(poses.link_poses), [(q,)], (n + 1, 4, 4)),
+        'frame_pose': (kinematics.frame_pose, loop_of(kinematics.frame_pose), [(q,), 9, TURN, POINT], (4, 4)),
         'frame_velocity': (
             kinematics.frame_velocity,
-            batch_loop(kinematics.frame_velocity),
+            loop_of(kinematics.frame_velocity),
             [(q,), (qd,), 9, TURN, POINT, 2],
             (6,),
         ),
         'frame_acceleration': (
             kinematics.frame_acceleration,
-            batch_loop(kinematics.frame_acceleration),
+            loop_of(kinematics.frame_acceleration),
             [(q,), (qd,), (qdd,), 9, TURN, POINT, 2],
             (6,),
         ),
-        'jacobian': (kinematics.jacobian, batch_loop(kinematics.jacobian), [(q,), 9, TURN, POINT, 0], (6, n)),
-        'center_of_mass': (centroidal.center_of_mass, batch_loop(centroidal.center_of_mass), [(q,)], (3,)),
+        'jacobian': (kinematics.jacobian, loop_of(kinematics.jacobian), [(q,), 9, TURN, POINT, 0], (6, n)),
+        'center_of_mass': (centroidal.center_of_mass, loop_of(centroidal.center_of_mass), [(q,)], (3,)),
         'centroidal_momentum_matrix': (
             centroidal.centroidal_momentum_matrix,
-            batch_loop(centroidal.centroidal_momentum_matrix),
+            loop_of(centroidal.centroidal_momentum_matrix),
             [(q,)],
             (6, n),
         ),
         'center_of_mass_jacobian': (
             centroidal.center_of_mass_jacobian,
-            batch_loop(centroidal.center_of_mass_jacobian),
+            loop_of(centroidal.center_of_mass_jacobian),
             [(q,)],
             (3, n),
         ),
         'centroidal_momentum': (
             centroidal.centroidal_momentum,
-            batch_loop(centroidal.centroidal_momentum),
+            loop_of(centroidal.centroidal_momentum),
             [(q,), (qd,)],
             (6,),
         ),
-        'total_energy': (energy.total_energy, batch_loop(energy.total_energy), [(q,), (qd,), gravity], (1,)),
-        'kinetic_energy': (energy.kinetic_energy, batch_loop(energy.kinetic_energy), [(q,), (qd,)], (1,)),
-        'potential_energy': (energy.potential_energy, batch_loop(energy.potential_energy), [(q,), gravity], (1,)),
+        'total_energy': (energy.total_energy, loop_of(energy.total_energy), [(q,), (qd,), gravity], (1,)),
+        'kinetic_energy': (energy.kinetic_energy, loop_of(energy.kinetic_energy), [(q,), (qd,)], (1,)),
+        'potential_energy': (energy.potential_energy, loop_of(energy.potential_energy), [(q,), gravity], (1,)),
         'torque_regressor': (
             regressor.torque_regressor,
-            batch_loop(regressor.torque_regressor),
+            loop_of(regressor.torque_regressor),
             [(q,), (qd,), (qdd,), gravity],
             (n, 10 * n),
         ),
         'kinetic_energy_regressor': (
             energy_regressors.kinetic_energy_regressor,
-            batch_loop(energy_regressors.kinetic_energy_regressor),
+            loop_of(energy_regressors.kinetic_energy_regressor),
             [(q,), (qd,)],
             (10 * n,),
         ),
         'potential_energy_regressor': (
             energy_regressors.potential_energy_regressor,
-            batch_loop(energy_regressors.potential_energy_regressor),
+            loop_of(energy_regressors.potential_energy_regressor),
             [(q,), gravity],
             (10 * n,),
         ),
@@ -216,17 +217,20 @@ def test_a_batch_has_the_bits_of_single_states(name):
 
 
 @pytest.mark.parametrize('name', ['rnea', 'aba'])
-def test_one_row_of_wrenches_applies_to_all_states_of_a_batch(name):
+def test_a_batch_loop_has_one_row_of_wrenches_or_one_for_each_state(name):
     """``f_ext`` (1, n + 1, 6) serves every state."""
-    _, kernel, arguments, shape = calls()[name]
-    model, q = case()[:2]
+    kernel, _, arguments, shape = calls()[name]
+    model, q, *_, f_ext, _ = case()
+    states = [a[0] if isinstance(a, tuple) else a for a in arguments[:-1]]
     results = []
-    for f_ext in (arguments[-1][0][:1].copy(), np.repeat(arguments[-1][0][:1], len(q), axis=0)):
-        state = [a[0] if isinstance(a, tuple) else a for a in arguments[:-1]]
+    for wrenches in (f_ext, f_ext[:1].copy(), np.repeat(f_ext[:1], len(q), axis=0)):
         results.append(np.full((len(q), *shape), np.nan))
-        kernel(model, trees.nan_workspace(case()[0]), *state, f_ext, results[-1])
-    assert same_bits(*results)
-    assert not same_bits(results[0][1], alone(name, 1, trees.nan_workspace(case()[0])))
+        batch_loop(kernel)(model, trees.nan_workspace(model), *states, wrenches, results[-1])
+    each, *of_all = results
+    assert same_bits(*of_all) and same_bits(each[0], of_all[0][0])
+    for b in range(1, len(q)):
+        assert not same_bits(each[b], of_all[0][b])
+        assert same_bits(of_all[0][b], alone(name, b, trees.nan_workspace(model)))
 
 
 def test_a_batch_of_friction_has_the_bits_of_single_states():

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from support import naive
 from support import random_trees as trees
 from support.matrices import matrix
+from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels import with_wrench, with_wrenches
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
@@ -63,7 +63,7 @@ def call(name, c, view, form, *vectors, shape=None, gravity=None):
     result = np.full((1, *(shape or (len(c.s.qd),))), np.nan, dtype)
     gravity = c.s.gravity if gravity is None else gravity
     frame, module = (c.frame, with_wrench) if form == 'on a frame' else ((), with_wrenches)
-    kernel = batch_loop(getattr(module, f'{name}_{module.__name__.rpartition(".")[2]}'))
+    kernel = loop_of(getattr(module, f'{name}_{module.__name__.rpartition(".")[2]}'))
     kernel(c.arrays, trees.nan_workspace(c.arrays, dtype), *vectors, gravity.astype(dtype), *frame, view, result)
     return result[0]
 

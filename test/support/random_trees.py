@@ -7,11 +7,11 @@ import dataclasses
 from typing import NamedTuple
 
 from support.naive import SIZES, places, rotors, tangents
+from support.robots_code import loop_of
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels import (
     aba,
     centroidal,
@@ -169,123 +169,119 @@ def relative_error(actual, expected) -> float:
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
     """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
     work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
-    batch_loop(rnea.rnea)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
+    loop_of(rnea.rnea)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
     return (tau, work) if return_work else tau
 
 
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
     """Return qdd (nv,) by ``aba``."""
     work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
-    batch_loop(aba.aba)(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
+    loop_of(aba.aba)(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
     return qdd
 
 
 def mass_matrix(model, q):
     """Return M (nv, nv) by ``crba``."""
     work, M, q = _prepare(model, (len(model.S) - 1,) * 2, q)
-    batch_loop(crba.crba)(model, work, q[None], M[None])
+    loop_of(crba.crba)(model, work, q[None], M[None])
     return M
 
 
 def whole_inertia(model, q):
     """Return the ten parameters of everything that moves, which ``centroidal_momentum_matrix`` leaves in row 0."""
     work, A, q = _prepare(model, (6, len(model.S) - 1), q)
-    batch_loop(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
+    loop_of(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
     return work.I_c[0]
 
 
 def link_poses(model, q):
     """Return T (n + 1, 4, 4) by ``link_poses``."""
     work, T, q = _prepare(model, (len(model.parent), 4, 4), q)
-    batch_loop(poses.link_poses)(model, work, q[None], T[None])
+    loop_of(poses.link_poses)(model, work, q[None], T[None])
     return T
 
 
 def point_velocity(model, q, qd, i, origin):
     """Return v (6,) by ``frame_velocity``, of a point of link ``i``."""
     work, v, q, qd = _prepare(model, (6,), q, qd)
-    batch_loop(kinematics.frame_velocity)(model, work, q[None], qd[None], i, np.eye(3), origin, 1, v[None])
+    loop_of(kinematics.frame_velocity)(model, work, q[None], qd[None], i, np.eye(3), origin, 1, v[None])
     return v
 
 
 def point_acceleration(model, q, qd, qdd, i, origin):
     """Return a (6,) by ``frame_acceleration``, of a point of link ``i``."""
     work, a, q, qd, qdd = _prepare(model, (6,), q, qd, qdd)
-    batch_loop(kinematics.frame_acceleration)(
-        model, work, q[None], qd[None], qdd[None], i, np.eye(3), origin, 1, a[None]
-    )
+    loop_of(kinematics.frame_acceleration)(model, work, q[None], qd[None], qdd[None], i, np.eye(3), origin, 1, a[None])
     return a
 
 
 def jacobian(model, q, i, origin):
     """Return J (6, nv) by ``jacobian``."""
     work, J, q = _prepare(model, (6, len(model.S) - 1), q)
-    batch_loop(kinematics.jacobian)(model, work, q[None], i, np.eye(3), origin, 1, J[None])
+    loop_of(kinematics.jacobian)(model, work, q[None], i, np.eye(3), origin, 1, J[None])
     return J
 
 
 def center_of_mass(model, q):
     """Return c (3,) by ``center_of_mass``."""
     work, c, q = _prepare(model, (3,), q)
-    batch_loop(centroidal.center_of_mass)(model, work, q[None], c[None])
+    loop_of(centroidal.center_of_mass)(model, work, q[None], c[None])
     return c
 
 
 def centroidal_momentum_matrix(model, q):
     """Return A (6, nv) by ``centroidal_momentum_matrix``."""
     work, A, q = _prepare(model, (6, len(model.S) - 1), q)
-    batch_loop(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
+    loop_of(centroidal.centroidal_momentum_matrix)(model, work, q[None], A[None])
     return A
 
 
 def center_of_mass_jacobian(model, q):
     """Return J (3, nv) by ``center_of_mass_jacobian``."""
     work, J, q = _prepare(model, (3, len(model.S) - 1), q)
-    batch_loop(centroidal.center_of_mass_jacobian)(model, work, q[None], J[None])
+    loop_of(centroidal.center_of_mass_jacobian)(model, work, q[None], J[None])
     return J
 
 
 def centroidal_momentum(model, q, qd):
     """Return h (6,) by ``centroidal_momentum``."""
     work, h, q, qd = _prepare(model, (6,), q, qd)
-    batch_loop(centroidal.centroidal_momentum)(model, work, q[None], qd[None], h[None])
+    loop_of(centroidal.centroidal_momentum)(model, work, q[None], qd[None], h[None])
     return h
 
 
 def total_energy(model, q, qd, gravity):
     """Return the total energy by ``total_energy``."""
     work, E, q, qd = _prepare(model, (1,), q, qd)
-    batch_loop(energy.total_energy)(model, work, q[None], qd[None], gravity, E[None])
+    loop_of(energy.total_energy)(model, work, q[None], qd[None], gravity, E[None])
     return E[0]
 
 
 def kinetic_energy(model, q, qd):
     """Return the kinetic energy by ``kinetic_energy``."""
     work, T, q, qd = _prepare(model, (1,), q, qd)
-    batch_loop(energy.kinetic_energy)(model, work, q[None], qd[None], T[None])
+    loop_of(energy.kinetic_energy)(model, work, q[None], qd[None], T[None])
     return T[0]
 
 
 def potential_energy(model, q, gravity):
     """Return the potential energy by ``potential_energy``."""
     work, V, q = _prepare(model, (1,), q)
-    batch_loop(energy.potential_energy)(model, work, q[None], gravity, V[None])
+    loop_of(energy.potential_energy)(model, work, q[None], gravity, V[None])
     return V[0]
 
 
 def inverse_dynamics_derivatives(model, q, qd, qdd, gravity, f_ext):
     """Return D (3, nv, nv) by ``rnea_derivatives``."""
     work, D, q, qd, qdd = _prepare(model, (3, len(qd), len(qd)), q, qd, qdd)
-    batch_loop(rnea_derivatives.rnea_derivatives)(
-        model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], D[None]
-    )
+    loop_of(rnea_derivatives.rnea_derivatives)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], D[None])
     return D
 
 
 def forward_dynamics_derivatives(model, q, qd, tau, gravity, f_ext):
     """Return D (3, nv, nv) by ``forward_derivatives``."""
     work, D, q, qd, tau = _prepare(model, (3, len(qd), len(qd)), q, qd, tau)
-    batch_loop(forward_derivatives.forward_derivatives)(
+    loop_of(forward_derivatives.forward_derivatives)(
         model, work, q[None], qd[None], tau[None], gravity, f_ext[None], D[None]
     )
     return D
@@ -294,21 +290,21 @@ def forward_dynamics_derivatives(model, q, qd, tau, gravity, f_ext):
 def torque_regressor(model, q, qd, qdd, gravity):
     """Return Y (n, 10 n) by ``torque_regressor``."""
     work, Y, q, qd, qdd = _prepare(model, (len(q), 10 * len(q)), q, qd, qdd)
-    batch_loop(regressor.torque_regressor)(model, work, q[None], qd[None], qdd[None], gravity, Y[None])
+    loop_of(regressor.torque_regressor)(model, work, q[None], qd[None], qdd[None], gravity, Y[None])
     return Y
 
 
 def kinetic_energy_regressor(model, q, qd):
     """Return y (10 n) by ``kinetic_energy_regressor``."""
     work, y, q, qd = _prepare(model, (10 * len(q),), q, qd)
-    batch_loop(energy_regressors.kinetic_energy_regressor)(model, work, q[None], qd[None], y[None])
+    loop_of(energy_regressors.kinetic_energy_regressor)(model, work, q[None], qd[None], y[None])
     return y
 
 
 def potential_energy_regressor(model, q, gravity):
     """Return y (10 n) by ``potential_energy_regressor``."""
     work, y, q = _prepare(model, (10 * len(q),), q)
-    batch_loop(energy_regressors.potential_energy_regressor)(model, work, q[None], gravity, y[None])
+    loop_of(energy_regressors.potential_energy_regressor)(model, work, q[None], gravity, y[None])
     return y
 
 
