@@ -7,7 +7,11 @@ import pytest
 
 LONGEST = (
     'evaluation/test_facade',
+    'kernels/test_scratch',  # compiles the generic kernels, as the one before; each process about half of them
+    'robot/test_export_c',
     'kernels/test_pinocchio',
+    'kernels/test_wrenches',
+    'evaluation/test_reference_frames',
     'evaluation/test_motions',
     'kernels/test_rotors',
     'compiler/test_specialised',

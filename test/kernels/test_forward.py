@@ -12,7 +12,6 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.kernels.aba import aba
-from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.ltdl import ltdl, ltdl_solve
 from robot_dynamics_ros.model.model import Model
@@ -33,8 +32,7 @@ def drawn(seed):
 def test_the_factor_reproduces_the_mass_matrix(seed):
     model, state = drawn(seed)
     n = len(state.qd)
-    M, d = np.full((n, n), np.nan), np.full(n + 1, np.nan)
-    crba(model, trees.nan_workspace(model), state.q, M)
+    M, d = trees.mass_matrix(model, state.q), np.full(n + 1, np.nan)
     whole = M.copy()
     ltdl(model, M, d)
     L = np.tril(M, -1) + np.eye(n)
@@ -47,8 +45,7 @@ def test_the_factor_reproduces_the_mass_matrix(seed):
 def test_branches_stay_apart():
     joints = trees.random_joints(4, count=12, chain=0.2)
     model, n = trees.arrays_of(joints), 12
-    M, d = np.zeros((n, n)), np.zeros(n + 1)
-    crba(model, trees.nan_workspace(model), np.ones(n), M)
+    M, d = trees.mass_matrix(model, np.ones(n)), np.zeros(n + 1)
     zeros = M == 0.0
     assert zeros.any()
     ltdl(model, M, d)
@@ -76,7 +73,8 @@ def test_both_agree_with_the_slow_way(robot):
     state = trees.random_state(joints, 5)
     given = state.q, state.qd, state.tau, state.gravity, state.f_ext
     expected = naive.forward_dynamics_by_inverse_dynamics(joints, *given)
-    for algorithm in (aba, crba_forward):
-        qdd = np.full(len(state.qd), np.nan)
-        algorithm(model, trees.nan_workspace(model), *given, qdd)
-        assert trees.relative_error(qdd, expected) < 1e-10
+    q, qd, tau = state.q[None], state.qd[None], state.tau[None]
+    for algorithm in (loop_of(aba), loop_of(crba_forward)):
+        qdd = np.full((1, len(state.qd)), np.nan)
+        algorithm(model, trees.nan_workspace(model), q, qd, tau, state.gravity, state.f_ext[None], qdd)
+        assert trees.relative_error(qdd[0], expected) < 1e-10
