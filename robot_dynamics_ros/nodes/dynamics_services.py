@@ -121,7 +121,9 @@ class DynamicsServices(Task):
 
     def _on_republish(self) -> None:
         self._republish.cancel()
-        if self._node.active:
+        self._follow_clock()
+        # a clock that was set back again delays it again
+        if self._node.active and self._republish.is_canceled():
             self.load.publish()
 
     def _guarded(self, answer):

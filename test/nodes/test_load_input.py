@@ -353,3 +353,28 @@ def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progre
     for load in (follower.load.load, late.load.load):
         assert (load.payload.start, load.payload.share(50 * SECOND)) == (moved, 0.25)
         assert load.gravity.share(0) == 1.0 and load.gravity.after == (9.81, 0.0, 0.0)
+
+
+def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile(process, monkeypatch):
+    server = process.node(DynamicsServer)
+    server.start()
+    back, published = [0], []
+
+    def now():
+        return time.monotonic_ns(), time.time_ns() - back[0]
+
+    monkeypatch.setattr(server.clock_watch, '_now', now)
+    monkeypatch.setattr(server.task.load, '_now', lambda: now()[1])
+    for publisher in server._load_publishers.values():
+        monkeypatch.setattr(publisher, 'publish', published.append)
+    set_payload(server, 2.0, ramp_time=1000.0)
+    back[0] += 300 * SECOND
+    server.task._follow_clock()
+    published.clear()
+    back[0] += 300 * SECOND
+    server.task._on_republish()
+    starts = [message.stamp.sec for message in published if isinstance(message, PayloadState)]
+    assert starts == [], f'a ramp that begins at {starts} s was published, now it is {now()[1] // SECOND} s'
+    process.spin_until(lambda: published, 'payload and gravity, published again')
+    (ramp,) = (message for message in published if isinstance(message, PayloadState))
+    assert 0 <= now()[1] // SECOND - ramp.stamp.sec < 30
