@@ -12,6 +12,7 @@ from pathlib import Path
 from support import graph
 
 import yaml
+from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -200,11 +201,13 @@ class Processes:
 
     def diagnose(self, name: str):
         """Return a node's next DiagnosticStatus."""
-        return self._graph.diagnostics(name)
+        self._graph.listen(DiagnosticArray, '/diagnostics', 100)
+        self._spin(0.05)  # older ones may still be under way, with the same stamp where time stands still
+        return self._graph.diagnostics(name, since=self.now - 1)
 
     def diagnosed(self, name: str, field: str) -> str:
         """Return a field of a node's next diagnostics."""
-        return self._graph.diagnostics(name).fields.get(field, '')
+        return self.diagnose(name).fields.get(field, '')
 
     def take(self, name: str) -> list:
         """Return a node's messages since the last call: topic, bytes, steady time in s."""

@@ -254,9 +254,12 @@ class Graph:
 
         self.repeat_until(send, received, f'a trajectory at {node}', 3.0)
 
-    def diagnostics(self, node: str, condition=lambda status: True):
-        """Return diagnostics of ``node`` from now on that fulfil ``condition``: level, message, and a dict, fields."""
-        since, found = self.now(), []
+    def diagnostics(self, node: str, condition=lambda status: True, since: int | None = None):
+        """Return diagnostics of ``node`` from now on that fulfil ``condition``: level, message, and a dict, fields.
+
+        ``since`` (ns) is now on the clock of ``node``, where that is simulated.
+        """
+        since, found = self.now() if since is None else since, []
         messages = self.listen(DiagnosticArray, '/diagnostics', 100)
 
         def look():
