@@ -108,9 +108,9 @@ class LoadInput:
 
     def _apply(self, topic: str, message) -> bool:
         """Return whether ``message`` changed the load; one that is wrong is refused by name."""
+        self._early.pop(topic, None)
         if message == self._applied.get(topic):
             return False
-        self._early.pop(topic, None)
         try:
             if topic == 'payload_state':
                 ramp = payload_ramp_of(self._node.robot, message)

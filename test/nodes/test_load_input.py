@@ -303,6 +303,21 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
     process.spin_until(lambda: mass_of(follower) == 3.0, 'a payload that is there at once')
 
 
+def test_a_message_that_comes_after_a_ramp_of_later_replaces_it(process):
+    follower = process.node(Follower)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
+    follower.start()
+    later = PayloadState(mass=3.0, frame='ee_link', ramp_time=4.0)
+    start = follower.get_clock().now().nanoseconds + 2 * SECOND
+    later.stamp.sec, later.stamp.nanosec = divmod(start, SECOND)
+    for message, text in (PAYLOAD, ''), (later, 'later than now'):
+        publisher.publish(message)
+        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.load.refused, message)  # noqa: B023
+    publisher.publish(PAYLOAD)
+    process.spin_until(lambda: follower.get_clock().now().nanoseconds > start, 'its time')
+    assert mass_of(follower) == 2.0
+
+
 @pytest.mark.parametrize(
     ('message', 'reason'),
     [
