@@ -31,7 +31,8 @@ class LoadInput:
 
     ``missing`` is '' once the load is known, else why no torque may be published. A wrong message is refused and
     changes nothing; one whose ramp begins later than now is refused until then. Without a publisher there is no payload
-    and gravity is the node's. The executor handles messages; any thread may report a clock that was set back.
+    and gravity is the node's. The executor handles messages; any thread may report a clock that was set back. Who holds
+    the lock ``changing`` sees no change.
     """
 
     def __init__(self, node, changed: Callable[[], object], awaited: bool = False):
@@ -44,7 +45,7 @@ class LoadInput:
         self.refused = ''
         self._node, self._changed, self._awaited = node, changed, awaited
         self._topics: LoadTopics = node.load_topics
-        self._changing = threading.Lock()
+        self.changing = threading.Lock()
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
@@ -86,7 +87,7 @@ class LoadInput:
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
-        with self._changing:
+        with self.changing:
             self.load = self.load.clock_set_back(before, after)
             self._changed()
 
@@ -102,7 +103,7 @@ class LoadInput:
 
     def _receive(self, topic: str, message) -> None:
         """Apply a message and report the change."""
-        with self._changing:
+        with self.changing:
             if self._apply(topic, message):
                 self._changed()
 

@@ -34,7 +34,10 @@ class LoadedRobot:
     def blended(self, make) -> PayloadBlender:
         """Return the law ``make(robot)`` blended over payload and gravity, which it follows from now on."""
         blender = PayloadBlender(make, self.robot, self.load.load)
-        self._blenders.append(blender)
+        # a clock that was set back meanwhile has changed the load in another thread
+        with self.load.changing:
+            blender.take(self.load.load)
+            self._blenders.append(blender)
         return blender
 
     def drop_laws(self) -> None:
