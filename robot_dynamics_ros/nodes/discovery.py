@@ -18,5 +18,5 @@ OF_FOLDER = Path('DEFAULT_FASTDDS_PROFILES.xml')
 
 def discover_at_once() -> None:
     """Use ``PROFILES`` in this process and in those that it starts, unless the user has profiles."""
-    if not OF_FOLDER.exists():
-        os.environ.setdefault(VARIABLE, str(PROFILES))
+    if not OF_FOLDER.exists() and not os.environ.get(VARIABLE):
+        os.environ[VARIABLE] = str(PROFILES)

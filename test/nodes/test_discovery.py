@@ -62,6 +62,8 @@ def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path):
     assert chosen() is None
     (tmp_path / discovery.OF_FOLDER).unlink()
     assert chosen() == str(discovery.PROFILES)
+    monkeypatch.setenv(discovery.VARIABLE, '')
+    assert chosen() == str(discovery.PROFILES)
 
 
 def test_a_node_process_uses_the_profiles(monkeypatch):
