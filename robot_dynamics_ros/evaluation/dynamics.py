@@ -283,3 +283,8 @@ class Dynamics:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
         name = 'operational_space_gravity'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
+
+
+def evaluator_of(robot: Dynamics) -> Evaluator:
+    """Return the evaluator of a robot, for code that calls machine code for states in rows itself."""
+    return robot._evaluator

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.configuration import derivative
 from robot_dynamics_ros.simulation.simulation_setup import Setup, buffers_of
@@ -33,6 +34,7 @@ class _Motion:
         self._arrays, self._nq = setup.robot.model.arrays, setup.robot.nq
         self._buffers = buffers_of(setup, slice(b, b + 1), 1)
         self._held = np.zeros(setup.robot.nv)
+        self._subtract = bound(subtract_friction, setup.robot.friction, self._buffers, then=(self._held,))
 
     def write(self, q, qd, work) -> None:
         """Write the samples of the motion."""
@@ -77,7 +79,7 @@ class _Motion:
         x.tau[:] = self._held if setup.torque.is_held else self._torque_at(t, y)
         net = x.tau
         if setup.plan.friction:
-            subtract_friction(setup.robot.friction, x, qd)
+            self._subtract(qd)
             net = x.net
         qdd = setup.forward_dynamics(t, q[None], qd[None], net[None], slice(self._b, self._b + 1))[0]
         return np.concatenate([derivative(self._arrays, q, qd), qdd, [net @ qd]])

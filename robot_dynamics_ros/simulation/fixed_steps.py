@@ -5,14 +5,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
 from robot_dynamics_ros.evaluation.external_forces import key_and_rows
-from robot_dynamics_ros.simulation import time_steps
+from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
 from robot_dynamics_ros.simulation.simulation_setup import Setup, buffers_of
-from robot_dynamics_ros.simulation.time_steps import Buffers, Calls
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls
+from robot_dynamics_ros.simulation.time_steps import begin_stage, end_stage, end_step, subtract_friction
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows
+from robot_dynamics_ros.simulation.trajectory_loop import trajectory
 
 BLOCK = 64
 """Number of states that a thread simulates together: their arrays fit in the first cache."""
@@ -52,7 +56,7 @@ def _compute(setup: Setup, blocks: list[slice], samples: tuple[np.ndarray, np.nd
     """Write the samples of some blocks of states, by one thread and by code of its own workspace."""
     robot, plan, torque = setup.robot, setup.plan, setup.torque
     assert isinstance(torque, HeldRows)
-    evaluator = robot._evaluator
+    evaluator = evaluator_of(robot)
     key: Key = 'forward_dynamics'
     wrenches = np.zeros((len(setup.q), 0))
     if setup.wrenches is not None:
@@ -78,18 +82,14 @@ def _compute(setup: Setup, blocks: list[slice], samples: tuple[np.ndarray, np.nd
             states=count,
         )
         some = torque.rows if len(torque.rows) == 1 else torque.rows[states]
-        step = time_steps.trajectory(
-            robot.model.arrays,
-            plan,
-            x,
-            calls,
-            some,
-            robot.friction,
-            setup.stops,
-            states.start,
-            states.stop - states.start,
+        simulated = bound(
+            trajectory,
+            *(robot.model.arrays, plan, x, calls, some, robot.friction, setup.stops),
+            *(states.start, states.stop - states.start),
             *(array.reshape(len(array), -1) for array in samples),
+            nogil=True,
         )
+        step = simulated()
         if step:
             raise _divergence(setup, x, step, states.start)
 
@@ -97,26 +97,29 @@ def _compute(setup: Setup, blocks: list[slice], samples: tuple[np.ndarray, np.nd
 def _step_by_step(setup: Setup, q: np.ndarray, qd: np.ndarray, work: np.ndarray) -> None:
     """Write the samples of all states, with calls from Python for each stage of a step."""
     robot, plan, torque, everything = setup.robot, setup.plan, setup.torque, slice(0, len(setup.q))
-    arrays, nv = robot.model.arrays, robot.nv
     x = buffers_of(setup, everything, 1)
     of_x = Buffers(*(rows.reshape(len(setup.q), -1) for rows in x))
+    begin, end = (bound(stage, robot.model.arrays, plan, x, then=(0,)) for stage in (begin_stage, end_stage))
+    end_all = bound(end_step, robot.model.arrays, plan, x)
+    subtract = bound(subtract_friction, robot.friction, x, then=(np.zeros(0),))
+    beyond, keep_within = (bound(function, setup.stops, x, robot.nv) for function in (is_beyond, stop))
     for k in range(plan.steps):
         for s, node in enumerate(plan.nodes):
             t = plan.h * (k + node)
             if s > 0:
-                time_steps.begin_stage(arrays, plan, x, s)
+                begin(s)
             position, velocity = (of_x.q_s, of_x.qd_s) if s > 0 else (of_x.q, of_x.qd)
             if s == 0 or not torque.is_held:
                 of_x.tau[:] = torque(t, position, velocity)
             if plan.friction:
-                time_steps.subtract_friction(robot.friction, x, velocity.ravel())
+                subtract(velocity.ravel())
             applied = of_x.net if plan.friction else of_x.tau
             setup.forward_dynamics(t, position, velocity, applied, everything, of_x.qdd)
-            time_steps.end_stage(arrays, plan, x, s)
-        time_steps.end_step(arrays, plan, x)
-        if plan.limits and time_steps.is_beyond(setup.stops, x, nv):
+            end(s)
+        end_all()
+        if plan.limits and beyond():
             x.M_inv[:] = robot.mass_matrix_inverse(of_x.q).ravel()
-            time_steps.stop(setup.stops, x, nv)
+            keep_within()
         if (k + 1) % plan.every == 0:
             if not np.isfinite(x.qd).all():
                 raise _divergence(setup, x, k + 1, 0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.simulation.time_steps import Buffers, Plan, Stops
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput
 
 

@@ -9,7 +9,7 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.fixed_steps import fixed_motion
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
 from robot_dynamics_ros.simulation.simulation_setup import Setup
-from robot_dynamics_ros.simulation.time_steps import Plan, Stops
+from robot_dynamics_ros.simulation.step_arrays import Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import torque_input
 
 NODES_AND_WEIGHTS = {
@@ -115,10 +115,11 @@ def simulate(
         raise ArgumentError(f'every: expected a divisor of {steps} steps, got {every!r:.80}')
     # a function computes torques for the states of one call
     states = () if method == 'adaptive' and callable(torque) else batch
-    tau = torque_input(robot, torque, states, steps, duration / steps)
+    h = float(duration / steps)
+    tau = torque_input(robot, torque, states, steps, h)
     nodes, weights = NODES_AND_WEIGHTS.get(method, ((0.0,), (1.0,)))
     plan = Plan(
-        h=duration / steps,
+        h=h,
         nodes=np.array(nodes),
         weights=np.array(weights),
         semi_implicit=method == 'semi_implicit',

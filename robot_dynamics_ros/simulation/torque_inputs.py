@@ -103,8 +103,7 @@ def torque_input(robot: Robot, torque, batch: tuple[int, ...], steps: int, step:
     validation.check_finite('torque', rows)
     if rows.ndim > 2:
         rows = np.broadcast_to(rows, (*batch, *rows.shape[-2:]))
-    # a copy is writable: Numba would compile another version for arrays that are not
-    return HeldRows(np.array(rows.reshape(-1, *rows.shape[-2:])), step)
+    return HeldRows(np.ascontiguousarray(rows.reshape(-1, *rows.shape[-2:])), step)
 
 
 def _broadcasts(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

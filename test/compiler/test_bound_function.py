@@ -20,6 +20,8 @@ from robot_dynamics_ros.control import compensation, joint_order, joint_space_co
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import evaluator
 from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
+from robot_dynamics_ros.simulation.time_steps import end_step
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
 
@@ -159,6 +161,17 @@ def test_arrays_from_another_process_are_accepted():
 def test_arguments_to_be_bound_must_be_contiguous():
     with pytest.raises(TypeError, match='C-contiguous'):
         bound(joint_order.gather, np.zeros(8)[::2], then=(ORDER, np.zeros(4)))
+
+
+@pytest.mark.parametrize('flag', [True, False])
+def test_a_bool_in_a_bound_tuple_is_a_condition(flag):
+    """``semi_implicit``: positions move at the velocity after the step, otherwise by the sum over the stages."""
+    rows = np.ones((12, N))
+    plan = Plan(0.5, rows[0], rows[0], flag, True, False, False, False, 1, 1)
+    x = Buffers(*rows, np.zeros(0))
+    x.dq[:] = 1.5
+    bound(end_step, Robot.named('aubo_i5').model.arrays, plan, x)()
+    assert (x.qd == 2.0).all() and (x.q == (2.0 if flag else 2.5)).all()
 
 
 def test_the_annotation_says_what_is_returned():

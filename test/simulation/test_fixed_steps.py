@@ -11,30 +11,37 @@ from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.simulation import fixed_steps, simulate, time_steps
+from robot_dynamics_ros.simulation import fixed_steps, simulate
 
 
 @pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it')
 @pytest.mark.parametrize('friction', [False, True])
 def test_the_loop_as_plain_python(monkeypatch, friction):
-    """It computes what steps from Python do, for two blocks of states; machine code is replaced by methods."""
+    """It computes what steps from Python do, for two blocks of states; methods are called back as machine code."""
     robot = with_friction(limited())
-    forward, inverse = 1, 2
 
-    def call(address, vectors, load, result, count, last):
-        sizes = (robot.nq, robot.nv, robot.nv)[: 3 if address == forward else 1]
-        rows = [
-            np.ctypeslib.as_array(ctypes.cast(int(start), ctypes.POINTER(ctypes.c_double)), (count, size))
-            for start, size in zip(vectors, sizes, strict=False)
-        ]
-        method = robot.forward_dynamics if address == forward else robot.mass_matrix_inverse
-        try:
-            result[:] = method(*rows).ravel()
-        except (ArgumentError, ModelError):
-            result[:] = np.nan
+    def machine_code(method, sizes):
+        def numbers(start, *shape):
+            return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), shape)
+
+        def call(vectors, load, result, count, last):
+            starts = ctypes.cast(vectors, ctypes.POINTER(ctypes.c_int64))
+            rows = [numbers(start, count, size) for start, size in zip(starts[: len(sizes)], sizes, strict=True)]
+            try:
+                found = method(*rows)
+            except (ArgumentError, ModelError):
+                found = np.full(method(*np.zeros((len(sizes), count, 2))).shape, np.nan)
+            numbers(result, *found.shape)[:] = found
+            return True
+
+        return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(call)
+
+    forward = machine_code(robot.forward_dynamics, (robot.nq, robot.nv, robot.nv))
+    inverse = machine_code(robot.mass_matrix_inverse, (robot.nq,))
 
     def code(self, key, evaluations, many):
-        return Rows([], (), 19, forward if key == 'forward_dynamics' else inverse, None)
+        function = forward if key == 'forward_dynamics' else inverse
+        return Rows([], (), 19, ctypes.cast(function, ctypes.c_void_p).value, None)
 
     q, qd = np.array([[0.4, 0.1], [0.0, 0.45], [-0.4, 0.0]]), np.array([[9.0, 0.0], [0.0, 9.0], [-9.0, 1.0]])
     torque = np.random.default_rng(0).normal(size=(10, 2))
@@ -42,7 +49,6 @@ def test_the_loop_as_plain_python(monkeypatch, friction):
     stepped = simulate(robot, q, qd, torque, **options)
     monkeypatch.setattr(fixed_steps, 'BLOCK', 2)
     monkeypatch.setattr(fixed_steps, 'is_possible', lambda: True)
-    monkeypatch.setattr(time_steps, 'call_rows', call)
     monkeypatch.setattr(Evaluator, 'rows', code)
     looped = simulate(robot, q, qd, torque, **options, threads=2)
     assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
