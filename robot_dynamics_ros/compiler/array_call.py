@@ -5,7 +5,6 @@ calls, ``f(vectors..., load, out)`` for NumPy arrays of one state (n,) or of sev
 creating the result and the call itself take 0.1 us.
 """
 
-import ctypes
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -59,16 +58,6 @@ class Rows(NamedTuple):
     """Whether the finiteness of all numbers has to be checked here; otherwise the code does so."""
     quaternions: tuple[int, ...] = ()
     """Indices in the first vector of the quaternions, which must have length 1."""
-
-
-def call_rows(address: int, vectors: np.ndarray, load: np.ndarray, result: np.ndarray, count: int, last: int) -> bool:
-    """Return what the code of ``Rows`` at an address returns: its fields ``rows`` or ``blocks``; nothing is checked.
-
-    ``vectors`` has the addresses of the vectors, ``last`` is the last argument of the code. In compiled code this is a
-    call through the address.
-    """
-    function = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(int(address))
-    return function(*(array.ctypes.data for array in (vectors, load, result)), count, last)
 
 
 def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int = UNLIMITED, left: int = UNLIMITED):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import typeof, types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
-from robot_dynamics_ros.compiler.array_call import call_rows
+from robot_dynamics_ros.compiler import compiled_calls_ir  # noqa: F401 - registers their implementations
 from robot_dynamics_ros.compiler.bound_function import PLACE
 from robot_dynamics_ros.compiler.generic_compiler import WORD, array_value, object_file, word_value
 from robot_dynamics_ros.jit.decorators import UNWRAPPED, inlined
@@ -71,31 +71,3 @@ def _value(context, builder, kind, address, places):
     if kind is types.boolean:
         return builder.icmp_unsigned('!=', word, WORD(0))
     return builder.bitcast(word, ir.DoubleType()) if kind is types.float64 else word
-
-
-def _call_emission(typing, address, vectors, load, result, count, last):
-    """Emit ``call_rows``."""
-
-    def emitted(context, builder, signature, arguments):
-        function, *arrays, states, more = arguments
-        data = [
-            builder.ptrtoint(context.make_array(kind)(context, builder, array).data, WORD)
-            for kind, array in zip(signature.args[1:4], arrays, strict=True)
-        ]
-        pointer = builder.inttoptr(function, ir.FunctionType(ir.IntType(8), [WORD] * 5).as_pointer())
-        return builder.icmp_unsigned('!=', builder.call(pointer, [*data, states, more]), ir.IntType(8)(0))
-
-    return types.boolean(types.int64, vectors, load, result, types.int64, types.int64), emitted
-
-
-_call: Any = intrinsic(_call_emission)
-
-
-@overload(call_rows, jit_options={'forceinline': True})
-def _compiled_call(address, vectors, load, result, count, last):
-    """Return the implementation of ``call_rows`` in compiled code."""
-
-    def call(address, vectors, load, result, count, last):
-        return _call(address, vectors, load, result, count, last)
-
-    return call

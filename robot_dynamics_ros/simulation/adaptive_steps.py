@@ -6,14 +6,15 @@ from scipy.integrate import solve_ivp
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.configuration import derivative
-from robot_dynamics_ros.simulation.simulation_setup import Setup, buffers_of
+from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
+from robot_dynamics_ros.simulation.step_arrays import Buffers
 from robot_dynamics_ros.simulation.time_steps import subtract_friction
 
 METHOD = 'DOP853'
 
 
-def adaptive_motion(setup: Setup, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q (samples, count, nq), qd and work (samples, count) of all states, one after the other.
+def adaptive_motion(setup: Setup, tolerance: float) -> Samples:
+    """Return the samples of all states, one after the other.
 
     ``tolerance`` bounds the estimated error of a step, relative to each coordinate and in SI units. Quaternions are
     integrated as four coordinates and normalised wherever they are used. A held torque is constant during each step of
@@ -32,9 +33,9 @@ class _Motion:
         """Prepare state ``b``."""
         self._setup, self._b, self._tolerance = setup, b, tolerance
         self._arrays, self._nq = setup.robot.model.arrays, setup.robot.nq
-        self._buffers = buffers_of(setup, slice(b, b + 1), 1)
+        self._buffers = Buffers.of(setup.plan, 1, setup.robot.nq, setup.robot.nv)
         self._held = np.zeros(setup.robot.nv)
-        self._subtract = bound(subtract_friction, setup.robot.friction, self._buffers, then=(self._held,))
+        self._subtract = bound(subtract_friction, setup.robot.friction, self._buffers, then=(0,))
 
     def write(self, q, qd, work) -> None:
         """Write the samples of the motion."""
@@ -79,7 +80,8 @@ class _Motion:
         x.tau[:] = self._held if setup.torque.is_held else self._torque_at(t, y)
         net = x.tau
         if setup.plan.friction:
-            self._subtract(qd)
+            x.qd[0] = qd
+            self._subtract(0)
             net = x.net
         qdd = setup.forward_dynamics(t, q[None], qd[None], net[None], slice(self._b, self._b + 1))[0]
         return np.concatenate([derivative(self._arrays, q, qd), qdd, [net @ qd]])

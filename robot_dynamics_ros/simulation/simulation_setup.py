@@ -9,6 +9,9 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput
 
+Samples = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Samples of all states: q (samples, count, nq), qd (samples, count, nv) and work (samples, count)."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -23,12 +26,18 @@ class Setup:
     wrenches: dict[str, np.ndarray] | np.ndarray | None  # (count, 6) of each link, or (count, links, 6)
     reference_frame: str
 
-    def samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return arrays for q (samples, count, nq), qd and work (samples, count), with the start in the first ones."""
+    def samples(self) -> Samples:
+        """Return arrays for the samples of all states, with the start in the first ones."""
         count, samples = len(self.q), self.plan.steps // self.plan.every + 1
         q, qd = (np.empty((samples, *rows.shape)) for rows in (self.q, self.qd))
         q[0], qd[0] = self.q, self.qd
         return q, qd, np.zeros((samples, count))
+
+    def start(self, x: Buffers, states: slice) -> None:
+        """Write the start of some of the states; copies of the last one follow where ``x`` has more rows."""
+        rows = np.arange(len(x.u) // self.robot.nv) + states.start
+        rows = np.minimum(rows, states.stop - 1)
+        x.q[:], x.qd[0], x.work[:] = self.q[rows].ravel(), self.qd[rows].ravel(), 0.0
 
     def forward_dynamics(self, t: float, q, qd, tau, states: slice, out=None) -> np.ndarray:
         """Return qdd (count, nv) of some of the states at the time t (s), which an error names."""
@@ -44,14 +53,15 @@ class Setup:
                 f'simulation: the state is not finite at {t:g} s; choose a smaller step ({error})'
             ) from None
 
+    def check_finite(self, qd: np.ndarray, step: int, first: int) -> None:
+        """Raise ArgumentError unless all velocities (count, nv) after a step are finite.
 
-def buffers_of(setup: Setup, states: slice, multiple: int) -> Buffers:
-    """Return arrays for some of the states; copies of the last one follow up to a ``multiple`` of states."""
-    rows = np.arange(len(setup.q))[states]
-    rows = np.concatenate([rows, np.full(-len(rows) % multiple, rows[-1])])
-    count, nv = len(rows), setup.robot.nv
-    q, qd = setup.q[rows].ravel(), setup.qd[rows].ravel()
-    rates = np.zeros((9, count * nv))
-    qd_s, u, K, qdd, tau, net, dq, dqd, work = rates
-    inverse = np.zeros(count * nv * nv if setup.plan.limits else 0)
-    return Buffers(q, qd, q.copy(), qd_s, u, K, qdd, tau, net, dq, dqd, work, inverse)
+        ``first`` is the number of the first of these states.
+        """
+        finite = np.isfinite(qd).all(axis=1)
+        if not finite.all():
+            state = f' of start state {first + int(np.argmin(finite))}' if len(self.q) > 1 else ''
+            raise ArgumentError(
+                f'simulation: the state{state} is not finite after {step * self.plan.h:g} s; choose a smaller step '
+                f'than {self.plan.h:g} s, or a method of higher order'
+            )

@@ -6,10 +6,11 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.simulation.fixed_steps import fixed_motion
+from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
 from robot_dynamics_ros.simulation.simulation_setup import Setup
 from robot_dynamics_ros.simulation.step_arrays import Plan, Stops
+from robot_dynamics_ros.simulation.stepwise_motion import stepwise_motion
 from robot_dynamics_ros.simulation.torque_inputs import torque_input
 
 NODES_AND_WEIGHTS = {
@@ -139,7 +140,7 @@ def simulate(
 
         samples = adaptive_motion(setup, tolerance)
     else:
-        samples = fixed_motion(setup, threads)
+        samples = compiled_motion(setup, threads) if is_compiled(setup) else stepwise_motion(setup)
     t = plan.h * plan.every * np.arange(steps // every + 1)
     in_order = (np.moveaxis(array, 0, 1) for array in samples)
     return SimulationResult(robot, t, *(array.reshape(*batch, *array.shape[1:]) for array in in_order))

@@ -23,19 +23,31 @@ class Plan(NamedTuple):
 class Buffers(NamedTuple):
     """Arrays of ``count`` states in rows, flat."""
 
-    q: np.ndarray  # (count nq)      at the beginning of the step
-    qd: np.ndarray  # (count nv)
-    q_s: np.ndarray  # (count nq)    of the stage
-    qd_s: np.ndarray  # (count nv)
-    u: np.ndarray  # (count nv)      step from q to q_s
-    K: np.ndarray  # (count nv)      velocity of the step, du/dt
-    qdd: np.ndarray  # (count nv)
-    tau: np.ndarray  # (count nv)    applied torque
-    net: np.ndarray  # (count nv)    applied torque minus friction
-    dq: np.ndarray  # (count nv)     h times the weighted sum of K
-    dqd: np.ndarray  # (count nv)    h times the weighted sum of qdd
-    work: np.ndarray  # (count nv)   J, of net since the start
+    q: np.ndarray  # (count nq)               at the beginning of the step
+    q_s: np.ndarray  # (count nq)             of the stage
+    qd: np.ndarray  # (stages, count nv)      of each stage; the first one is that at the beginning of the step
+    qdd: np.ndarray  # (stages, count nv)
+    K: np.ndarray  # (stages, count nv)       velocity of the step, du/dt; not written where it is qd
+    u: np.ndarray  # (count nv)               step from q to q_s, and to q after the step
+    dqd: np.ndarray  # (count nv)             change of qd in the step
+    tau: np.ndarray  # (count nv)             applied torque
+    net: np.ndarray  # (count nv)             applied torque minus friction
+    work: np.ndarray  # (count nv) J          of net since the start
     M_inv: np.ndarray  # (count nv nv), or (0) without limits
+
+    @classmethod
+    def of(cls, plan: Plan, count: int, nq: int, nv: int) -> 'Buffers':
+        """Return arrays for ``count`` states of ``nq`` positions and ``nv`` velocities."""
+        qd, qdd, K = np.zeros((3, len(plan.nodes), count * nv))
+        u, dqd, tau, net, work = np.zeros((5, count * nv))
+        M_inv = np.zeros(count * nv * nv if plan.limits else 0)
+        q, q_s = np.zeros((2, count * nq))
+        return cls(q, q_s, qd, qdd, K, u, dqd, tau, net, work, M_inv)
+
+    @property
+    def positions(self) -> list[np.ndarray]:
+        """The positions of each stage."""
+        return [self.q, *[self.q_s] * (len(self.qd) - 1)]
 
 
 class Stops(NamedTuple):
@@ -53,8 +65,7 @@ class Calls(NamedTuple):
 
     forward: int
     forward_last: int  # argument of that code
-    start: np.ndarray  # (3 or 4,) int64     addresses of q, qd, the torque, and wrenches
-    stage: np.ndarray  # (3 or 4,) int64     the same with q_s and qd_s
+    vectors: np.ndarray  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
     inverse: int
     inverse_last: int
     load: np.ndarray  # (19,)

@@ -14,19 +14,18 @@ def _add(x, a, y, result):
 
 @kernel
 def begin_stage(model, plan, x, s) -> None:
-    """Write q_s, qd_s and u: the state of stage ``s``; the first one begins at q and qd."""
+    """Write q_s, qd[s] and u: the state of stage ``s`` > 0."""
     step = plan.h * plan.nodes[s]
     if plan.elementary:
-        # q_s = q + h node qd_s of the stage before
-        _add(x.q, step, x.qd if s == 1 else x.qd_s, x.q_s)
+        # q_s = q + h node qd of the stage before
+        _add(x.q, step, x.qd[s - 1], x.q_s)
     else:
-        # u = h node K,  q_s = q (+) u
-        K = x.qd if s == 1 else x.K
-        for k in range(x.qd.shape[0]):
-            x.u[k] = step * K[k]
+        # u = h node K of the stage before,  q_s = q (+) u
+        for k in range(x.u.shape[0]):
+            x.u[k] = step * x.K[s - 1, k]
         _move(model, x.q, x.u, x.q_s)
-    # qd_s = qd + h node qdd of the stage before
-    _add(x.qd, step, x.qdd, x.qd_s)
+    # qd[s] = qd + h node qdd of the stage before
+    _add(x.qd[0], step, x.qdd[s - 1], x.qd[s])
 
 
 @kernel
@@ -40,9 +39,9 @@ def _move(model, q, u, end):
 
 
 @kernel
-def subtract_friction(friction, x, qd) -> None:
-    """Write net, the torque that the joints transmit at qd: net + friction(qd, net) = tau."""
-    nv = friction.load.shape[0]
+def subtract_friction(friction, x, s) -> None:
+    """Write net, the torque that the joints transmit in stage ``s``: net + friction(qd, net) = tau."""
+    nv, qd = friction.load.shape[0], x.qd[s]
     for b in range(qd.shape[0] // nv):
         for i in range(nv):
             still = friction_of(
@@ -64,47 +63,62 @@ def subtract_friction(friction, x, qd) -> None:
 
 @kernel
 def end_stage(model, plan, x, s) -> None:
-    """Write or increase the sums dq, dqd and work by those of stage ``s``, once its qdd is known."""
-    step, qd = plan.h * plan.weights[s], x.qd if s == 0 else x.qd_s
-    if plan.elementary or s == 0:
-        # u = 0
-        K = qd
-    else:
-        K, nv = x.K, model.S.shape[0] - 1
-        for b in range(qd.shape[0] // nv):
-            i, j = b * nv, (b + 1) * nv
-            step_velocity(model, x.u[i:j], qd[i:j], K[i:j])
-    if s == 0:
-        for k in range(x.qd.shape[0]):
-            x.dq[k] = step * K[k]
-        for k in range(x.qd.shape[0]):
-            x.dqd[k] = step * x.qdd[k]
-    else:
-        _add(x.dq, step, K, x.dq)
-        _add(x.dqd, step, x.qdd, x.dqd)
+    """Write K[s], unless it is qd[s], and increase the work by that of stage ``s``, once its qdd is known."""
+    nv, qd = model.S.shape[0] - 1, x.qd[s]
+    if not plan.elementary:
+        K = x.K[s]
+        if s == 0:
+            # u = 0
+            for k in range(qd.shape[0]):
+                K[k] = qd[k]
+        else:
+            for b in range(qd.shape[0] // nv):
+                i, j = b * nv, (b + 1) * nv
+                step_velocity(model, x.u[i:j], qd[i:j], K[i:j])
     if plan.work:
-        net = x.net if plan.friction else x.tau
-        for k in range(x.qd.shape[0]):
+        step, net = plan.h * plan.weights[s], x.net if plan.friction else x.tau
+        for k in range(qd.shape[0]):
             x.work[k] = x.work[k] + step * net[k] * qd[k]
 
 
 @kernel
 def end_step(model, plan, x) -> None:
-    """Write q and qd after the step."""
-    _add(x.qd, 1.0, x.dqd, x.qd)
+    """Write q and qd[0] after the step."""
+    if not plan.semi_implicit:
+        _weighted_sum(plan, x.qd if plan.elementary else x.K, x.u)
+    _weighted_sum(plan, x.qdd, x.dqd)
+    _add(x.qd[0], 1.0, x.dqd, x.qd[0])
     if plan.semi_implicit:
-        for k in range(x.qd.shape[0]):
-            x.dq[k] = plan.h * x.qd[k]
+        for k in range(x.u.shape[0]):
+            x.u[k] = plan.h * x.qd[0, k]
     if plan.elementary:
-        _add(x.q, 1.0, x.dq, x.q)
+        _add(x.q, 1.0, x.u, x.q)
     else:
-        _move(model, x.q, x.dq, x.q)
+        _move(model, x.q, x.u, x.q)
+
+
+@kernel
+def _weighted_sum(plan, rates, result):
+    """Write result = h times the weighted sum of ``rates`` (stages, count nv), of one stage or four."""
+    a, first = plan.h * plan.weights[0], rates[0]
+    if rates.shape[0] == 1:
+        for k in range(result.shape[0]):
+            result[k] = a * first[k]
+    else:
+        b, c, d = plan.h * plan.weights[1], plan.h * plan.weights[2], plan.h * plan.weights[3]
+        second, third, fourth = rates[1], rates[2], rates[3]
+        for k in range(result.shape[0]):
+            total = a * first[k]
+            total = total + b * second[k]
+            total = total + c * third[k]
+            result[k] = total + d * fourth[k]
 
 
 @kernel
 def is_finite(x) -> bool:
     """Return whether all velocities are finite; those of a state that diverges stay infinite or NaN."""
     wrong = 0
-    for k in range(x.qd.shape[0]):
-        wrong += x.qd[k] - x.qd[k] != 0.0
+    qd = x.qd[0]
+    for k in range(qd.shape[0]):
+        wrong += qd[k] - qd[k] != 0.0
     return wrong == 0

@@ -166,12 +166,11 @@ def test_arguments_to_be_bound_must_be_contiguous():
 @pytest.mark.parametrize('flag', [True, False])
 def test_a_bool_in_a_bound_tuple_is_a_condition(flag):
     """``semi_implicit``: positions move at the velocity after the step, otherwise by the sum over the stages."""
-    rows = np.ones((12, N))
-    plan = Plan(0.5, rows[0], rows[0], flag, True, False, False, False, 1, 1)
-    x = Buffers(*rows, np.zeros(0))
-    x.dq[:] = 1.5
+    plan = Plan(0.5, np.zeros(1), np.ones(1), flag, True, False, False, False, 1, 1)
+    x = Buffers.of(plan, 1, N, N)
+    x.q[:], x.qd[:], x.qdd[:] = 1.0, 1.0, 2.0
     bound(end_step, Robot.named('aubo_i5').model.arrays, plan, x)()
-    assert (x.qd == 2.0).all() and (x.q == (2.0 if flag else 2.5)).all()
+    assert (x.qd == 2.0).all() and (x.q == (2.0 if flag else 1.5)).all()
 
 
 def test_the_annotation_says_what_is_returned():

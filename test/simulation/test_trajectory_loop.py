@@ -11,7 +11,7 @@ from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.simulation import fixed_steps, simulate
+from robot_dynamics_ros.simulation import compiled_motion, simulate
 
 
 @pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it')
@@ -47,13 +47,13 @@ def test_the_loop_as_plain_python(monkeypatch, friction):
     torque = np.random.default_rng(0).normal(size=(10, 2))
     options = {'duration': 0.1, 'step': 0.01, 'every': 2, 'limits': 'bounce', 'friction': friction}
     stepped = simulate(robot, q, qd, torque, **options)
-    monkeypatch.setattr(fixed_steps, 'BLOCK', 2)
-    monkeypatch.setattr(fixed_steps, 'is_possible', lambda: True)
+    monkeypatch.setattr(compiled_motion, 'BLOCK', 2)
+    monkeypatch.setattr(compiled_motion, 'is_possible', lambda: True)
     monkeypatch.setattr(Evaluator, 'rows', code)
     looped = simulate(robot, q, qd, torque, **options, threads=2)
     assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
     np.testing.assert_allclose(looped.work, stepped.work, atol=1e-12)
     assert looped.q.max() <= 0.5 and (looped.qd[0, :, 0] < 0.0).any()
-    monkeypatch.setattr(fixed_steps, 'BLOCK', 1)
+    monkeypatch.setattr(compiled_motion, 'BLOCK', 1)
     with pytest.raises(ArgumentError, match='of start state 1 is not finite after'):
         simulate(robot, q, 1e30 * qd * [[0.0], [1.0], [0.0]], torque, duration=0.1, step=0.01, method='euler')

@@ -1,0 +1,62 @@
+"""IR of the functions of ``compiled_calls``, in code that Numba compiles."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
+from robot_dynamics_ros.compiler.emission import BYTE, INT32, INT64
+
+FOR_WRITING, KEPT, DATA = INT32(1), INT32(3), INT32(1)
+"""Arguments of LLVM's instruction: the line will be written; it is fetched to the first cache, that of data."""
+
+
+def _call_emission(typing, address, vectors, load, result, count, last):
+    """Emit ``call_rows``."""
+
+    def emitted(context, builder, signature, arguments):
+        function, *arrays, states, more = arguments
+        data = [
+            builder.ptrtoint(context.make_array(kind)(context, builder, array).data, INT64)
+            for kind, array in zip(signature.args[1:4], arrays, strict=True)
+        ]
+        pointer = builder.inttoptr(function, ir.FunctionType(BYTE, [INT64] * 5).as_pointer())
+        return builder.icmp_unsigned('!=', builder.call(pointer, [*data, states, more]), BYTE(0))
+
+    return types.boolean(types.int64, vectors, load, result, types.int64, types.int64), emitted
+
+
+def _prefetch_emission(typing, array, index):
+    """Emit ``prefetch``."""
+
+    def emitted(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), BYTE.as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [place.type, INT32, INT32, INT32])
+        instruction = builder.module.declare_intrinsic('llvm.prefetch', [place.type], kind)
+        builder.call(instruction, [place, FOR_WRITING, KEPT, DATA])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), emitted
+
+
+_call: Any = intrinsic(_call_emission)
+_prefetch: Any = intrinsic(_prefetch_emission)
+
+
+@overload(call_rows, jit_options={'forceinline': True})
+def _compiled_call(address, vectors, load, result, count, last):
+    """Return the implementation of ``call_rows``; Numba requires a function here."""
+
+    def call(address, vectors, load, result, count, last):
+        return _call(address, vectors, load, result, count, last)
+
+    return call
+
+
+@overload(prefetch, jit_options={'forceinline': True})
+def _compiled_prefetch(array, index):
+    """Return the implementation of ``prefetch``."""
+    return lambda array, index: _prefetch(array, index)  # noqa: PLW0108 - Numba requires a function here

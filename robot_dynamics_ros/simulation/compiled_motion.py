@@ -1,0 +1,89 @@
+"""Fixed steps by compiled code: blocks of states on several cores, each a trajectory without a call of Python."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.evaluation.dynamics import evaluator_of
+from robot_dynamics_ros.evaluation.evaluator import Key
+from robot_dynamics_ros.evaluation.external_forces import key_and_rows
+from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls
+from robot_dynamics_ros.simulation.torque_inputs import HeldRows
+from robot_dynamics_ros.simulation.trajectory_loop import trajectory
+
+BLOCK = 64
+"""Number of states that a thread simulates together: their arrays fit in the first cache."""
+
+
+def is_compiled(setup: Setup) -> bool:
+    """Return whether compiled code does all steps: the torque is an array, and wrenches do not depend on q."""
+    several = isinstance(setup.wrenches, dict) and len(setup.wrenches) > 1
+    return is_possible() and isinstance(setup.torque, HeldRows) and not several
+
+
+def compiled_motion(setup: Setup, threads: int | None) -> Samples:
+    """Return the samples of all states, by ``threads`` cores (None: all).
+
+    ArgumentError names the time at which a state is not finite.
+    """
+    samples = setup.samples()
+    count = len(setup.q)
+    threads = threads or len(os.sched_getaffinity(0))
+    size = max(1, min(BLOCK, -(-count // threads)))
+    blocks = [slice(i, min(i + size, count)) for i in range(0, count, size)]
+    threads = min(threads, len(blocks))
+    parts = [blocks[k::threads] for k in range(threads)]
+    if threads == 1:
+        _simulate(setup, blocks, samples)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for finished in [pool.submit(_simulate, setup, part, samples) for part in parts]:
+                finished.result()
+    return samples
+
+
+def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
+    """Write the samples of some blocks of states, by one thread and by code of its own workspace."""
+    robot, plan, torque = setup.robot, setup.plan, setup.torque
+    assert isinstance(torque, HeldRows)
+    evaluator = evaluator_of(robot)
+    key: Key = 'forward_dynamics'
+    wrenches = np.zeros((len(setup.q), 0))
+    if setup.wrenches is not None:
+        vectors = setup.q, setup.qd
+        key, wrenches = key_and_rows(evaluator, 'forward_dynamics', setup.wrenches, setup.reference_frame, vectors)
+    forward = evaluator.rows(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
+    inverse = evaluator.rows('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
+    size = 0
+    for states in blocks:
+        if states.stop - states.start != size:
+            # all blocks but the last one have the same size
+            size = states.stop - states.start
+            by_blocks = forward.blocks != 0 and size >= forward.lanes
+            count = -(-size // forward.lanes) * forward.lanes if by_blocks else size
+            x = Buffers.of(plan, count, robot.nq, robot.nv)
+            given = np.zeros((count, wrenches.shape[1]))
+            stages = [
+                (q, qd, x.net if plan.friction else x.tau, given) for q, qd in zip(x.positions, x.qd, strict=True)
+            ]
+            calls = Calls(
+                forward=forward.blocks if by_blocks else forward.rows,
+                forward_last=0 if by_blocks else forward.context,
+                vectors=np.array([[array.ctypes.data for array in arrays] for arrays in stages]),
+                inverse=inverse.rows if inverse else 0,
+                inverse_last=inverse.context if inverse else 0,
+                load=evaluator.load,
+                states=count,
+            )
+            fixed = robot.model.arrays, plan, x, calls, torque.rows, robot.friction, setup.stops
+            rows = (array.reshape(len(array), -1) for array in samples)
+            simulated = bound(trajectory, *fixed, *rows, then=(0, 0), nogil=True)
+        setup.start(x, states)
+        given[:size] = wrenches[states]
+        step = simulated(states.start, size)
+        if step:
+            setup.check_finite(x.qd[0, : size * robot.nv].reshape(size, -1), step, states.start)
