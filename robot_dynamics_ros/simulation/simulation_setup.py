@@ -58,9 +58,10 @@ class Setup:
 
         ``first`` is the number of the first of these states.
         """
-        finite = np.isfinite(qd).all(axis=1)
+        finite = np.isfinite(qd)
         if not finite.all():
-            state = f' of start state {first + int(np.argmin(finite))}' if len(self.q) > 1 else ''
+            wrong = first + int(np.argmin(finite.all(axis=1)))
+            state = f' of start state {wrong}' if len(self.q) > 1 else ''
             raise ArgumentError(
                 f'simulation: the state{state} is not finite after {step * self.plan.h:g} s; choose a smaller step '
                 f'than {self.plan.h:g} s, or a method of higher order'

@@ -34,17 +34,23 @@ class FunctionOfState:
 
     def __init__(self, function: TorqueFunction, batch: tuple[int, ...], robot: Robot):
         """Store the function; ``batch`` is the shape of the states."""
-        self._function, self._batch, self._nv = function, batch, robot.nv
+        self._function, self._batch, self._shape = function, batch, (*batch, robot.nv)
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the torques (states, nv) at ``t`` for states in rows; ArgumentError for a wrong result."""
-        name = f'torque({t:g}, q, qd)'
-        states = (array.reshape(*self._batch, array.shape[-1]).copy() for array in (q, qd))
-        tau, shape = validation.numbers(name, self._function(t, *states)), (*self._batch, self._nv)
-        if tau.shape[-1:] != (self._nv,) or tau.ndim > len(shape) or not _broadcasts(tau.shape, shape):
+        tau = self._function(t, *(rows.reshape(*self._batch, rows.shape[-1]).copy() for rows in (q, qd)))
+        is_ready = isinstance(tau, np.ndarray) and tau.shape == self._shape and tau.dtype == np.float64
+        if not is_ready or not np.isfinite(tau).all():
+            tau = self._converted(f'torque({t:g}, q, qd)', tau)
+        return tau.reshape(-1, self._shape[-1])
+
+    def _converted(self, name: str, value) -> np.ndarray:
+        """Return torques of the shape of all states; ArgumentError with ``name`` for a wrong shape, NaN or inf."""
+        tau, shape = validation.numbers(name, value), self._shape
+        if tau.shape[-1:] != shape[-1:] or tau.ndim > len(shape) or not _broadcasts(tau.shape, shape):
             raise ArgumentError(f'{name}: expected shape {shape}, got {tau.shape}')
         validation.check_finite(name, tau)
-        return np.broadcast_to(tau, shape).reshape(-1, self._nv)
+        return np.broadcast_to(tau, shape)
 
 
 class ControlledByLaw:
