@@ -1,6 +1,7 @@
 """Torques of a simulation: none, an array, a function of time and state, or a control law."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
-TorqueFunction = Callable[[float, np.ndarray, np.ndarray], object]
+TorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
 """Returns torques (..., nv) at a time (s) for positions (..., nq) and velocities (..., nv)."""
 
 
