@@ -58,7 +58,7 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
 def _prefetch_all(numbers):
     """Have the cache lines of numbers fetched, for ``_copy`` after a step.
 
-    Waiting for memory, 1,000 arms would need 20 to 30 ns longer for a step of one of them (2026-11-22).
+    A step of 1,000 arms needs 3 % less time with it (127 and 123 ns for one of them, 2026-11-22).
     """
     for i in range(0, numbers.shape[0], LINE):
         prefetch(numbers, i)
