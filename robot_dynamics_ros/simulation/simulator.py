@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
@@ -93,9 +93,12 @@ def simulate(
     Raises
     ------
     ArgumentError
-        For a wrong argument, which is named, and for a state that is not finite, with its time.
+        For a wrong argument, which is named, for friction that exceeds any transmitted torque, and for a state that is
+        not finite, with its time.
     ModelError
-        For a joint without inertia, and for friction that exceeds any transmitted torque.
+        For a joint without inertia.
+    DynamicsError
+        For ``'adaptive'`` without SciPy.
 
     References
     ----------
@@ -112,8 +115,11 @@ def simulate(
     if friction:
         _check_friction(robot)
     steps = _number_of_steps(duration, step)
-    if not isinstance(every, int) or every < 1 or steps % every:
+    if not _is_count(every) or steps % every:
         raise ArgumentError(f'every: expected a divisor of {steps} steps, got {every!r:.80}')
+    if threads is not None and not _is_count(threads):
+        raise ArgumentError(f'threads: expected a number of cores, at least 1, got {threads!r:.80}')
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
     # a function computes torques for the states of one call
     states = () if method == 'adaptive' and callable(torque) else batch
     h = float(duration / steps)
@@ -129,14 +135,18 @@ def simulate(
         work=torque is not None or bool(friction),
         limits=limits is not None,
         steps=steps,
-        every=every,
+        every=int(every),
     )
     setup = Setup(robot, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
     if method == 'adaptive':
-        # needs SciPy
-        from robot_dynamics_ros.simulation.adaptive_steps import adaptive_motion  # noqa: PLC0415
+        try:
+            from robot_dynamics_ros.simulation.adaptive_steps import adaptive_motion  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise DynamicsError(
+                f"method: 'adaptive' needs {error.name}, which is not installed: pip install scipy"
+            ) from error
 
         samples = adaptive_motion(setup, tolerance)
     else:
@@ -150,6 +160,11 @@ def _check_positive(name: str, value) -> None:
     """Raise ArgumentError unless a value is a positive number."""
     if not isinstance(value, int | float | np.floating | np.integer) or not 0.0 < value < np.inf:
         raise ArgumentError(f'{name}: expected a positive number, got {value!r:.80}')
+
+
+def _is_count(value) -> bool:
+    """Return whether a value is an integer from 1 on."""
+    return isinstance(value, int | np.integer) and bool(value >= 1)
 
 
 def _number_of_steps(duration: float, step: float) -> int:
@@ -174,7 +189,7 @@ def _stops(robot: Robot, q: np.ndarray, limits: str | None, restitution: float, 
     validation.choice('limits', limits, LIMITS)
     if method == 'adaptive':
         raise ArgumentError(f'limits: {limits!r} needs a fixed step; choose a method of {", ".join(NODES_AND_WEIGHTS)}')
-    if limits == 'bounce' and not (isinstance(restitution, int | float) and 0.0 <= restitution <= 1.0):
+    if limits == 'bounce' and not (isinstance(restitution, int | float | np.floating) and 0.0 <= restitution <= 1.0):
         raise ArgumentError(f'restitution: expected a number from 0 to 1, got {restitution!r:.80}')
     arrays, coordinates, velocities = robot.model.arrays, [], []
     for i in range(1, arrays.n + 1):
@@ -210,7 +225,7 @@ def _check_friction(robot: Robot) -> None:
 
 def _rows_of(wrenches, batch: tuple[int, ...]):
     """Return wrenches with one axis of states: {link: (count, 6)} or (count, links, 6)."""
-    if wrenches is None:
+    if wrenches is None or (isinstance(wrenches, dict) and not wrenches):
         return None
     if isinstance(wrenches, dict):
         return {link: _flat(f'wrenches[{link!r}]', value, batch, 1) for link, value in wrenches.items()}

@@ -1,6 +1,8 @@
 """Compare the formulations of rigid-body dynamics with each other and with the compiled kernels; draw figures."""
 
 import argparse
+import importlib
+import os
 import sys
 import time
 from pathlib import Path
@@ -16,7 +18,18 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison import Comparison, compare
 from robot_dynamics_ros.tools.comparison_figures import figures
 from robot_dynamics_ros.tools.comparison_motions import MOTIONS, motion_of
-from robot_dynamics_ros.tools.figure_files import write_figures
+
+PACKAGES = ('matplotlib', 'plotly', 'scipy')
+"""Python packages of the figures; ``--view`` needs ``VIEW_PACKAGES``, too."""
+VIEW_PACKAGES = ('viser', 'trimesh')
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser that ends the program with one line for a wrong option."""
+
+    def error(self, message):
+        """Print the message and exit with 1."""
+        self.exit(1, f'{self.prog}: {message}\n')
 
 
 def main(arguments=None) -> None:
@@ -26,12 +39,18 @@ def main(arguments=None) -> None:
         run(options)
     except (DynamicsError, OSError) as error:
         sys.exit(f'compare: {error}')
+    except KeyboardInterrupt:
+        sys.exit('compare: interrupted')
 
 
 def run(options) -> None:
     """Check all options first, so that a wrong one ends the command early."""
+    _check_packages([*PACKAGES, *(VIEW_PACKAGES if options.view else ())])
+    from robot_dynamics_ros.tools.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
+
+    _check_folder(options.output)
     robot = _robot(options)
-    masses = [_positive('--payload', mass) for mass in options.payload]
+    masses = _masses(options.payload)
     com = validation.finite('--com', options.com, (3,))
     tip_wrench = validation.finite('--tip-wrench', options.tip_wrench, (6,))
     motion = motion_of(
@@ -40,15 +59,16 @@ def run(options) -> None:
     print(f'{robot.name}: {", ".join(robot.joint_names)}')
     print(f'motion: {options.motion}, {motion.t[-1]:g} s, {len(motion.t)} states', flush=True)
     compared = compare(robot, motion.q, motion.qd, motion.qdd, tip_wrench, say)
-    drawn = figures(robot, motion, masses, com, options.seed, say)
-    say('PNG, CSV and page')
-    *files, page = write_figures(options.output, f'{robot.name}: {options.motion} motion', drawn)
     print()
     print(table_of_ways(compared))
     print()
     print(table_of_disagreements(compared))
     for reason in compared.refused.values():
         print(f'left out: {reason}')
+    print()
+    drawn = figures(robot, motion, masses, com, options.seed, say)
+    say('PNG, CSV and page')
+    *files, page = write_figures(options.output, f'{robot.name}: {options.motion} motion', drawn)
     print(f'\n{len(files)} files in {options.output}, all figures in {page}', flush=True)
     if options.view:
         _view(robot.with_payload(Payload(max(masses), com), robot.link_names[-1]) if masses else robot, motion, options)
@@ -90,7 +110,7 @@ def _view(robot: Robot, motion: SampledMotion, options) -> None:
     from robot_dynamics_ros.tools.view import view  # noqa: PLC0415
 
     given = {'.urdf': options.robot, '.xml': None, '.yaml': None}
-    suffix = Path(options.robot).suffix
+    suffix = _suffix(options)
     urdf = given[suffix] if suffix in given else named_urdf(options.robot)
     view(robot, motion.t, motion.q, robot.inverse_dynamics(motion.q, motion.qd, motion.qdd), urdf)
 
@@ -98,20 +118,47 @@ def _view(robot: Robot, motion: SampledMotion, options) -> None:
 def _robot(options) -> Robot:
     """Return the robot that the options describe."""
     readers = {'.urdf': Robot.from_urdf, '.xml': Robot.from_mjcf, '.yaml': Robot.from_yaml}
-    robot = readers.get(Path(options.robot).suffix, Robot.named)(options.robot)
+    robot = readers.get(_suffix(options), Robot.named)(options.robot)
     return robot.chain(options.base_link, options.tip_link) if options.base_link or options.tip_link else robot
 
 
-def _positive(name: str, value: float) -> float:
-    """Return a positive number; ArgumentError names the option otherwise."""
-    if not 0.0 < value < np.inf:
-        raise ArgumentError(f'{name}: expected positive masses in kg, got {value:g}')
-    return value
+def _suffix(options) -> str:
+    """Return the suffix of the robot's file in lower case; that of a name is none of a file."""
+    return Path(options.robot).suffix.lower()
+
+
+def _masses(values: list[float]) -> list[float]:
+    """Return masses of payloads, kg; ArgumentError for one that is not positive or that figures cannot tell apart."""
+    shown = [f'{mass:g}' for mass in values]
+    for i, mass in enumerate(values):
+        if not 0.0 < mass < np.inf:
+            raise ArgumentError(f'--payload: expected positive masses in kg, got {mass:g}')
+        if shown[i] in shown[:i]:
+            raise ArgumentError(f'--payload: expected different masses, got {shown[i]} kg twice')
+    return values
+
+
+def _check_packages(names: list[str]) -> None:
+    """Raise DynamicsError with the first Python package that is not installed."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise DynamicsError(f'this needs {name}, which is not installed: pip install {name}') from None
+
+
+def _check_folder(path: Path) -> None:
+    """Raise ArgumentError unless files can be written to a folder, which need not exist yet."""
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ArgumentError(f'--output: {there} is not a folder')
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ArgumentError(f'--output: {there} is not writable')
 
 
 def _parser() -> argparse.ArgumentParser:
     """Return the options."""
-    parser = argparse.ArgumentParser(prog='compare', description=__doc__)
+    parser = OneLineParser(prog='compare', description=__doc__)
     add = parser.add_argument
     add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or a path: .urdf, .xml (MJCF), .yaml')
     add('--base-link', help='link whose frame becomes the base frame')

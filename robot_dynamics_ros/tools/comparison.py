@@ -25,6 +25,8 @@ FORMULATIONS = {
     'spatial operators': operators,
 }
 KERNELS = 'compiled kernels'
+MOST_STACKED = 10
+"""Joints up to which the operations of stacked vectors are counted: their number grows with the fourth power."""
 
 
 class Way(NamedTuple):
@@ -37,7 +39,7 @@ class Way(NamedTuple):
     """Time of one state, s, median."""
     multiplications: int | None
     additions: int | None
-    """Of one state, without products with 0 or 1; None where the formulation does not run on counted numbers."""
+    """Of one state, without products with 0 or 1; None where they are not counted."""
 
 
 class Comparison(NamedTuple):
@@ -82,11 +84,13 @@ def compare(robot: Robot, q, qd, qdd, tip_wrench, say: Callable[[str], None]) ->
 
 def _by_formulation(name: str, inverse_dynamics: Callable, robot: Robot, motion, tip_wrench) -> Way:
     """Return the torques by a formulation, state by state."""
-    tree = KinematicTree.of(robot, name)
+    tree = KinematicTree.of(robot, name, serial=False)  # the formulation refuses branches itself
     inverse_dynamics(tree, *(rows[0] for rows in motion), tip_wrench)  # a derivation happens once
     rows, elapsed = _timed(lambda *state: inverse_dynamics(tree, *state, tip_wrench), motion)
     operations = None
-    if inverse_dynamics is not lagrange.inverse_dynamics:  # it evaluates polynomials, whose terms SymPy arranges
+    evaluates_polynomials = inverse_dynamics is lagrange.inverse_dynamics  # whose terms SymPy arranges
+    counts_for_minutes = inverse_dynamics is stacked.inverse_dynamics and tree.n > MOST_STACKED
+    if not evaluates_polynomials and not counts_for_minutes:
         # zeros of a motion that begins at rest would count as constants
         state = np.random.default_rng(0).uniform(0.5, 1.0, (3, robot.nv))
         operations = operation_count(inverse_dynamics, robot, *state, tip_wrench=np.full(6, 0.5)).sparse

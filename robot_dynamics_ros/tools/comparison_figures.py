@@ -71,7 +71,7 @@ def _torques(robot: Robot, motion: SampledMotion, masses: Sequence[float], com) 
     for mass in (0.0, *masses):
         arm = robot.with_payload(Payload(mass, com), robot.link_names[-1]) if mass else robot
         tau = arm.inverse_dynamics(motion.q, motion.qd, motion.qdd)
-        name = f'torque_{mass:g}_kg'.replace('.', '_') if mass else 'torque'
+        name = f'torque_{mass:g}_kg'.replace('.', '_').replace('+', '') if mass else 'torque'
         title = f'Torque of the motion with a payload of {mass:g} kg' if mass else 'Torque of the motion, no payload'
         found.append(Figure(name, title, TIME, _axes(robot)['tau'], joint_curves(robot.joint_names, motion.t, tau)))
     return found

@@ -7,11 +7,13 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.motion_profiles import SampledMotion, cubic, fourier_series, quintic, trapezoidal
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.formulations.kinematic_tree import JOINT_TYPES
 from robot_dynamics_ros.robot import Robot
 
 PROFILES = {'quintic': quintic, 'cubic': cubic, 'trapezoidal': trapezoidal}
 MOTIONS = (*PROFILES, 'fourier')
 HARMONICS = 5
+MOST_STATES = 100_000
 REACH = 1.0
 """Distance in rad or m that a joint without position limits moves."""
 LECTURE = np.radians([[0, -45, 0, 0, 0, 0], [65, -55, -35, 15, 10, 5]])
@@ -32,14 +34,20 @@ def motion_of(
     ``start`` and ``end`` (n; rad or m) are those of the course for the AUBO-i5, else at 40 % and 60 % of the range of
     each joint. A Fourier series has random amplitudes around their middle. Raises ArgumentError naming the option.
     """
-    if robot.nq != robot.nv:
-        raise ArgumentError(
-            f'robot: {robot.name} has joints of several coordinates; expected revolute or prismatic ones'
-        )
+    if not robot.nv:
+        raise ArgumentError(f'robot: {robot.name} has no joint that moves')
+    for joint in robot.model.joints:
+        if joint.kind not in JOINT_TYPES:
+            expected = ' or '.join(JOINT_TYPES)
+            raise ArgumentError(
+                f'robot: joint {joint.name!r} of {robot.name} is {joint.kind}; expected {expected} joints'
+            )
     if not 0.0 < duration < np.inf:
         raise ArgumentError(f'--duration: expected a positive time in s, got {duration:g}')
-    if states < 2:
-        raise ArgumentError(f'--states: expected at least 2, got {states}')
+    if not 2 <= states <= MOST_STATES:
+        raise ArgumentError(f'--states: expected 2 to {MOST_STATES:,}, got {states}')
+    if seed < 0:
+        raise ArgumentError(f'--seed: expected at least 0, got {seed}')
     if (start is None) != (end is None):
         raise ArgumentError('--start and --end: give both or none')
     ends = _ends(robot) if start is None or end is None else (start, end)

@@ -1,5 +1,7 @@
 """What ``simulate`` refuses, by name; and a state that diverges, with its time."""
 
+import sys
+
 from support.simulated_robots import limited, with_friction
 from support.small_robots import one
 
@@ -8,7 +10,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.law import Outcome, Result
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.simulation import simulate
@@ -28,6 +30,9 @@ WRONG = {
     'duration: expected a multiple of the step of 0.003 s, got 0.1 s': {'step': 0.003},
     'method: expected one of euler': {'method': 'heun'},
     'every: expected a divisor of 100 steps, got 7': {'every': 7},
+    'threads: expected a number of cores, at least 1, got 0': {'threads': 0},
+    'threads: expected a number of cores, at least 1, got 1.5': {'threads': 1.5},
+    'reference_frame: expected one of world': {'reference_frame': 'tool'},
     "q0: joint 'two' is at 0.6, outside its limits of nan to 0.5": {'q0': [0.0, 0.6], 'limits': 'stop'},
     'limits: expected one of stop': {'limits': 'ignore'},
     "limits: 'stop' needs a fixed step": {'limits': 'stop', 'method': 'adaptive'},
@@ -43,6 +48,20 @@ def test_wrong_arguments_are_named(text):
     with pytest.raises((ArgumentError, KeyError)) as error:
         simulate(limited(), options.pop('q0'), options.pop('qd0'), **options)
     assert text.replace('[1]', '[0, 1]') in str(error.value) or text in str(error.value)
+
+
+def test_numbers_of_numpy_and_no_wrenches_are_accepted():
+    several = {'every': np.int64(50), 'wrenches': {}, 'limits': 'bounce', 'restitution': np.float32(0.5)}
+    found = simulate(limited(), [0.0, 0.0], [0.0, 0.0], duration=0.1, threads=np.int64(1), **several)
+    assert len(found.t) == 3
+    assert (found.q == simulate(limited(), [0.0, 0.0], [0.0, 0.0], duration=0.1, limits='bounce').q[::50]).all()
+
+
+def test_adaptive_steps_without_scipy_say_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'scipy.integrate', None)
+    monkeypatch.delitem(sys.modules, 'robot_dynamics_ros.simulation.adaptive_steps', raising=False)
+    with pytest.raises(DynamicsError, match=r"'adaptive' needs scipy.*pip install scipy"):
+        simulate(limited(), [0.0, 0.0], [0.0, 0.0], method='adaptive')
 
 
 @pytest.mark.parametrize('torque', [None, lambda t, q, qd: np.zeros(2)], ids=['compiled', 'stepped'])

@@ -5,14 +5,18 @@ import re
 import sys
 from pathlib import Path
 
+from support import small_robots
 from support.browser import Watched
+from support.small_robots import general, link, mixed
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.tools import compare
-from robot_dynamics_ros.tools.comparison_motions import LECTURE
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.formulations import spatial
+from robot_dynamics_ros.tools import compare, comparison
+from robot_dynamics_ros.tools.comparison_motions import LECTURE, motion_of
 
 FIGURES = {
     *('position', 'velocity', 'acceleration', 'torque', 'torque_1_kg', 'torque_5_kg'),
@@ -21,6 +25,14 @@ FIGURES = {
     *('method_position_error', 'method_energy_error'),
 }
 ARM = Robot.named('aubo_i5')
+BODY = (1.0, '0.1 0.2 0.3', (0.1, 0, 0, 0.1, 0, 0.1))
+TREE = (
+    *(link('base'), link('trunk', *BODY), link('left', *BODY), link('right', *BODY)),
+    small_robots.joint('turn', 'base', 'trunk'),
+    small_robots.joint('first', 'trunk', 'left', axis='0 1 0', origin='0.3 0 0'),
+    small_robots.joint('second', 'trunk', 'right', axis='1 0 0', origin='-0.3 0 0'),
+)
+"""A trunk with two branches."""
 
 
 @pytest.fixture(scope='module')
@@ -179,10 +191,14 @@ def test_other_robots_and_motions(motion, tmp_path, capsys):
         (['--start', '0', '0', '--end', '1', '1'], r'--start: expected shape \(6,\), got \(2,\)'),
         (['--start', '0'], '--start and --end: give both or none'),
         (['--duration', '0'], '--duration: expected a positive time in s, got 0'),
-        (['--states', '1'], '--states: expected at least 2, got 1'),
+        (['--states', '1'], '--states: expected 2 to 100,000, got 1'),
         (['--duration', '0.05'], "joint 'shoulder_joint' leaves its velocity limits"),
         (['--end', *'700000', '--start', *'000000'], "joint 'shoulder_joint' leaves its position limits"),
         (['--tip-wrench', *['nan'] * 6], '--tip-wrench.*nan is not finite'),
+        (['--payload', '1', '1.0'], '--payload: expected different masses, got 1 kg twice'),
+        (['--seed', '-1'], '--seed: expected at least 0, got -1'),
+        (['--states', '1000000000000'], '--states: expected 2 to 100,000, got 1000000000000'),
+        (['--tip-link', 'base_link'], 'robot: aubo_i5 has no joint that moves'),
     ],
 )
 def test_a_wrong_option_gets_one_clear_line(arguments, culprit, tmp_path):
@@ -190,6 +206,79 @@ def test_a_wrong_option_gets_one_clear_line(arguments, culprit, tmp_path):
         compare.main([*arguments, '--output', str(tmp_path / 'out')])
     assert re.search(culprit, str(ended.value)) and str(ended.value).startswith('compare: ')
     assert '\n' not in str(ended.value) and not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'culprit'),
+    [(['--payload', 'two'], "--payload: invalid float value: 'two'"), (['--motion', 'jump'], "invalid choice: 'jump'")],
+)
+def test_an_option_that_is_no_number_or_choice_gets_one_line_too(arguments, culprit, capsys):
+    with pytest.raises(SystemExit) as ended:
+        compare.main(arguments)
+    line = capsys.readouterr().err
+    assert ended.value.code == 1 and culprit in line and line.startswith('compare: ') and line.count('\n') == 1
+
+
+def test_a_file_in_place_of_the_folder_is_found_before_the_work(capsys):
+    with pytest.raises(SystemExit, match=r'^compare: --output: .*test_compare\.py is not a folder$'):
+        compare.main(['--output', f'{__file__}/out'])
+    assert capsys.readouterr().out == ''
+
+
+@pytest.mark.parametrize('package', compare.PACKAGES)
+def test_a_missing_package_is_named_before_the_work(package, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit, match=f'^compare: this needs {package}, which is not installed'):
+        compare.main(['--output', str(tmp_path / 'out')])
+    assert capsys.readouterr().out == '' and not (tmp_path / 'out').exists()
+
+
+def test_an_interrupt_ends_without_a_traceback(monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, 'compare', interrupted)
+    with pytest.raises(SystemExit, match=r'^compare: interrupted$'):
+        compare.main(['--output', str(tmp_path / 'out')])
+    assert not (tmp_path / 'out').exists()
+
+
+def test_tables_are_printed_before_a_simulation_fails(monkeypatch, tmp_path, capsys):
+    """A joint without inertia has torques, but no forward dynamics."""
+
+    def fail(*_):
+        raise ModelError("forward dynamics: joint 'a' has no inertia to accelerate")
+
+    monkeypatch.setattr(compare, 'figures', fail)
+    monkeypatch.setattr(comparison, 'FORMULATIONS', {'spatial vectors': spatial})
+    with pytest.raises(SystemExit, match=r"^compare: forward dynamics: joint 'a' has no inertia"):
+        compare.main(['--states', '2', '--output', str(tmp_path / 'out')])
+    assert 'largest difference' in capsys.readouterr().out and not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize('kind', ['planar', 'free'])
+def test_a_joint_that_figures_have_no_unit_for_is_named(kind):
+    with pytest.raises(ArgumentError, match=f"joint 'a' of r is {kind}; expected revolute or prismatic joints"):
+        motion_of(general(kind), 'quintic', None, None, 1.0, 5, 0)
+
+
+def test_a_tree_is_compared_by_spatial_vectors():
+    """The page of formulations says that they represent trees; the others are left out, the joint named."""
+    tree = small_robots.robot(*TREE)
+    states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 4, tree.nv))
+    compared = comparison.compare(tree, *states, np.arange(6.0), lambda _: None)
+    assert [way.name for way in compared.ways] == ['spatial vectors', 'compiled kernels']
+    assert compared.disagreements()['spatial vectors', 'compiled kernels'] < 1e-14
+    assert len(compared.refused) == 5
+    assert all("'second' begins a branch" in reason for reason in compared.refused.values())
+
+
+def test_a_long_chain_is_compared_without_the_operations_of_stacked_vectors(monkeypatch):
+    monkeypatch.setattr(comparison, 'MOST_STACKED', 1)
+    states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 2, 3))
+    ways = {way.name: way for way in comparison.compare(mixed(), *states, np.arange(6.0), lambda _: None).ways}
+    assert ways['stacked'].multiplications is None and ways['screws'].multiplications > 0
+    assert f'{"-":>12}' in compare.table_of_ways(comparison.Comparison(list(ways.values()), {}))
 
 
 def test_the_motion_is_played_back_on_request(tmp_path, monkeypatch):
