@@ -234,6 +234,9 @@ def _energies(tree: KinematicTree, parameters: dict, x: 'Variables'):
 
 
 def _angles(**named) -> list[np.ndarray]:
-    """Return joint vectors (..., 2) of one batch; ArgumentError names the one of another shape."""
+    """Return joint vectors (..., 2) of one batch; ArgumentError names the one of another shape or with NaN or inf."""
     arrays, shape = validation.states(dict.fromkeys(named, 2), **named)
-    return [array.reshape(*shape, 2) for array in arrays]
+    vectors = [array.reshape(*shape, 2) for array in arrays]
+    for name, vector in zip(named, vectors, strict=True):
+        validation.check_finite(name, vector)
+    return vectors

@@ -11,6 +11,10 @@ from matplotlib.figure import Figure as Canvas
 from robot_dynamics_ros.tools.figure_page import write_page
 from robot_dynamics_ros.tools.figures import Axis, Figure, check_unique
 
+MOST_ROWS = 28
+"""Names below each other in a legend; more have a further column."""
+LONGEST = 40
+"""Characters of a name in a legend; a longer one is shown without its middle."""
 LINE_STYLES = {'solid': '-', 'dash': '--', 'dot': ':', 'dashdot': '-.'}
 
 
@@ -38,7 +42,12 @@ def write_png(path: Path, figure: Figure) -> None:
     for curve in figure.curves:
         y = np.where(np.isfinite(curve.y), curve.y, np.nan)
         axes.plot(
-            curve.x, y, color=curve.colour, linestyle=LINE_STYLES[curve.dash], linewidth=1.3, label=_plain(curve.name)
+            curve.x,
+            y,
+            color=curve.colour,
+            linestyle=LINE_STYLES[curve.dash],
+            linewidth=1.3,
+            label=_plain(_short(curve.name)),
         )
     axes.set(title=_plain(figure.title), xlabel=_plain(figure.x.text), ylabel=_plain(figure.y.text))
     if figure.x.logarithmic:
@@ -48,7 +57,8 @@ def write_png(path: Path, figure: Figure) -> None:
     if figure.y.logarithmic:
         axes.set_yscale('log')
     axes.grid(alpha=0.3)
-    canvas.legend(loc='outside right upper', fontsize='small')
+    columns = -(-len(figure.curves) // MOST_ROWS)
+    canvas.legend(loc='outside right upper', fontsize='small', ncols=columns)
     canvas.savefig(path, dpi=100)
 
 
@@ -81,6 +91,11 @@ def _groups(figure: Figure):
 def _heading(name: str, axis: Axis) -> str:
     """Return the heading of a column with the axis's unit."""
     return f'{name} [{axis.unit}]' if axis.unit else name
+
+
+def _short(name: str) -> str:
+    """Return a name, or its beginning and end with an ellipsis between them."""
+    return name if len(name) <= LONGEST else f'{name[: LONGEST // 2 - 1]}…{name[-LONGEST // 2 :]}'
 
 
 def _plain(text: str) -> str:

@@ -75,7 +75,7 @@ def _reading(axis: Axis) -> str:
 
 def _literal(text: str) -> str:
     """Return a text in which plotly.js finds no tag, formula or placeholder, and a browser no end of its element."""
-    return html.escape(text).replace('$', '&#36;').replace('%{', '%&#123;')
+    return html.escape(text, quote=False).replace('$', '&#36;').replace('%{', '%&#123;')
 
 
 def _array(values: np.ndarray) -> dict:

@@ -50,7 +50,7 @@ class MotionView:
     Raises
     ------
     ArgumentError, ModelError
-        For arrays of wrong shape, times not in ascending order, and a URDF of another robot.
+        For arrays of wrong shape, times not in ascending order, a URDF of another robot, and a number that is no port.
     DynamicsError
         Without the Python package viser.
     """
@@ -64,7 +64,11 @@ class MotionView:
         except ModuleNotFoundError as error:
             missing = f'viewing a motion needs {error.name}, which is not installed'
             raise DynamicsError(f'{missing}: pip install viser') from error
+        if not robot.nv:
+            raise ArgumentError(f'robot: {robot.name} has no joint that moves')
         self._t = _times(t)
+        if not isinstance(port, int) or not 0 < port < 65536:
+            raise ArgumentError(f'port: expected a number from 1 to 65535, got {port!r:.80}')
         count = len(self._t)
         self._robot, self._q = robot, finite('q', q, (count, robot.nq))
         self._torque = np.zeros((count, robot.nv)) if torque is None else finite('torque', torque, (count, robot.nv))
@@ -72,7 +76,7 @@ class MotionView:
         self._server = ViserServer('127.0.0.1', port, label=robot.name, verbose=False)
         try:
             self.scene = RobotScene(self._server.scene, robot, self._q, shapes, _largest(robot, self._torque))
-        except DynamicsError:
+        except BaseException:
             self._server.stop()
             raise
         self._lock = threading.Lock()  # of what is shown: the slider and the player change it
@@ -105,6 +109,7 @@ class MotionView:
 
     def show(self, moment: float) -> None:
         """Show the robot at a time, s; before and after the motion it is at its start and end."""
+        moment = float(finite('moment', moment, ()))
         with self._lock, self._server.atomic():
             moment = float(np.clip(moment, self._t[0], self._t[-1]))
             self.scene.show(*self.at(moment))

@@ -123,6 +123,8 @@ def test_the_closed_form_of_a_batch():
     assert ARM.gravity_torque([0.0, np.pi / 2.0]) == pytest.approx([(2.0 + 1.5) * 0.7 * 9.81, 0.0])
     with pytest.raises(ArgumentError, match=r'qd: expected shape \(..., 2\), got \(3,\)'):
         ARM.coriolis_torque([0.0, 0.0], [0.0, 0.0, 0.0])
+    with pytest.raises(ArgumentError, match=r'q\[1\]: nan is not finite'):
+        ARM.gravity_torque([0.0, np.nan])
 
 
 def test_a_longer_chain_is_refused_by_name():

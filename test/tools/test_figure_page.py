@@ -14,7 +14,7 @@ JOINTS = ('shoulder', 'elbow', 'wrist')
 T = np.linspace(0.0, 2.0, 201)
 TORQUE = 40.0 * np.sin(np.outer(T, [1.0, 2.0, 3.0])) + [5.0, 0.0, -5.0]
 expect = playwright().expect
-HOSTILE = '<img src=x onerror=alert(1)></script> $x$ %{y} &lt;'
+HOSTILE = '<img src=x onerror=alert(1)></script> $x$ %{y} &lt; "it\'s"'
 BETWEEN_CLICKS = 350  # ms; two within 300 ms are a double-click
 
 

@@ -56,6 +56,25 @@ def test_a_picture_shows_each_curve_in_its_colour(tmp_path):
         assert columns[-1] - columns[0] > 700, colour  # from the axes' left end to the legend
 
 
+def test_a_legend_of_many_or_long_names_is_on_the_picture_beside_the_curves(tmp_path, monkeypatch):
+    """40 joints, one of them with a name of 200 characters."""
+    drawn = []
+    save = matplotlib.figure.Figure.savefig
+
+    def keep(canvas, *arguments, **options):
+        save(canvas, *arguments, **options)
+        drawn.append(canvas)
+
+    monkeypatch.setattr(matplotlib.figure.Figure, 'savefig', keep)
+    names = [f'joint{i}' for i in range(39)] + ['long' * 50]
+    write_png(tmp_path / 'many.png', figure(*joint_curves(names, T, np.outer(T, np.arange(40.0)))))
+    (canvas,) = drawn
+    legend, axes = (part.get_window_extent() for part in (canvas.legends[0], canvas.axes[0]))
+    assert len(canvas.legends[0].get_texts()) == 40
+    assert legend.y0 >= 0.0 and legend.x1 <= canvas.bbox.x1 and axes.x1 < legend.x0
+    assert axes.width > 0.5 * canvas.bbox.width
+
+
 def test_a_joint_has_the_same_colour_in_every_figure():
     first = joint_curves(JOINTS, T, TAU)
     second = joint_curves(JOINTS, T, TAU, ', 5 kg', 'dot')

@@ -105,11 +105,19 @@ def test_between_two_times_a_free_joint_turns_about_one_axis():
         ({'t': [0.0, np.nan, 1.0]}, r't\[1\]: nan is not finite'),
         ({'q': Q[:2]}, r'q: expected shape \(3, 6\), got \(2, 6\)'),
         ({'torque': TAU[:, :5]}, r'torque: expected shape \(3, 6\), got \(3, 5\)'),
+        ({'port': -1}, 'port: expected a number from 1 to 65535, got -1'),
+        ({'port': 70000}, 'port: expected a number from 1 to 65535, got 70000'),
+        ({'robot': ARM.chain(None, 'base_link'), 'q': np.zeros((3, 0))}, 'robot: aubo_i5 has no joint that moves'),
     ],
 )
 def test_what_is_wrong_is_named(change, message):
     with pytest.raises(ArgumentError, match=message):
-        MotionView(ARM, **({'t': T, 'q': Q, 'torque': TAU} | change))
+        MotionView(**({'robot': ARM, 't': T, 'q': Q, 'torque': TAU} | change))
+
+
+def test_a_wrong_moment_is_named(shown):
+    with pytest.raises(ArgumentError, match='moment: nan is not finite'):
+        shown.show(np.nan)
 
 
 def test_a_urdf_of_another_robot_is_refused():
