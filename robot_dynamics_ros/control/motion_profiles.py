@@ -78,7 +78,9 @@ def quintic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotio
     ----------
     Corke 2017, section 3.3.
     """
-    times, (p0, p1, v0, v1) = _arguments(t, start, end, start_velocity, end_velocity)
+    times, (p0, p1, v0, v1) = _arguments(
+        t, start=start, end=end, start_velocity=start_velocity, end_velocity=end_velocity
+    )
     T = times[-1]
     h, v0, v1 = p1 - p0, v0 * T, v1 * T
     zero = np.zeros_like(h)
@@ -107,7 +109,9 @@ def cubic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotion:
     ----------
     Siciliano et al. 2009, section 4.2.1.
     """
-    times, (p0, p1, v0, v1) = _arguments(t, start, end, start_velocity, end_velocity)
+    times, (p0, p1, v0, v1) = _arguments(
+        t, start=start, end=end, start_velocity=start_velocity, end_velocity=end_velocity
+    )
     h, v0, v1 = p1 - p0, v0 * times[-1], v1 * times[-1]
     # q = p0 + v0 s + (3 h - 2 v0 - v1) s^2 + (-2 h + v0 + v1) s^3,  s = t / T
     return _polynomial(times, np.array([p0, v0, 3 * h - 2 * v0 - v1, -2 * h + v0 + v1]))
@@ -139,7 +143,7 @@ def trapezoidal(start, end, t, velocity=None) -> SampledMotion:
     ----------
     Siciliano et al. 2009, section 4.2.1.
     """
-    times, (p0, p1) = _arguments(t, start, end)
+    times, (p0, p1) = _arguments(t, start=start, end=end)
     T, h = times[-1], p1 - p0
     mean = np.abs(h) / T
     speed = 1.5 * mean if velocity is None else validation.finite('velocity', velocity, h.shape)
@@ -189,8 +193,8 @@ def fourier_series(center, sines, cosines, frequency: float, t) -> SampledMotion
     ----------
     Swevers et al. 1997, eq. 7.
     """
-    times, (center,) = _arguments(t, center)
-    if not 0.0 < frequency < np.inf:
+    times, (center,) = _arguments(t, center=center)
+    if not isinstance(frequency, int | float | np.number) or not 0.0 < frequency < np.inf:
         raise ArgumentError(f'frequency: expected a positive number of 1/s, got {frequency!r:.80}')
     shape = (len(np.atleast_1d(sines)), len(center))
     a, b = (validation.finite(name, value, shape) for name, value in (('sines', sines), ('cosines', cosines)))
@@ -201,8 +205,8 @@ def fourier_series(center, sines, cosines, frequency: float, t) -> SampledMotion
     return SampledMotion(times, q, s @ a + c @ b, (c * kw) @ a - (s * kw) @ b)
 
 
-def _arguments(t, first, *others) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return times (m,) and vectors (n,), checked; further vectors may be one number for all joints."""
+def _arguments(t, **named) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return times (m,) and named vectors (n,), checked; those after the first may be one number for all joints."""
     if isinstance(t, int | np.integer):
         if t < 2:
             raise ArgumentError(f't: expected at least 2 samples, got {t}')
@@ -213,12 +217,14 @@ def _arguments(t, first, *others) -> tuple[np.ndarray, list[np.ndarray]]:
     validation.check_finite('t', times)
     if times[0] < 0.0 or (np.diff(times) <= 0.0).any() or times[-1] == 0.0:
         raise ArgumentError('t: expected times that increase from 0 s on')
-    vectors = [np.atleast_1d(validation.numbers('start', first))]
-    for name, value in zip(('end', 'start_velocity', 'end_velocity'), others, strict=False):
+    vectors: list[np.ndarray] = []
+    for name, value in named.items():
         array = validation.numbers(name, value)
-        vectors.append(np.full(vectors[0].shape, array) if array.ndim == 0 else array)
-    for name, vector in zip(('start', 'end', 'start_velocity', 'end_velocity'), vectors, strict=False):
-        validation.finite(name, vector, (len(vectors[0]),))
+        if not vectors and array.ndim > 1:
+            raise ArgumentError(f'{name}: expected shape (n,), got {array.shape}')
+        if array.ndim == 0:
+            array = np.full(vectors[0].shape if vectors else 1, array)
+        vectors.append(validation.finite(name, array, vectors[0].shape if vectors else array.shape))
     return times, vectors
 
 

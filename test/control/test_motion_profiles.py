@@ -82,6 +82,9 @@ def test_a_fourier_series_is_periodic_about_its_center():
         (lambda: trapezoidal([0.0], [1.0], 5, [2.1]), r'velocity\[0\]: expected more than 1 and at most 2'),
         (lambda: fourier_series([0.0], [[1.0]], [[1.0]], 0.0, 5), 'frequency: expected a positive'),
         (lambda: fourier_series([0.0], [[1.0]], [1.0], 1.0, 5), r'cosines: expected shape \(1, 1\)'),
+        (lambda: fourier_series([0.0], [[1.0]], [[1.0]], 'fast', 5), "frequency: expected a positive .* got 'fast'"),
+        (lambda: fourier_series([np.inf], [[1.0]], [[1.0]], 1.0, 5), r'center\[0\]: inf is not finite'),
+        (lambda: quintic([[0.0, 0.0]], [1.0, 1.0], 5), r'start: expected shape \(n,\), got \(1, 2\)'),
     ],
 )
 def test_wrong_arguments_are_named(call, text):
