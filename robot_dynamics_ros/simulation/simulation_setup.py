@@ -27,11 +27,21 @@ class Setup:
     reference_frame: str
 
     def samples(self) -> Samples:
-        """Return arrays for the samples of all states, with the start in the first ones."""
+        """Return arrays for the samples of all states, with the start in the first ones.
+
+        Raises ArgumentError where they are too large for the memory.
+        """
         count, samples = len(self.q), self.plan.steps // self.plan.every + 1
-        q, qd = (np.empty((samples, *rows.shape)) for rows in (self.q, self.qd))
+        try:
+            q, qd = (np.empty((samples, *rows.shape)) for rows in (self.q, self.qd))
+            work = np.zeros((samples, count))
+        except (MemoryError, ValueError):
+            raise ArgumentError(
+                f'every: {samples} samples of {count} states are too large for the memory; choose a larger one, or a '
+                f'larger step than {self.plan.h:g} s'
+            ) from None
         q[0], qd[0] = self.q, self.qd
-        return q, qd, np.zeros((samples, count))
+        return q, qd, work
 
     def start(self, x: Buffers, states: slice) -> None:
         """Write the start of some of the states; copies of the last one follow where ``x`` has more rows."""

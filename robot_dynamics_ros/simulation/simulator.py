@@ -57,8 +57,8 @@ def simulate(
         Applied joint torques, N m (prismatic joints: N). An array (nv,) is constant; (..., steps, nv) has a row for
         each step, held during the step; (..., 1, nv) is constant and different for each start state. A function
         ``torque(t, q, qd)`` of time (s), positions (..., nq) and velocities (..., nv) is called for each stage of a
-        step. A control law (``control.law.Law``) computes a torque for the state at the beginning of each step.
-        Default: none.
+        step; for ``'adaptive'`` with the positions (nq,) and velocities (nv,) of one start state at a time. A control
+        law (``control.law.Law``) computes a torque for the state at the beginning of each step. Default: none.
     duration : float
         Simulated time, s, a multiple of ``step``.
     step : float
@@ -140,7 +140,9 @@ def simulate(
     setup = Setup(robot, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
-    if method == 'adaptive':
+    if not len(q):
+        samples = setup.samples()
+    elif method == 'adaptive':
         try:
             from robot_dynamics_ros.simulation.adaptive_steps import adaptive_motion  # noqa: PLC0415
         except ModuleNotFoundError as error:

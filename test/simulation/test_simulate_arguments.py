@@ -37,6 +37,7 @@ WRONG = {
     'limits: expected one of stop': {'limits': 'ignore'},
     "limits: 'stop' needs a fixed step": {'limits': 'stop', 'method': 'adaptive'},
     'restitution: expected a number from 0 to 1': {'limits': 'bounce', 'restitution': 1.5},
+    'every: 100000000000001 samples of 1 states are too large for the memory': {'step': 1e-15},
     'wrenches': {'wrenches': {'lower': np.zeros(5)}},
     'no link': {'wrenches': {'hand': np.zeros(6)}},
 }
@@ -55,6 +56,14 @@ def test_numbers_of_numpy_and_no_wrenches_are_accepted():
     found = simulate(limited(), [0.0, 0.0], [0.0, 0.0], duration=0.1, threads=np.int64(1), **several)
     assert len(found.t) == 3
     assert (found.q == simulate(limited(), [0.0, 0.0], [0.0, 0.0], duration=0.1, limits='bounce').q[::50]).all()
+
+
+@pytest.mark.parametrize('method', ['euler', 'adaptive'])
+@pytest.mark.parametrize('torque', [None, lambda t, q, qd: -q])
+def test_a_batch_without_states_has_a_result_without_states(method, torque):
+    found = simulate(limited(), np.zeros((3, 0, 2)), [0.0, 0.0], torque, 0.1, 0.05, method)
+    assert found.t.shape == (3,) and found.q.shape == found.qd.shape == (3, 0, 3, 2)
+    assert found.energy.shape == found.energy_drift.shape == (3, 0, 3)
 
 
 def test_adaptive_steps_without_scipy_say_what_is_missing(monkeypatch):
