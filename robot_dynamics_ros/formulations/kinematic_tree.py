@@ -48,7 +48,8 @@ class KinematicTree:
             for i in range(1, robot.n + 1):
                 if serial and robot.parent[i] != i - 1:
                     raise ModelError(
-                        f'{formulation}: a serial chain is expected, and {robot.names[i]!r} begins a branch'
+                        f'{formulation}: a serial chain is expected, and joint {robot.names[i]!r} begins a branch; '
+                        'Robot.chain returns one branch'
                     )
             return robot
         joints = robot.model.joints

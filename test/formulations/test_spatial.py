@@ -94,7 +94,7 @@ def test_a_tree_read_once_serves_many_states():
         spatial.inverse_dynamics(tree, q, qd, qdd, wrench) == spatial.inverse_dynamics(robot, q, qd, qdd, wrench)
     ).all()
     branched = KinematicTree.of(ROBOTS['tree 0'], 'spatial', serial=False)
-    with pytest.raises(ModelError, match=r"screws: a serial chain is expected, and 'joint_\d+' begins a branch"):
+    with pytest.raises(ModelError, match=r"screws: a serial chain is expected, and joint 'joint_\d+' begins a branch"):
         KinematicTree.of(branched, 'screws')
 
 

@@ -270,7 +270,7 @@ def test_a_tree_is_compared_by_spatial_vectors():
     assert [way.name for way in compared.ways] == ['spatial vectors', 'compiled kernels']
     assert compared.disagreements()['spatial vectors', 'compiled kernels'] < 1e-14
     assert len(compared.refused) == 5
-    assert all("'second' begins a branch" in reason for reason in compared.refused.values())
+    assert all("joint 'second' begins a branch" in reason for reason in compared.refused.values())
 
 
 def test_a_long_chain_is_compared_without_the_operations_of_stacked_vectors(monkeypatch):
