@@ -86,4 +86,5 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         given[:size] = wrenches[states]
         step = simulated(states.start, size)
         if step:
-            setup.check_finite(x.qd[0, : size * robot.nv].reshape(size, -1), step, states.start)
+            q, qd = (rows[: size * n].reshape(size, n) for rows, n in ((x.q, robot.nq), (x.qd[0], robot.nv)))
+            setup.check_finite(q, qd, step, states.start)

@@ -63,16 +63,17 @@ class Setup:
                 f'simulation: the state is not finite at {t:g} s; choose a smaller step ({error})'
             ) from None
 
-    def check_finite(self, qd: np.ndarray, step: int, first: int) -> None:
-        """Raise ArgumentError unless all velocities (count, nv) after a step are finite.
+    def check_finite(self, q: np.ndarray, qd: np.ndarray, step: int, first: int) -> None:
+        """Raise ArgumentError unless all states, q (count, nq) and qd (count, nv), are finite at a sample.
 
         ``first`` is the number of the first of these states.
         """
-        finite = np.isfinite(qd)
+        finite = np.isfinite(q).all(axis=1) & np.isfinite(qd).all(axis=1)
         if not finite.all():
-            wrong = first + int(np.argmin(finite.all(axis=1)))
-            state = f' of start state {wrong}' if len(self.q) > 1 else ''
+            state = f' of start state {first + int(np.argmin(finite))}' if len(self.q) > 1 else ''
+            h, between = self.plan.h, self.plan.every - 1
+            earlier = f', and perhaps up to {between * h:g} s before' if between else ''
             raise ArgumentError(
-                f'simulation: the state{state} is not finite after {step * self.plan.h:g} s; choose a smaller step '
-                f'than {self.plan.h:g} s, or a method of higher order'
+                f'simulation: the state{state} is not finite after {step * h:g} s{earlier}; choose a smaller step '
+                f'than {h:g} s, or a method of higher order'
             )

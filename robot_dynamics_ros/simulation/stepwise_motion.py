@@ -38,7 +38,7 @@ def stepwise_motion(setup: Setup) -> Samples:
             x.M_inv[:] = robot.mass_matrix_inverse(positions[0]).ravel()
             stop_all()
         if (k + 1) % plan.every == 0:
-            setup.check_finite(velocities[0], k + 1, 0)
+            setup.check_finite(positions[0], velocities[0], k + 1, 0)
             sample = (k + 1) // plan.every
             q[sample], qd[sample], work[sample] = positions[0], velocities[0], powers.sum(axis=1)
     return samples

@@ -116,9 +116,11 @@ def _weighted_sum(plan, rates, result):
 
 @kernel
 def is_finite(x) -> bool:
-    """Return whether all velocities are finite; those of a state that diverges stay infinite or NaN."""
+    """Return whether all states are finite; one that diverges stays infinite or NaN."""
     wrong = 0
-    qd = x.qd[0]
+    q, qd = x.q, x.qd[0]
+    for k in range(q.shape[0]):
+        wrong += q[k] - q[k] != 0.0
     for k in range(qd.shape[0]):
         wrong += qd[k] - qd[k] != 0.0
     return wrong == 0

@@ -79,6 +79,20 @@ def test_a_state_that_diverges_is_reported_with_its_time(torque):
         simulate(limited(), [0.1, 0.2], [50.0, -80.0], torque, duration=300.0, step=1.0, method='euler')
 
 
+def test_the_time_of_a_divergence_is_known_to_a_sample():
+    with pytest.raises(ArgumentError, match='not finite after 300 s, and perhaps up to 299 s before'):
+        simulate(limited(), [0.1, 0.2], [50.0, -80.0], None, 300.0, 1.0, 'euler', every=300)
+
+
+@pytest.mark.parametrize('torque', [None, lambda t, q, qd: np.zeros(1)], ids=['compiled', 'stepped'])
+def test_a_position_that_overflows_is_reported(torque):
+    """A slide's dynamics do not depend on its position: its velocity stays finite."""
+    joint = Joint('slide', 'cart', 'base', 'prismatic', np.eye(3)[0], np.eye(3), np.zeros(3), np.eye(10)[0])
+    robot = Robot(Model.of('cart', 'base', [joint]), (0.0, 0.0, 0.0))
+    with pytest.raises(ArgumentError, match='not finite after 1 s'):
+        simulate(robot, [1e308], [1e308], torque, duration=1.0, step=1.0, method='euler')
+
+
 def test_a_joint_that_cannot_move_is_named():
     with pytest.raises(ModelError, match="joint 'a' has no inertia"):
         simulate(Robot(Model.of('r', 'base', [Joint('a', 'b', 'base', 'revolute', np.array([0, 0, 1.0]), np.eye(3),
