@@ -288,4 +288,4 @@ def test_few_files_import_numba():
                 importers.add(path)
     of_jit = (f'jit/{name}' for name in ('compiled_files', 'decorators', 'instructions'))
     compilers = (f'compiler/{name}_compiler' for name in ('bound', 'generic'))
-    assert importers == {PACKAGE / f'{name}.py' for name in (*of_jit, *compilers)}
+    assert importers == {PACKAGE / f'{name}.py' for name in (*of_jit, *compilers, 'compiler/compiled_calls_ir')}

@@ -79,6 +79,7 @@ def test_a_state_that_diverges_is_reported_with_its_time(torque):
         simulate(limited(), [0.1, 0.2], [50.0, -80.0], torque, duration=300.0, step=1.0, method='euler')
 
 
+@pytest.mark.compiled
 def test_the_time_of_a_divergence_is_known_to_a_sample():
     with pytest.raises(ArgumentError, match='not finite after 300 s, and perhaps up to 299 s before'):
         simulate(limited(), [0.1, 0.2], [50.0, -80.0], None, 300.0, 1.0, 'euler', every=300)
