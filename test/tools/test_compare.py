@@ -3,6 +3,8 @@
 import csv
 import re
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from support import small_robots
@@ -39,14 +41,9 @@ TREE = (
 def compared(tmp_path_factory):
     """Return the folder of the figures and what is printed, for the AUBO-i5 and the motion of the course."""
     folder = tmp_path_factory.mktemp('compare')
-    lines = []
-    patch = pytest.MonkeyPatch()
-    patch.setattr('builtins.print', lambda *texts, **_: lines.extend(' '.join(map(str, texts)).splitlines()))
-    try:
+    with redirect_stdout(StringIO()) as printed:
         compare.main(['--output', str(folder), '--states', '29'])
-    finally:
-        patch.undo()
-    return folder, lines
+    return folder, printed.getvalue().splitlines()
 
 
 def columns(path):
