@@ -78,7 +78,7 @@ def _torques(robot: Robot, motion: SampledMotion, masses: Sequence[float], com) 
 
 
 def _random_torque(robot: Robot, seed: int) -> np.ndarray:
-    """Return torques around those of gravity at rest, a row for each step, (steps, n)."""
+    """Return random torques around zero, a row for each step, (steps, n)."""
     steps = round(SIMULATED / STEP)
     limits = np.where(robot.limits.effort > 0.0, robot.limits.effort, 10.0)  # NaN and 0: unknown
     drawn = np.random.default_rng(seed).uniform(-SHARE, SHARE, (-(-steps // HELD_STEPS), robot.nv)) * limits

@@ -1,6 +1,5 @@
 """Kernels over many states by the machine code that robots use, so that tests compile no code of their own."""
 
-import ctypes
 from functools import cache
 
 import numpy as np
@@ -14,12 +13,10 @@ from robot_dynamics_ros.compiler.algorithms import (
     WITH_WRENCHES,
     WRENCHES_AT_POINTS,
 )
+from robot_dynamics_ros.compiler.compiled_calls import call_rows
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
-
-ROWS = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)
-"""Type of the function ``rows(vectors, load, result, count, context)``."""
 
 
 def loop_of(kernel):
@@ -49,8 +46,8 @@ def loop_of(kernel):
         algorithm = algorithm._replace(frame=frame)
         context = context_of(algorithm, model, work)
         addresses = np.array([vector.ctypes.data for vector in vectors])
-        code = ROWS(code_of_kernel(name, algorithm, model))
-        code(addresses.ctypes.data, load.ctypes.data, result.ctypes.data, len(result), context.ctypes.data)
+        code = code_of_kernel(name, algorithm, model)
+        call_rows(code, addresses, load, result, len(result), context.ctypes.data)
 
     return loop
 
