@@ -61,6 +61,7 @@ class RawExecutor:
         self._subscriptions = subscriptions
         self._on_pause, self._on_stop = on_pause, on_stop
         self._thread: threading.Thread | None = None
+        self._starting_or_stopping = threading.Lock()  # a process that ends stops what is being started
         self._stopping = False
 
     def start(self) -> None:
@@ -68,19 +69,21 @@ class RawExecutor:
         for subscription in self._subscriptions:
             while subscription.handle.take_message(None, True) is not None:
                 pass
-        self._stopping = False
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
-        self._thread.start()
+        with self._starting_or_stopping:
+            self._stopping = False
+            self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+            self._thread.start()
 
     def stop(self) -> bool:
         """Stop the thread after the message that is being handled; return whether it was running."""
-        if self._thread is None:
-            return False
-        self._stopping = True
-        self._wake.trigger()
-        self._thread.join()
-        self._thread = None
-        return True
+        with self._starting_or_stopping:
+            if self._thread is None:
+                return False
+            self._stopping = True
+            self._wake.trigger()
+            self._thread.join()
+            self._thread = None
+            return True
 
     def destroy(self) -> None:
         """Stop the thread and destroy the guard condition."""

@@ -104,6 +104,27 @@ def test_stopped_it_handles_nothing_and_started_again_it_drops_what_was_received
     wire.hot_path.stop()  # again: no harm
 
 
+def test_stopped_while_its_thread_is_being_started_it_is_not_running_afterwards(node, monkeypatch):
+    """A process that ends stops the nodes from a thread of its own, whatever they are doing."""
+    wire = Wire(node)
+    stopped: list = []
+    stopping = threading.Thread(target=lambda: stopped.append(wire.hot_path.stop()))
+
+    class Slow(threading.Thread):
+        def start(self):
+            stopping.start()
+            stopping.join(timeout=0.2)  # had it not waited, it would have met a thread that is not started
+            super().start()
+
+    with monkeypatch.context() as patched:
+        patched.setattr('robot_dynamics_ros.nodes.raw_executor.threading.Thread', Slow)
+        wire.hot_path.start(USUAL)
+    stopping.join(timeout=10.0)
+    assert stopped == [True]
+    assert 'hot path' not in {thread.name for thread in threading.enumerate()}
+    wire.hot_path.destroy()
+
+
 def test_a_pause_callback_is_called_while_it_runs_and_messages_continue(node):
     pauses, threads = [], set()
 
