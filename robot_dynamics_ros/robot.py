@@ -10,8 +10,9 @@ from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
 from robot_dynamics_ros.compiler.compiled_robot import code_of, is_possible, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program, write_c
+from robot_dynamics_ros.evaluation.constrained_dynamics import ConstrainedDynamics
 from robot_dynamics_ros.evaluation.documented import documented
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
@@ -28,8 +29,8 @@ BINDINGS = ('generic', 'adaptive', 'specialised')
 
 
 @documented
-class Robot(Dynamics):
-    """An immutable robot with the dynamics quantities of ``Dynamics``.
+class Robot(ConstrainedDynamics):
+    """An immutable robot with the dynamics quantities of ``Dynamics`` and ``ConstrainedDynamics``.
 
     ``named`` and ``from_...`` create a robot; ``with_...``, ``without_payload`` and ``chain`` return a changed copy.
     """

@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.evaluation import external_forces, operational_space, results
+from robot_dynamics_ros.evaluation import external_forces, results
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
@@ -260,29 +260,6 @@ class Dynamics:
         """Joint torques current * torque_constant, friction included. ModelError as ``motor_current``."""
         (current,), shape = self._evaluator.states(current=current)
         return written(out, (current * self._model.torque_constant()).reshape(*shape, self.nv))
-
-    def operational_space_inertia(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.FrameInertia:
-        """Operational-space inertia (J M^-1 J')^-1 of a link's frame. Khatib 1987.
-
-        Raises SingularError where the link cannot move in all six directions.
-        """
-        name = 'operational_space_inertia'
-        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
-
-    def consistent_inverse(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
-        """Dynamically consistent inverse M^-1 J' (J M^-1 J')^-1 of J. Raises SingularError."""
-        name = 'consistent_inverse'
-        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
-
-    def operational_space_bias(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
-        """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError."""
-        name = 'operational_space_bias'
-        return operational_space.evaluate(self._evaluator, name, self._weightless, out, link, reference_frame, q, qd)
-
-    def operational_space_gravity(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
-        """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
-        name = 'operational_space_gravity'
-        return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
 
 def evaluator_of(robot: Dynamics) -> Evaluator:
