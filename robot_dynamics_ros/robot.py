@@ -21,6 +21,8 @@ from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
+from robot_dynamics_ros.model.loop_types import GAIN
+from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model, ModelArrays
 from robot_dynamics_ros.payload import Payload
 
@@ -99,6 +101,15 @@ class Robot(ConstrainedDynamics):
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the rotors, gears and friction of an actuator file such as ``config/aubo_i5.yaml``."""
         model = with_actuators(self._bare, source)
+        return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
+
+    def with_loops(self, loops, gain: float = GAIN) -> 'Robot':
+        """Return this robot with these closed loops in place of its own; an empty list opens all.
+
+        ``forward_dynamics`` and the methods that begin with ``loop`` take them into account; all other quantities are
+        those of the tree of joints. Raises ArgumentError, UnknownNameError and ModelError naming a loop.
+        """
+        model = with_loops(self._bare, loops, gain)
         return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
 
     def with_gravity(self, gravity) -> 'Robot':

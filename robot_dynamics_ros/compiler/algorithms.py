@@ -19,6 +19,7 @@ from robot_dynamics_ros.kernels.centroidal import (
     centroidal_momentum,
     centroidal_momentum_matrix,
 )
+from robot_dynamics_ros.kernels.closing_torque import closing_torque
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
@@ -30,6 +31,15 @@ from robot_dynamics_ros.kernels.kinematics import (
     frame_pose,
     frame_velocity,
     jacobian,
+)
+from robot_dynamics_ros.kernels.loop_forward import loop_forward
+from robot_dynamics_ros.kernels.loop_quantities import (
+    loop_accelerations,
+    loop_errors,
+    loop_jacobian,
+    loop_multipliers,
+    loop_rates,
+    loop_step,
 )
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.operational_space import (
@@ -75,7 +85,9 @@ BASE_MOTION = ('base_velocity', 'base_acceleration')
 WRENCH = 'wrench'
 """Name of the input of a wrench on a frame, (6,)."""
 WRENCHES, WRENCHES_AT_POINTS = 'wrenches', 'wrenches_at_points'
-"""Names of inputs of external wrenches, (6 (n + 1),) and (9 (n + 1),), see ``kernels.wrenches``.
+"""Names of inputs of external wrenches, (6 (n + 1),) and (9 (n + 1),), see ``kernels.wrenches``."""
+CHANGE, CLOSING_TORQUES = 'change', 'torques'
+"""Names of inputs with a number for each row of the loops (m,), and for each loop closure (c,).
 
 All other inputs are (nv,).
 """
@@ -88,7 +100,7 @@ class Algorithm(NamedTuple):
     inputs: tuple[str, ...]
     """Names of the vectors of one state."""
     shape: tuple[int | str, ...]
-    """Shape of the result; 'nv', 'links' and 'parameters' are sizes of the robot."""
+    """Shape of the result; 'nv', 'links', 'parameters' and 'rows' are sizes of the robot."""
     needs: tuple[str, ...] = ()
     """Which of 'gravity' and 'f_ext' the kernel reads."""
     zeros: int = 0
@@ -99,9 +111,13 @@ class Algorithm(NamedTuple):
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     kernel_of_many: Callable | None = None
     """Another kernel for robots of more than ``MOST_VELOCITIES_OF_CRBA_FORWARD`` velocities."""
+    kernel_of_loops: Callable | None = None
+    """Another kernel for robots with closed loops."""
 
     def kernel_of(self, arrays: ModelArrays) -> Callable:
         """Return the kernel for a robot; all bindings use the same one."""
+        if arrays.rows and self.kernel_of_loops:
+            return self.kernel_of_loops
         many = arrays.nv > MOST_VELOCITIES_OF_CRBA_FORWARD
         return self.kernel_of_many if many and self.kernel_of_many else self.kernel
 
@@ -111,7 +127,7 @@ class Algorithm(NamedTuple):
 
     def shape_of(self, arrays: ModelArrays) -> tuple[int, ...]:
         """Return the shape of the result of one state."""
-        numbers = {'nv': arrays.nv, 'links': arrays.n + 1, 'parameters': 10 * arrays.n}
+        numbers = {'nv': arrays.nv, 'links': arrays.n + 1, 'parameters': 10 * arrays.n, 'rows': arrays.rows}
         return tuple(numbers[size] if isinstance(size, str) else size for size in self.shape)
 
 
@@ -119,13 +135,15 @@ def length_of(name: str, arrays: ModelArrays) -> int:
     """Return the length of the input of this name."""
     if name in POSITIONS:
         return arrays.nq
+    if name in (CHANGE, CLOSING_TORQUES):
+        return arrays.rows if name == CHANGE else len(arrays.loop_link)
     if name in (WRENCHES, WRENCHES_AT_POINTS):
         return (6 if name == WRENCHES else 9) * (arrays.n + 1)
     return 6 if name in (*BASE_MOTION, WRENCH) else arrays.nv
 
 
 MOTION, FORWARD, FORCES = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('gravity', 'f_ext')
-VECTOR, MATRIX, MATRICES = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv')
+VECTOR, MATRIX, MATRICES, ROWS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('rows',)
 
 ALGORITHMS = {
     'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR, FORCES),
@@ -133,7 +151,9 @@ ALGORITHMS = {
     'gravity_torque': Algorithm(rnea, ('q',), VECTOR, FORCES, zeros=2),
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
-    'forward_dynamics': Algorithm(crba_forward, FORWARD, VECTOR, FORCES, kernel_of_many=aba),
+    'forward_dynamics': Algorithm(
+        crba_forward, FORWARD, VECTOR, FORCES, kernel_of_many=aba, kernel_of_loops=loop_forward
+    ),
     'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
     'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES, FORCES),
@@ -152,6 +172,13 @@ ALGORITHMS = {
     'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
     'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
     'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4)),
+    'loop_errors': Algorithm(loop_errors, ('q',), ROWS),
+    'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('rows', 'nv')),
+    'loop_rates': Algorithm(loop_rates, ('q', 'qd'), ROWS),
+    'loop_accelerations': Algorithm(loop_accelerations, MOTION, ROWS),
+    'loop_multipliers': Algorithm(loop_multipliers, FORWARD, ROWS, FORCES),
+    'loop_step': Algorithm(loop_step, ('q', CHANGE), VECTOR),
+    'closing_torque': Algorithm(closing_torque, ('q', CLOSING_TORQUES), VECTOR),
 }
 OF_A_FRAME = {
     'link_pose': Algorithm(frame_pose, ('q',), (4, 4)),

@@ -34,3 +34,19 @@ class ConstrainedDynamics(Dynamics):
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
         name = 'operational_space_gravity'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
+
+    def loop_errors(self, q, out=None) -> results.Rows:
+        """Errors e(q) of the rows of all closed loops, zero where they are closed. Featherstone & Orin 2000, eq. 16."""
+        return self._evaluate('loop_errors', self._load, out, q)
+
+    def loop_jacobian(self, q, out=None) -> results.LoopJacobian:
+        """Jacobian J(q) of the loops: the errors have the rates J qd. Featherstone & Orin 2000, eq. 17."""
+        return self._evaluate('loop_jacobian', self._load, out, q)
+
+    def loop_rates(self, q, qd, out=None) -> results.Rows:
+        """Rates J qd of the errors of the loops."""
+        return self._evaluate('loop_rates', self._load, out, q, qd)
+
+    def loop_accelerations(self, q, qd, qdd, out=None) -> results.Rows:
+        """Accelerations J qdd + dJ/dt qd of the errors of the loops. Featherstone & Orin 2000, eq. 17."""
+        return self._evaluate('loop_accelerations', self._load, out, q, qd, qdd)

@@ -39,6 +39,15 @@ ARGUMENTS = {
         'float',
         'Threshold relative to the largest value, without unit, below which a vector counts as linearly dependent.',
     ),
+    'loops': (
+        'list of LoopClosure and Coupling',
+        'Closures of loops and couplings of joints; see ``model.loop_types``.',
+    ),
+    'gain': (
+        'float',
+        'Rate in 1/s at which errors e of the loops decay in ``forward_dynamics``: d^2e/dt^2 + 2 gain de/dt + gain^2 e '
+        'is zero. With 0 they grow.',
+    ),
     'name': ('str', 'Name of the robot, without ``.urdf``.'),
     'source': ('str or Path', 'Path of the description, or its text; an actuator file may also be a mapping.'),
     'base_link': ('str, optional', 'Link whose frame becomes the base frame. Default: the base of the robot.'),

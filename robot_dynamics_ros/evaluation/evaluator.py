@@ -10,6 +10,8 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.algorithms import (
     ALGORITHMS,
     BASE_MOTION,
+    CHANGE,
+    CLOSING_TORQUES,
     OF_A_FRAME,
     POSITIONS,
     WRENCH,
@@ -67,7 +69,7 @@ class Evaluator:
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = self.arrays.quaternions
         self.shape_of_wrenches = len(model.link_names), 6
-        others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS
+        others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS, CHANGE, CLOSING_TORQUES
         self._lengths = {name: length_of(name, self.arrays) for name in others}
         self._nv = self.arrays.nv
         self.calls: dict[Key, Callable] = {}

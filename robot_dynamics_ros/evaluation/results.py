@@ -37,3 +37,8 @@ MomentumMatrix = Annotated[np.ndarray, '(..., 6, nv)', 'N m s, N s per rad/s (pr
 Wrench = Annotated[np.ndarray, '(..., 6)', 'N m, N.']
 FrameInertia = Annotated[np.ndarray, '(..., 6, 6)', 'kg m^2 (angular), kg m (coupling), kg (linear).']
 ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6)', 'rad (prismatic: m) per rad, m.']
+Rows = Annotated[
+    np.ndarray, '(..., m)', 'rad for rows of rotations, m for others; per s, s^2. Closures, then couplings.'
+]
+LoopJacobian = Annotated[np.ndarray, '(..., m, nv)', 'rad, m per rad (prismatic: m).']
+LoopForces = Annotated[np.ndarray, '(..., m)', 'N m for rows of rotations, N for others. Closures, then couplings.']

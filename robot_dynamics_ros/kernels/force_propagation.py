@@ -6,12 +6,12 @@ from robot_dynamics_ros.kernels.spatial import force_at_parent
 
 @kernel
 def propagate_force(model, work, i, stop, column, nx, ny, nz, fx, fy, fz, K):
-    """Write column ``column`` of K (nv, any) for the joints from link ``i`` to, but without, its ancestor ``stop``.
+    """Write column ``column`` of K (nv, any) += S' f for the joints from link ``i`` to, but without, ancestor ``stop``.
 
     (nx, ny, nz, fx, fy, fz) is a force on link ``i`` in its own frame. Returns the force that arrives at link ``stop``
     while all joints between are free, six components in the frame of ``stop``. Reads ``model`` and the rows E r U d of
-    ``work`` that ``aba`` writes. With all columns propagated to the base, J M^-1 J' = K' D^-1 K, where J' maps each of
-    the forces to joint torques.
+    ``work`` that ``aba`` writes. With all columns, zero before, propagated to the base, J M^-1 J' = K' D^-1 K, where J'
+    maps each of the forces to joint torques.
 
     Rodriguez, Jain & Kreutz-Delgado 1991, section 5; it is p_A of Featherstone & Orin 2000, eq. 14, for this force.
     """
@@ -23,7 +23,7 @@ def propagate_force(model, work, i, stop, column, nx, ny, nz, fx, fy, fz, K):
                 model.S[k, 0] * nx + model.S[k, 1] * ny + model.S[k, 2] * nz
                 + model.S[k, 3] * fx + model.S[k, 4] * fy + model.S[k, 5] * fz
             )  # fmt: skip
-            K[k - 1, column] = K_k
+            K[k - 1, column] += K_k
             K_d = K_k / work.d[k]
             nx -= work.U[k, 0] * K_d
             ny -= work.U[k, 1] * K_d

@@ -17,6 +17,17 @@ def base_motion(work, gravity):
 
 
 @kernel
+def base_at_rest(work):
+    """Write w[0], a[0] and B[0] of ``work`` for a base at rest without gravity."""
+    # w_0 = 0, a_0 = 0
+    for k in range(3):
+        work.w[0, k] = 0.0
+        work.a[0, k] = 0.0
+        work.a[0, k + 3] = 0.0
+    point_acceleration(work.w, work.a, 0, work.B)
+
+
+@kernel
 def moving_base_motion(work, v_0, a_0, gravity):
     """Write w[0], a[0] and B[0] of ``work`` for a base of velocity v_0 and acceleration a_0 under ``gravity`` (3).
 

@@ -7,13 +7,14 @@ joints of one degree of freedom nq = nv = n.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
+from robot_dynamics_ros.model.loop_types import Loops
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 LINE = 64
@@ -42,6 +43,21 @@ class ModelArrays(NamedTuple):
     rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
     spin: np.ndarray  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
     geared: np.ndarray  # (n + 1,) int64       number of the joint's velocity if it has a spin (see ``rotors``), else 0
+    # loops: c closures with frames A and B, c_j couplings, and their m rows; see ``kernels.loop_rows``
+    loop_link: np.ndarray = np.zeros((0, 3), np.int64)  # (c, 3) link of A, of B, and their last common ancestor
+    loop_R: np.ndarray = np.zeros((0, 2, 3, 3))  # (c, 2, 3, 3) rotation of A, of B -> its link
+    loop_p: np.ndarray = np.zeros((0, 2, 3))  # (c, 2, 3) m   origin of A, of B in its link's frame
+    row_loop: np.ndarray = np.zeros((0, 2), np.int64)  # (m - c_j, 2) closure and component of a row
+    coupled: np.ndarray = np.zeros((0, 6), np.int64)  # (c_j, 6) velocity (0: none), index in q and link, of both joints
+    polynomial: np.ndarray = np.zeros((0, 5))  # (c_j, 5) coefficients of 1, q, q^2, q^3, q^4 of the other joint
+    sprung: np.ndarray = np.zeros(0, np.int64)  # (c_s,) closures with a spring or damper about A's z axis
+    spring: np.ndarray = np.zeros((0, 3))  # (c_s, 3) stiffness N m/rad, damping N m s/rad, angle at rest rad
+    loop_gain: np.ndarray = np.zeros(1)  # (1,) 1/s   errors of loops decay with exp(-loop_gain t)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of all loops."""
+        return len(self.row_loop) + len(self.coupled)
 
     @property
     def n(self) -> int:
@@ -108,20 +124,39 @@ class Workspace(NamedTuple):
     A: np.ndarray  # (6, 6)                    J M^-1 J', then the inverse of its factor
     Lambda: np.ndarray  # (6, 6)               operational-space inertia
     Y: np.ndarray  # (nv, 3 nv or more)        three matrices beside each other, see ``ltdl_solve_rows``
+    R_A: np.ndarray  # (c, 3, 3)               axes of A of each loop closure, base axes
+    z_B: np.ndarray  # (c, 3)                  z axis of B in the axes of A
+    e_AB: np.ndarray  # (c, 4)                 quaternion x, y, z, w of B against A
+    p_B: np.ndarray  # (c, 3) m                origin of B, base frame
+    p_AB: np.ndarray  # (c, 3) m               origin of B in the frame A
+    v_AB: np.ndarray  # (c, 6) rad/s, m/s      velocity of B against A, in the axes of A at the origin of B
+    a_AB: np.ndarray  # (c, 6) rad/s^2, m/s^2  its time derivative
+    row_error: np.ndarray  # (m,)              error of each row of the loops
+    row_rate: np.ndarray  # (m,)               its rate
+    row_target: np.ndarray  # (m,)             what each row has to change by
+    lam: np.ndarray  # (m,) N, N m             multipliers of the rows
+    V: np.ndarray  # (nv, m)                   rows as propagated forces over sqrt(D), then orthogonal
+    V_row: np.ndarray  # (m, m)                row j: share of the vector j in each later row
+    V_norm: np.ndarray  # (m,)                 length of a row's vector before the others are taken off
+    tau: np.ndarray  # (nv,) N m, N            joint torques of loops
+    step: np.ndarray  # (nv,)                  change of velocities or accelerations by the loops
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
         """Return a workspace for a model; ``dtype=complex`` serves complex-step derivatives."""
-        return cls(*(aligned_zeros(shape, dtype) for shape in cls.shapes(model.n, model.nv)))
+        shapes = cls.shapes(model.n, model.nv, len(model.loop_link), model.rows)
+        return cls(*(aligned_zeros(shape, dtype) for shape in shapes))
 
     @staticmethod
-    def shapes(n: int, nv: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities."""
+    def shapes(n: int, nv: int, loops: int, rows: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities, and loops with so many rows."""
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
         shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 6), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
-        return [*shapes, (n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
+        shapes += [(n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
+        shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 4 * [(rows,)]
+        return [*shapes, (nv, rows), (rows, rows), (rows,), (nv,), (nv,)]
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype=float) -> np.ndarray:
@@ -204,6 +239,7 @@ class Model:
     actuators: Actuators
     frames: dict[str, Frame]
     findings: tuple[Finding, ...] = ()
+    loops: Loops = field(default_factory=Loops)
 
     def __post_init__(self):
         """Freeze the arrays."""
@@ -212,7 +248,7 @@ class Model:
 
     def __reduce__(self):
         """Pickle and copy through ``__post_init__``, since NumPy's copies are writable."""
-        return Model, tuple(getattr(self, field.name) for field in fields(self))
+        return Model, tuple(getattr(self, it.name) for it in fields(self))
 
     @classmethod
     def of(cls, name: str, base: str, joints, frames=None, findings=(), base_inertia=0.0) -> 'Model':

@@ -1,0 +1,114 @@
+"""Forces of the rows of closed loops on the joints: freely, and through articulated bodies."""
+
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.force_propagation import propagate_force
+from robot_dynamics_ros.kernels.loop_rows import coupling, row_force
+from robot_dynamics_ros.kernels.spatial import cross, force_at_parent, rotate, rotate_back
+
+
+@kernel
+def force_on_link(model, work, row, i):
+    """Return the unit force of a closing row as a force on link ``i``, six components in the link's frame.
+
+    Reads ``model`` and the rows T R_A p_B e_AB z_B of ``work``. RBDA section 8.3.
+    """
+    c = model.row_loop[row, 0]
+    nx, ny, nz, fx, fy, fz = row_force(model, work, row)
+    nx, ny, nz = rotate(work.R_A, c, nx, ny, nz)
+    fx, fy, fz = rotate(work.R_A, c, fx, fy, fz)
+    # n + (p_B - p_i) x f
+    cx, cy, cz = cross(
+        work.p_B[c, 0] - work.T[i, 0, 3],
+        work.p_B[c, 1] - work.T[i, 1, 3],
+        work.p_B[c, 2] - work.T[i, 2, 3],
+        fx,
+        fy,
+        fz,
+    )
+    nx, ny, nz = rotate_back(work.T, i, nx + cx, ny + cy, nz + cz)
+    fx, fy, fz = rotate_back(work.T, i, fx, fy, fz)
+    return nx, ny, nz, fx, fy, fz
+
+
+@kernel
+def loop_jacobian_of_poses(model, work, q, J):
+    """Write J (m, nv), the derivative of the errors, at q (nq, rad or m). Featherstone & Orin 2000, eq. 17.
+
+    Writes all of ``J``; reads ``model`` and the rows E r T R_A p_B e_AB z_B of ``work``.
+    """
+    closing = model.row_loop.shape[0]
+    for row in range(J.shape[0]):
+        for k in range(J.shape[1]):
+            J[row, k] = 0.0
+    for row in range(closing):
+        # the row's force on b, and minus this force on a, down to the last link that both move with
+        c = model.row_loop[row, 0]
+        for side in range(2):
+            j = model.loop_link[c, side]
+            stop = model.loop_link[c, 2]
+            nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, j)
+            sign = 2.0 * side - 1.0
+            while j != stop:
+                for k in range(model.first[j], model.first[j + 1]):
+                    J[row, k - 1] = sign * (
+                        model.S[k, 0] * nx + model.S[k, 1] * ny + model.S[k, 2] * nz
+                        + model.S[k, 3] * fx + model.S[k, 4] * fy + model.S[k, 5] * fz
+                    )  # fmt: skip
+                nx, ny, nz, fx, fy, fz = force_at_parent(work.E, work.r, j, nx, ny, nz, fx, fy, fz)
+                j = model.parent[j]
+    for k in range(model.coupled.shape[0]):
+        _, slope, _ = coupling(model, q, k)
+        J[closing + k, model.coupled[k, 0] - 1] = 1.0
+        if model.coupled[k, 3] > 0:
+            J[closing + k, model.coupled[k, 3] - 1] = -slope
+
+
+@kernel
+def propagate_rows(model, work, q, K):
+    """Write K (nv, m) with J M^-1 J' = K' D^-1 K, at q (nq, rad or m): the forces of the rows, through free joints.
+
+    Writes all of ``K``; reads ``model`` and the rows E r U d T R_A p_B e_AB z_B of ``work``. See ``propagate_force``:
+    Rodriguez, Jain & Kreutz-Delgado 1991, section 5; for Featherstone & Orin 2000, eq. 21.
+    """
+    closing = model.row_loop.shape[0]
+    for k in range(K.shape[0]):
+        for row in range(K.shape[1]):
+            K[k, row] = 0.0
+    for row in range(closing):
+        # the force on b and minus this force on a meet at the last link that both move with
+        c = model.row_loop[row, 0]
+        a, b, stop = model.loop_link[c, 0], model.loop_link[c, 1], model.loop_link[c, 2]
+        nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, b)
+        bx, by, bz, bfx, bfy, bfz = propagate_force(model, work, b, stop, row, nx, ny, nz, fx, fy, fz, K)
+        nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, a)
+        ax, ay, az, afx, afy, afz = propagate_force(model, work, a, stop, row, -nx, -ny, -nz, -fx, -fy, -fz, K)
+        propagate_force(model, work, stop, 0, row, ax + bx, ay + by, az + bz, afx + bfx, afy + bfy, afz + bfz, K)
+    for k in range(model.coupled.shape[0]):
+        _, slope, _ = coupling(model, q, k)
+        propagate_torque(model, work, model.coupled[k, 0], model.coupled[k, 2], closing + k, 1.0, K)
+        if model.coupled[k, 3] > 0:
+            propagate_torque(model, work, model.coupled[k, 3], model.coupled[k, 5], closing + k, -slope, K)
+
+
+@kernel
+def propagate_torque(model, work, k, i, column, tau_k, K):
+    """Write column ``column`` of K (nv, any) += the joint torque tau_k (N m, N) of velocity ``k``, and its reactions.
+
+    ``k`` is the only velocity of joint ``i``. Reads ``model`` and E r U d of ``work``. See ``propagate_force``:
+    Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
+    """
+    K[k - 1, column] += tau_k
+    # f = -U_k tau_k / d_k on the link, X' f on its parent
+    share = -(tau_k / work.d[k])
+    nx, ny, nz, fx, fy, fz = force_at_parent(
+        work.E,
+        work.r,
+        i,
+        work.U[k, 0] * share,
+        work.U[k, 1] * share,
+        work.U[k, 2] * share,
+        work.U[k, 3] * share,
+        work.U[k, 4] * share,
+        work.U[k, 5] * share,
+    )
+    propagate_force(model, work, model.parent[i], 0, column, nx, ny, nz, fx, fy, fz, K)

@@ -1,0 +1,111 @@
+"""Motion of frame B (fixed to link b) against frame A (fixed to link a) of each loop closure.
+
+All is in the axes of A, at the origin of B: p_AB = R_A' (p_B - p_A), R_AB = R_A' R_B, v_AB = (R_A' (w_B - w_A),
+d/dt p_AB) and its time derivative a_AB. It is exact also where A and B are apart.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
+
+
+@kernel
+def relative_poses(model, work):
+    """Write the rows R_A z_B e_AB p_B p_AB of ``work`` from the poses T of the links. RBDA section 8.2."""
+    for c in range(model.loop_link.shape[0]):
+        a, b, R, T = model.loop_link[c, 0], model.loop_link[c, 1], model.loop_R, work.T
+        # R_A = R_a A
+        for column in range(3):
+            work.R_A[c, 0, column], work.R_A[c, 1, column], work.R_A[c, 2, column] = rotate(
+                T, a, R[c, 0, 0, column], R[c, 0, 1, column], R[c, 0, 2, column]
+            )
+        # columns of R_A' R_b B
+        xx, yx, zx = axis_of_frame(model, work, c, 0)
+        xy, yy, zy = axis_of_frame(model, work, c, 1)
+        xz, yz, zz = axis_of_frame(model, work, c, 2)
+        work.z_B[c, 0], work.z_B[c, 1], work.z_B[c, 2] = xz, yz, zz
+        # cos(angle / 2) = sqrt(1 + tr R) / 2,  sin(angle / 2) axis = vee(R - R') / (4 cos(angle / 2))
+        w = 0.5 * np.sqrt(1.0 + xx + yy + zz)
+        scale = 0.25 / w
+        work.e_AB[c, 0], work.e_AB[c, 1], work.e_AB[c, 2] = (zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale
+        work.e_AB[c, 3] = w
+        # p_AB = R_A' (p_B - p_A)
+        ax, ay, az = point_of_link(T, a, model.loop_p, c, 0)
+        bx, by, bz = point_of_link(T, b, model.loop_p, c, 1)
+        work.p_B[c, 0], work.p_B[c, 1], work.p_B[c, 2] = bx, by, bz
+        work.p_AB[c, 0], work.p_AB[c, 1], work.p_AB[c, 2] = rotate_back(work.R_A, c, bx - ax, by - ay, bz - az)
+
+
+@kernel
+def axis_of_frame(model, work, c, column):
+    """Return an axis of B of closure ``c`` in the axes of A. RBDA section 8.2."""
+    R, b = model.loop_R, model.loop_link[c, 1]
+    x, y, z = rotate(work.T, b, R[c, 1, 0, column], R[c, 1, 1, column], R[c, 1, 2, column])
+    x, y, z = rotate_back(work.R_A, c, x, y, z)
+    return x, y, z
+
+
+@kernel
+def point_of_link(T, i, points, c, side):
+    """Return a point (3, m) of link ``i`` in the base frame, from ``points`` (c, 2, 3)."""
+    x, y, z = rotate(T, i, points[c, side, 0], points[c, side, 1], points[c, side, 2])
+    return x + T[i, 0, 3], y + T[i, 1, 3], z + T[i, 2, 3]
+
+
+@kernel
+def relative_velocities(model, work):
+    """Write the row v_AB of ``work`` from the rows v T R_A p_B. RBDA eq. 8.3."""
+    for c in range(model.loop_link.shape[0]):
+        x, y, z = work.p_B[c, 0], work.p_B[c, 1], work.p_B[c, 2]
+        awx, awy, awz, avx, avy, avz = velocity_at(work, model.loop_link[c, 0], x, y, z)
+        bwx, bwy, bwz, bvx, bvy, bvz = velocity_at(work, model.loop_link[c, 1], x, y, z)
+        v = work.v_AB
+        v[c, 0], v[c, 1], v[c, 2] = rotate_back(work.R_A, c, bwx - awx, bwy - awy, bwz - awz)
+        v[c, 3], v[c, 4], v[c, 5] = rotate_back(work.R_A, c, bvx - avx, bvy - avy, bvz - avz)
+
+
+@kernel
+def relative_accelerations(model, work):
+    """Write the row a_AB of ``work`` from the rows v a T R_A p_B. RBDA section 8.2.
+
+    A fictitious acceleration of the base that stands for gravity has no effect.
+    """
+    for c in range(model.loop_link.shape[0]):
+        a, b, x, y, z = model.loop_link[c, 0], model.loop_link[c, 1], work.p_B[c, 0], work.p_B[c, 1], work.p_B[c, 2]
+        awx, awy, awz, avx, avy, avz = velocity_at(work, a, x, y, z)
+        bwx, bwy, bwz, bvx, bvy, bvz = velocity_at(work, b, x, y, z)
+        a1, a2, a3, a4, a5, a6 = acceleration_at(work, a, awx, awy, awz, x, y, z)
+        b1, b2, b3, b4, b5, b6 = acceleration_at(work, b, bwx, bwy, bwz, x, y, z)
+        # R_A' (alpha_B - alpha_A - w_A x w_B)
+        cx, cy, cz = cross(awx, awy, awz, bwx, bwy, bwz)
+        of, R = work.a_AB, work.R_A
+        of[c, 0], of[c, 1], of[c, 2] = rotate_back(R, c, b1 - a1 - cx, b2 - a2 - cy, b3 - a3 - cz)
+        # R_A' (a_B - a_A - 2 w_A x v_AB), a_A that of the point of link a at the origin of B
+        cx, cy, cz = cross(awx, awy, awz, bvx - avx, bvy - avy, bvz - avz)
+        of[c, 3], of[c, 4], of[c, 5] = rotate_back(R, c, b4 - a4 - 2.0 * cx, b5 - a5 - 2.0 * cy, b6 - a6 - 2.0 * cz)
+
+
+@kernel
+def velocity_at(work, i, x, y, z):
+    """Return the velocity of link ``i`` at a point (3, m, base frame), in base axes: six components. RBDA eq. 2.14."""
+    wx, wy, wz = rotate(work.T, i, work.v[i, 0], work.v[i, 1], work.v[i, 2])
+    vx, vy, vz = rotate(work.T, i, work.v[i, 3], work.v[i, 4], work.v[i, 5])
+    cx, cy, cz = cross(wx, wy, wz, x - work.T[i, 0, 3], y - work.T[i, 1, 3], z - work.T[i, 2, 3])
+    return wx, wy, wz, vx + cx, vy + cy, vz + cz
+
+
+@kernel
+def acceleration_at(work, i, wx, wy, wz, x, y, z):
+    """Return the classical acceleration of link ``i`` at a point (3, m, base frame), in base axes: six components.
+
+    (wx, wy, wz) is the link's angular velocity in base axes. Reads the rows a T of ``work``. RBDA eq. 2.51.
+    """
+    alpha_x, alpha_y, alpha_z = rotate(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
+    ax, ay, az = rotate(work.T, i, work.a[i, 3], work.a[i, 4], work.a[i, 5])
+    x, y, z = x - work.T[i, 0, 3], y - work.T[i, 1, 3], z - work.T[i, 2, 3]
+    # a + alpha x r + w x (w x r)
+    cx, cy, cz = cross(wx, wy, wz, x, y, z)
+    wx, wy, wz = cross(wx, wy, wz, cx, cy, cz)
+    cx, cy, cz = cross(alpha_x, alpha_y, alpha_z, x, y, z)
+    return alpha_x, alpha_y, alpha_z, ax + cx + wx, ay + cy + wy, az + cz + wz

@@ -1,0 +1,96 @@
+"""Solution of J M^-1 J' lam = t for the rows of closed loops, whether they are independent or not.
+
+J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
+which does not square the condition of V. What is left of a column that depends on those before it is rounding; its
+weight w goes to zero with the eighth power of (length left / length at first) below 1e-8, without a branch. Such a row
+takes no part: its multiplier is zero, and its target is met as far as the other rows meet it.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
+
+
+@kernel
+def orthogonalise_rows(work):
+    """Write V (nv, m) = D^-1/2 V of ``work`` with orthogonal columns, and V_row, V_norm; reads ``d``.
+
+    V_row[j, l] is the share of column j in the column l after it, V_norm[j] the weight 1 / (v_j' v_j) of column j,
+    or zero. Golub & Van Loan 2013, algorithm 5.2.6; the rank test is described above.
+    """
+    V, share, weight = work.V, work.V_row, work.V_norm
+    m = V.shape[1]
+    for j in range(m):
+        share[j, j] = 0.0
+    for k in range(V.shape[0]):
+        scale = 1.0 / np.sqrt(work.d[k + 1])
+        for j in range(m):
+            V[k, j] *= scale
+            share[j, j] += V[k, j] * V[k, j]
+    for j in range(m):
+        # s = v_j' v_j
+        s = 0.0
+        for k in range(V.shape[0]):
+            s += V[k, j] * V[k, j]
+        # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
+        ratio = s / (share[j, j] + 1e-300)
+        ratio *= ratio
+        ratio *= ratio
+        weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
+        # v_l -= v_j (v_j' v_l) w
+        for after in range(j + 1, m):
+            share[j, after] = 0.0
+        for k in range(V.shape[0]):
+            for after in range(j + 1, m):
+                share[j, after] += V[k, j] * V[k, after]
+        for after in range(j + 1, m):
+            share[j, after] *= weight[j]
+        for k in range(V.shape[0]):
+            for after in range(j + 1, m):
+                V[k, after] -= V[k, j] * share[j, after]
+
+
+@kernel
+def solve_rows(work, target):
+    """Write lam (m) of ``work``, the solution for ``target`` (m), and tau (nv), the forces K lam on the joints.
+
+    Reads V, V_row, V_norm of ``work``, written by ``orthogonalise_rows``, and ``d``; overwrites ``target``.
+    Golub & Van Loan 2013, section 5.3.
+    """
+    V, lam = work.V, work.lam
+    for k in range(V.shape[0]):
+        work.tau[k] = 0.0
+    for j in range(V.shape[1]):
+        # t_l -= share_jl t_j,  lam_j = w_j t_j
+        lam[j] = work.V_norm[j] * target[j]
+        for after in range(j + 1, V.shape[1]):
+            target[after] -= work.V_row[j, after] * target[j]
+        # K lam = D^1/2 sum of v_j lam_j
+        for k in range(V.shape[0]):
+            work.tau[k] += V[k, j] * lam[j]
+    for k in range(V.shape[0]):
+        work.tau[k] *= np.sqrt(work.d[k + 1])
+    for j in range(V.shape[1] - 1, -1, -1):
+        # lam_j -= share_jl lam_l
+        for after in range(j + 1, V.shape[1]):
+            lam[j] -= work.V_row[j, after] * lam[after]
+
+
+@kernel
+def response(model, work, step):
+    """Write step (nv) = M^-1 J' lam, the change of accelerations or velocities by the forces tau (nv) = K lam.
+
+    Writes ``step`` and the row a of ``work``. Reads ``model`` and the rows E r U d tau of ``work``.
+    Featherstone & Orin 2000, eq. 14, its last pass for these forces alone.
+    """
+    for k in range(6):
+        work.a[0, k] = 0.0
+    for i in range(1, model.parent.shape[0]):
+        # a_i = X_i a_p
+        motion_from_parent(work.E, work.r, work.a, i, model.parent[i])
+        for k in range(model.first[i], model.first[i + 1]):
+            # step_k = (tau_k - U_k' a_i) / d_k,  a_i += S_k step_k
+            step[k - 1] = (work.tau[k - 1] - dot(work.U, k, work.a, i)) / work.d[k]
+            for row in range(6):
+                work.a[i, row] += model.S[k, row] * step[k - 1]
