@@ -26,6 +26,10 @@ class ArgumentError(InputError, ValueError):
     """An argument of wrong shape, type or value; the message names the argument."""
 
 
+class LoopError(InputError, ValueError):
+    """A closed loop that stays open; the message names the loop."""
+
+
 class SingularError(InputError, ValueError):
     """A singular position, where the result does not exist; the message names the argument and the link."""
 

@@ -19,7 +19,7 @@ from robot_dynamics_ros.kernels.centroidal import (
     centroidal_momentum,
     centroidal_momentum_matrix,
 )
-from robot_dynamics_ros.kernels.closing_torque import closing_torque
+from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
@@ -178,6 +178,7 @@ ALGORITHMS = {
     'loop_accelerations': Algorithm(loop_accelerations, MOTION, ROWS),
     'loop_multipliers': Algorithm(loop_multipliers, FORWARD, ROWS, FORCES),
     'loop_step': Algorithm(loop_step, ('q', CHANGE), VECTOR),
+    'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
     'closing_torque': Algorithm(closing_torque, ('q', CLOSING_TORQUES), VECTOR),
 }
 OF_A_FRAME = {

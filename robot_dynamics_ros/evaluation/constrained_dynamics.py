@@ -1,13 +1,16 @@
-"""Dynamics of a robot as its frames and its loops see it."""
+"""Dynamics of a robot as its frames and its closed loops see it."""
 
-from robot_dynamics_ros.evaluation import operational_space, results
+import numpy as np
+
+from robot_dynamics_ros.evaluation import closed_loops, operational_space, results
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
+from robot_dynamics_ros.evaluation.evaluator import written
 
 
 @documented
 class ConstrainedDynamics(Dynamics):
-    """``Dynamics`` with the operational space of its frames.
+    """``Dynamics`` with the operational space of frames, and with closed loops (``with_loops``).
 
     Arguments, shapes and errors are those of ``Dynamics``.
     """
@@ -50,3 +53,42 @@ class ConstrainedDynamics(Dynamics):
     def loop_accelerations(self, q, qd, qdd, out=None) -> results.Rows:
         """Accelerations J qdd + dJ/dt qd of the errors of the loops. Featherstone & Orin 2000, eq. 17."""
         return self._evaluate('loop_accelerations', self._load, out, q, qd, qdd)
+
+    def mobility(self, q) -> np.ndarray:
+        """Number of independent velocities (...) at q: nv minus the rank of the Jacobian of the loops.
+
+        It changes where the mechanism passes a singular position. Singular values count above 1e-8 of the largest one,
+        with rows of equal length.
+        """
+        return closed_loops.mobility(self._evaluator, q)
+
+    def close_loops(self, q, qd=None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
+
+        Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises
+        LoopError naming a loop that stays open, for instance because the links are too short.
+        """
+        return closed_loops.close_loops(self._evaluator, q, qd)
+
+    def impact(self, q, qd, out=None) -> results.Velocities:
+        """Velocities after an impact that stops the rates of the loops: of all such velocities the nearest to ``qd``.
+
+        qd - M^-1 J' (J M^-1 J')^-1 J qd: no other impulse acts, and no kinetic energy is gained.
+        """
+        return closed_loops.impact(self._evaluator, q, qd, out)
+
+    def constraint_forces(self, q, qd, tau, out=None) -> results.LoopForces:
+        """Forces lambda of the rows of the loops under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
+
+        Where rows depend on each other, those of least norm. Closures act on B in the axes of A, at the origin of B.
+        Featherstone & Orin 2000, eq. 19 to 21.
+        """
+        found = self._evaluate('loop_multipliers', self._load, None, q, qd, tau)
+        return written(out, closed_loops.least_forces(self._evaluator, q, found))
+
+    def closing_torque(self, q, torques, out=None) -> results.Torques:
+        """Joint torques tau_a of motors in closing joints, to be added to tau. Featherstone & Orin 2000, eq. 19.
+
+        ``torques`` act on B about the z axis of A, with their reaction on A.
+        """
+        return closed_loops.closing_torque(self._evaluator, q, torques, out)

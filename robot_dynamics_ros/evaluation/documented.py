@@ -39,6 +39,12 @@ ARGUMENTS = {
         'float',
         'Threshold relative to the largest value, without unit, below which a vector counts as linearly dependent.',
     ),
+    'torques': ('mapping', 'Torque in N m, (...), by the name of a closure.'),
+    'actuated': (
+        'list of str, optional',
+        'Names of the joints with a motor; the result is zero for all others. Default: every joint, as if the '
+        'loops were open.',
+    ),
     'loops': (
         'list of LoopClosure and Coupling',
         'Closures of loops and couplings of joints; see ``model.loop_types``.',

@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.evaluation import external_forces, results
+from robot_dynamics_ros.evaluation import closed_loops, external_forces, results
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
@@ -53,19 +53,34 @@ class Dynamics:
         self._evaluate = self._evaluator.evaluate
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
+        self._has_loops = model.arrays.rows > 0
         self._qd_is_derivative_of_q = not set(WITHOUT_CORIOLIS_MATRIX).intersection(model.joint_kinds)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
     nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
 
     def inverse_dynamics(
-        self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED, base_velocity=None, base_acceleration=None
+        self,
+        q,
+        qd,
+        qdd,
+        wrenches=None,
+        out=None,
+        reference_frame=ALIGNED,
+        base_velocity=None,
+        base_acceleration=None,
+        actuated=None,
     ) -> results.Torques:
         """Joint torques of a motion: tau = M(q) qdd + c(q, qd) + g(q) - J' F; rotors are included, friction is not.
 
-        Featherstone & Orin 2000, eq. 3, 4, 7, 8.
+        Loops are open, unless joints are ``actuated``: then the least torques of these joints that produce the motion
+        together with the forces of the loops. Raises ArgumentError where there are none. Featherstone & Orin 2000,
+        eq. 3, 4, 7, 8.
         """
         name = 'inverse_dynamics'
+        if actuated is not None:
+            tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, base_velocity, base_acceleration)
+            return written(out, closed_loops.actuated_torques(self._evaluator, q, qd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, qdd)
@@ -87,6 +102,7 @@ class Dynamics:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, tau)
             return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
+        closed_loops.check_tree(self._evaluator, 'forward dynamics on a moving base')
         base = base_velocity, base_acceleration
         return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, tau)
 
@@ -206,6 +222,8 @@ class Dynamics:
         Carpentier & Mansard 2018. Wrenches are constant in their reference frame. Raises ModelError for a joint without
         inertia.
         """
+        if self._has_loops:
+            closed_loops.check_tree(self._evaluator, 'forward dynamics derivatives')
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._load, out, q, qd, tau)
         name = 'forward_dynamics_derivatives'

@@ -6,6 +6,7 @@ import numpy as np
 
 Torques = Annotated[np.ndarray, '(..., nv)', 'N m (prismatic: N).']
 Accelerations = Annotated[np.ndarray, '(..., nv)', 'rad/s^2 (prismatic: m/s^2).']
+Velocities = Annotated[np.ndarray, '(..., nv)', 'rad/s (prismatic: m/s).']
 Currents = Annotated[np.ndarray, '(..., nv)', 'A.']
 Position = Annotated[np.ndarray, '(nq,)', 'rad (prismatic: m).']
 Positions = Annotated[np.ndarray, '(..., nq)', 'rad (prismatic: m).']

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.loop_state import loop_poses
+from robot_dynamics_ros.kernels.loop_state import loop_poses, loop_state
 from robot_dynamics_ros.kernels.spatial import force_at_parent, rotate, rotate_back
 
 
@@ -19,6 +19,19 @@ def closing_torque(model, work, q, torques, tau):
         tau[k] = 0.0
     for c in range(model.loop_link.shape[0]):
         add_closing_torque(model, work, c, torques[c], tau)
+
+
+@kernel
+def spring_torque(model, work, q, qd, tau):
+    """Write tau (nv, N m or N) = tau_a of the springs and dampers of closures at q (nq, rad or m), qd (nv, per s).
+
+    Writes ``tau`` and the rows E r T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
+    Featherstone & Orin 2000, eq. 19.
+    """
+    loop_state(model, work, q, qd)
+    for k in range(tau.shape[0]):
+        tau[k] = 0.0
+    add_closing_torques(model, work, tau)
 
 
 @kernel

@@ -70,6 +70,7 @@ class Loops:
     gain: float = GAIN
 
     @property
-    def all(self) -> tuple[LoopClosure | Coupling, ...]:
-        """Closures, then couplings: the order of their rows."""
-        return self.closures + self.couplings
+    def row_names(self) -> tuple[str, ...]:
+        """What each row belongs to: a closure, or the coupling of a joint."""
+        closing = (f'loop {it.name!r}' for it in self.closures for _ in COMPONENTS[it.kind])
+        return (*closing, *(f'coupling of joint {it.joint!r}' for it in self.couplings))
