@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.compiler.trace import Tape
-from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.aba import aba, aba_on_moving_base
 from robot_dynamics_ros.kernels.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -52,19 +53,23 @@ from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 from robot_dynamics_ros.kernels.with_wrench import (
+    aba_on_moving_base_with_wrench,
     aba_with_wrench,
     crba_forward_on_moving_base_with_wrench,
     crba_forward_with_wrench,
     forward_derivatives_with_wrench,
+    loop_forward_with_wrench,
     rnea_derivatives_with_wrench,
     rnea_on_moving_base_with_wrench,
     rnea_with_wrench,
 )
 from robot_dynamics_ros.kernels.with_wrenches import (
+    aba_on_moving_base_with_wrenches,
     aba_with_wrenches,
     crba_forward_on_moving_base_with_wrenches,
     crba_forward_with_wrenches,
     forward_derivatives_with_wrenches,
+    loop_forward_with_wrenches,
     rnea_derivatives_with_wrenches,
     rnea_on_moving_base_with_wrenches,
     rnea_with_wrenches,
@@ -72,12 +77,6 @@ from robot_dynamics_ros.kernels.with_wrenches import (
 from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
 
 LOAD_SIZE = 19
-MOST_VELOCITIES_OF_CRBA_FORWARD = 12
-"""Up to here forward dynamics by mass matrix needs at most 2 % more operations than by articulated bodies.
-
-Counted for chains on 2026-11-20: 5,869 against 6,363 for 10 joints, 7,943 against 7,841 for 12; branched trees need
-fewer.
-"""
 POSITIONS = ('q', 'start', 'end')
 """Names of inputs that are positions, (nq,)."""
 BASE_MOTION = ('base_velocity', 'base_acceleration')
@@ -109,17 +108,17 @@ class Algorithm(NamedTuple):
     """Link, rotation and origin of a frame, and the index of the reference frame where the kernel has one."""
     bodies: bool = False
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
-    kernel_of_many: Callable | None = None
-    """Another kernel for robots of more than ``MOST_VELOCITIES_OF_CRBA_FORWARD`` velocities."""
-    kernel_of_loops: Callable | None = None
+    articulated: Callable | None = None
+    """Another kernel for robots where ``articulated_bodies_pay``."""
+
+    with_loops: Callable | None = None
     """Another kernel for robots with closed loops."""
 
     def kernel_of(self, arrays: ModelArrays) -> Callable:
         """Return the kernel for a robot; all bindings use the same one."""
-        if arrays.rows and self.kernel_of_loops:
-            return self.kernel_of_loops
-        many = arrays.nv > MOST_VELOCITIES_OF_CRBA_FORWARD
-        return self.kernel_of_many if many and self.kernel_of_many else self.kernel
+        if self.with_loops and arrays.rows:
+            return self.with_loops
+        return self.articulated if self.articulated and articulated_bodies_pay(arrays) else self.kernel
 
     def lengths(self, arrays: ModelArrays) -> list[int]:
         """Return the lengths of the inputs."""
@@ -145,21 +144,38 @@ def length_of(name: str, arrays: ModelArrays) -> int:
 MOTION, FORWARD, FORCES = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('gravity', 'f_ext')
 VECTOR, MATRIX, MATRICES, ROWS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('rows',)
 
+METHODS = {
+    'articulated': (
+        Algorithm(aba, FORWARD, VECTOR, FORCES, with_loops=loop_forward),
+        Algorithm(aba_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+    ),
+    'mass_matrix': (
+        Algorithm(crba_forward, FORWARD, VECTOR, FORCES),
+        Algorithm(crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+    ),
+}
+"""Methods of forward dynamics: algorithms for a base at rest and for a moving base."""
+
+
+def _by_shape(of_few: Algorithm, of_many: Algorithm) -> Algorithm:
+    """Return the algorithm that is chosen for each robot by ``articulated_bodies_pay``."""
+    return of_few._replace(articulated=of_many.kernel, with_loops=of_many.with_loops)
+
+
+FORWARD_DYNAMICS, FORWARD_DYNAMICS_ON_MOVING_BASE = map(_by_shape, METHODS['mass_matrix'], METHODS['articulated'])
 ALGORITHMS = {
     'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR, FORCES),
     'bias_torque': Algorithm(rnea, ('q', 'qd'), VECTOR, FORCES, zeros=1),
     'gravity_torque': Algorithm(rnea, ('q',), VECTOR, FORCES, zeros=2),
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
-    'forward_dynamics': Algorithm(
-        crba_forward, FORWARD, VECTOR, FORCES, kernel_of_many=aba, kernel_of_loops=loop_forward
-    ),
+    'forward_dynamics': FORWARD_DYNAMICS,
     'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
     'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES, FORCES),
     'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, FORCES),
     'inverse_dynamics_on_moving_base': Algorithm(rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES),
-    'forward_dynamics_on_moving_base': Algorithm(crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+    'forward_dynamics_on_moving_base': FORWARD_DYNAMICS_ON_MOVING_BASE,
     'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), bodies=True),
     'potential_energy': Algorithm(potential_energy, ('q',), (), ('gravity',), bodies=True),
     'total_energy': Algorithm(total_energy, ('q', 'qd'), (), ('gravity',), bodies=True),
@@ -195,36 +211,69 @@ OPERATIONAL_SPACE = {
     'operational_space_gravity': Algorithm(operational_space_bias, ('q',), (6,), FORCES, zeros=2),
 }
 """Algorithms of a frame that can move in all six directions; results are not finite for others."""
-UNDER_WRENCHES = {
-    'inverse_dynamics': (rnea_with_wrench, rnea_with_wrenches),
-    'forward_dynamics': (crba_forward_with_wrench, crba_forward_with_wrenches),
-    'inverse_dynamics_derivatives': (rnea_derivatives_with_wrench, rnea_derivatives_with_wrenches),
-    'forward_dynamics_derivatives': (forward_derivatives_with_wrench, forward_derivatives_with_wrenches),
-    'inverse_dynamics_on_moving_base': (rnea_on_moving_base_with_wrench, rnea_on_moving_base_with_wrenches),
-    'forward_dynamics_on_moving_base': (
-        crba_forward_on_moving_base_with_wrench,
-        crba_forward_on_moving_base_with_wrenches,
-    ),
+BY_METHOD = {
+    f'forward_dynamics_by_{method}{base}': algorithm
+    for method, algorithms in METHODS.items()
+    for base, algorithm in zip(('', '_on_moving_base'), algorithms, strict=True)
 }
-"""Kernels of algorithms with one wrench on a frame, and with wrenches on all links."""
+"""Forward dynamics by a method that the caller chooses."""
+KERNELS_WITH_WRENCHES: dict[Callable, tuple[Callable, Callable]] = {
+    rnea: (rnea_with_wrench, rnea_with_wrenches),
+    aba: (aba_with_wrench, aba_with_wrenches),
+    loop_forward: (loop_forward_with_wrench, loop_forward_with_wrenches),
+    crba_forward: (crba_forward_with_wrench, crba_forward_with_wrenches),
+    rnea_derivatives: (rnea_derivatives_with_wrench, rnea_derivatives_with_wrenches),
+    forward_derivatives: (forward_derivatives_with_wrench, forward_derivatives_with_wrenches),
+    rnea_on_moving_base: (rnea_on_moving_base_with_wrench, rnea_on_moving_base_with_wrenches),
+    aba_on_moving_base: (aba_on_moving_base_with_wrench, aba_on_moving_base_with_wrenches),
+    crba_forward_on_moving_base: (crba_forward_on_moving_base_with_wrench, crba_forward_on_moving_base_with_wrenches),
+}
+"""By a kernel, those with one wrench on a frame, and with wrenches on all links."""
+UNDER_WRENCHES = {
+    'inverse_dynamics': ALGORITHMS['inverse_dynamics'],
+    'forward_dynamics': ALGORITHMS['forward_dynamics'],
+    'inverse_dynamics_derivatives': ALGORITHMS['inverse_dynamics_derivatives'],
+    'forward_dynamics_derivatives': ALGORITHMS['forward_dynamics_derivatives'],
+    'inverse_dynamics_on_moving_base': ALGORITHMS['inverse_dynamics_on_moving_base'],
+    'forward_dynamics_on_moving_base': ALGORITHMS['forward_dynamics_on_moving_base'],
+    **BY_METHOD,
+}
+"""Algorithms that exist with external wrenches, too."""
 
 
-def _under(name: str, kernels: tuple[Callable, Callable], wrenches: str) -> Algorithm:
-    """Return the algorithm ``name`` with an input of wrenches."""
-    algorithm, of_one = ALGORITHMS[name], wrenches == WRENCH
-    of_many = (aba_with_wrench, aba_with_wrenches)[not of_one] if algorithm.kernel_of_many else None
-    inputs = (*algorithm.inputs, wrenches)
-    return Algorithm(kernels[not of_one], inputs, algorithm.shape, ('gravity',), kernel_of_many=of_many)
+def _under(algorithm: Algorithm, wrenches: str) -> Algorithm:
+    """Return an algorithm with an input of wrenches."""
+    many = wrenches != WRENCH
+    articulated, with_loops = (
+        it and KERNELS_WITH_WRENCHES[it][many] for it in (algorithm.articulated, algorithm.with_loops)
+    )
+    return algorithm._replace(
+        kernel=KERNELS_WITH_WRENCHES[algorithm.kernel][many],
+        inputs=(*algorithm.inputs, wrenches),
+        needs=('gravity',),
+        articulated=articulated,
+        with_loops=with_loops,
+    )
 
 
-WITH_WRENCH = {f'{name}_with_wrench': _under(name, kernels, WRENCH) for name, kernels in UNDER_WRENCHES.items()}
+WITH_WRENCH = {f'{name}_with_wrench': _under(algorithm, WRENCH) for name, algorithm in UNDER_WRENCHES.items()}
 """Algorithms of a frame with a wrench on it as their last input."""
 WITH_WRENCHES = {
-    f'{name}_with_{wrenches}': _under(name, kernels, wrenches)
-    for name, kernels in UNDER_WRENCHES.items()
+    f'{name}_with_{wrenches}': _under(algorithm, wrenches)
+    for name, algorithm in UNDER_WRENCHES.items()
     for wrenches in (WRENCHES, WRENCHES_AT_POINTS)
 }
 """Algorithms with wrenches on all links as their last input; each reference frame makes a separate algorithm."""
+
+
+def generic_name(name: str) -> str:
+    """Return the name of an algorithm among generic kernels, where methods and lengths of rows need no other one.
+
+    The same kernel serves both lengths of rows of wrenches. Files of generic code are named after the kernel, too.
+    """
+    for method in METHODS:
+        name = name.replace(f'_by_{method}', '')
+    return name.removesuffix('_at_points')
 
 
 def algorithm_with_wrenches(name: str, view: int) -> tuple[str, Algorithm]:

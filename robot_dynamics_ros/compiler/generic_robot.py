@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
+from robot_dynamics_ros.compiler.algorithms import LOAD_SIZE, METHODS, Algorithm
 from robot_dynamics_ros.compiler.array_call import Rows, bound_call
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.model.model import ModelArrays, Workspace
 
 
@@ -35,7 +34,10 @@ class Generic:
 
         ``checked`` says whether quaternions are checked.
         """
-        own, key = self._own, (name, algorithm.inputs, algorithm.kernel, id(algorithm.frame), checked)
+        own, key = (
+            self._own,
+            (name, algorithm.inputs, algorithm.kernel, algorithm.articulated, id(algorithm.frame), checked),
+        )
         if key not in own.parts:
             rows = self._rows(name, algorithm, own.workspace)
             # as long as the algorithm is kept, no other frame has the same id
@@ -74,7 +76,7 @@ class Generic:
 
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""
-        by_bodies = ALGORITHMS['forward_dynamics']._replace(kernel=aba, kernel_of_many=None)
+        by_bodies = METHODS['articulated'][0]
         zeros, load, qdd = np.zeros((1, self._nv)), np.zeros(LOAD_SIZE), np.empty((1, self._nv))
         for state in q[:, None]:
             if is_possible():

@@ -1,6 +1,7 @@
 """Quantities of closed loops that need several evaluations: mobility, closing, impacts, forces and torques."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,13 @@ LEFT = 1e-6
 """N m per N m. Share of the demanded torque above which given joints do not produce a motion."""
 
 
+class ClosedState(NamedTuple):
+    """A state with closed loops."""
+
+    q: np.ndarray  # (..., nq) rad, m
+    qd: np.ndarray | None  # (..., nv) rad/s, m/s; None where no velocities were given
+
+
 def check_tree(evaluator: Evaluator, name: str) -> None:
     """Raise ModelError for a robot with closed loops, which a quantity cannot take into account."""
     if evaluator.arrays.rows:
@@ -37,7 +45,7 @@ def mobility(evaluator: Evaluator, q) -> np.ndarray:
     return evaluator.arrays.nv - (sizes > RANK * sizes[..., :1]).sum(-1)
 
 
-def close_loops(evaluator: Evaluator, q, qd) -> tuple[np.ndarray, np.ndarray | None]:
+def close_loops(evaluator: Evaluator, q, qd) -> ClosedState:
     """Return the nearest positions (..., nq) with closed loops, and velocities (..., nv) that keep them closed."""
     load, arrays = evaluator.load, evaluator.arrays
     (rows,), shape = evaluator.states(q=q)
@@ -50,7 +58,7 @@ def close_loops(evaluator: Evaluator, q, qd) -> tuple[np.ndarray, np.ndarray | N
         rows = integrate(arrays, rows, step * np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP)))
     _check_closed(evaluator, evaluator.evaluate('loop_errors', load, None, rows).reshape(*shape, arrays.rows))
     closed = rows.reshape(*shape, arrays.nq)
-    return closed, None if qd is None else impact(evaluator, closed, qd)
+    return ClosedState(closed, None if qd is None else impact(evaluator, closed, qd))
 
 
 def impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Dynamics of a robot as its frames and its closed loops see it."""
 
-import numpy as np
-
 from robot_dynamics_ros.evaluation import closed_loops, operational_space, results
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
@@ -54,7 +52,7 @@ class ConstrainedDynamics(Dynamics):
         """Accelerations J qdd + dJ/dt qd of the errors of the loops. Featherstone & Orin 2000, eq. 17."""
         return self._evaluate('loop_accelerations', self._load, out, q, qd, qdd)
 
-    def mobility(self, q) -> np.ndarray:
+    def mobility(self, q) -> results.Mobility:
         """Number of independent velocities (...) at q: nv minus the rank of the Jacobian of the loops.
 
         It changes where the mechanism passes a singular position. Singular values count above 1e-8 of the largest one,
@@ -62,7 +60,7 @@ class ConstrainedDynamics(Dynamics):
         """
         return closed_loops.mobility(self._evaluator, q)
 
-    def close_loops(self, q, qd=None) -> tuple[np.ndarray, np.ndarray | None]:
+    def close_loops(self, q, qd=None) -> closed_loops.ClosedState:
         """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
 
         Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises

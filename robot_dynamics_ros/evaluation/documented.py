@@ -34,6 +34,10 @@ ARGUMENTS = {
         "Acceleration of the base's origin in the same form; rad/s^2, m/s^2. The linear part is the classical one: the "
         'reading of an accelerometer at the origin plus gravity.',
     ),
+    'method': (
+        "{None, 'articulated', 'mass_matrix'}",
+        'By articulated bodies or by the factorised mass matrix. Default: what takes less time for its tree.',
+    ),
     'generator': ('numpy.random.Generator, optional', 'Source of the random numbers, without unit.'),
     'tolerance': (
         'float',

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.compiler.algorithms import METHODS
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.evaluation import closed_loops, external_forces, results
@@ -89,15 +90,30 @@ class Dynamics:
         return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
-        self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED, base_velocity=None, base_acceleration=None
+        self,
+        q,
+        qd,
+        tau,
+        wrenches=None,
+        out=None,
+        reference_frame=ALIGNED,
+        base_velocity=None,
+        base_acceleration=None,
+        method=None,
     ) -> results.Accelerations:
         """Joint accelerations under joint torques: qdd = M^-1 (tau - c - g + J' F); subtract friction from tau.
 
-        The motion of a moving base is prescribed; for a floating base use a free joint. Raises ModelError for a joint
-        without inertia. By mass matrix for few joints (Walker & Orin 1982), else Featherstone & Orin 2000, eq. 12 to
-        14.
+        Closed loops stay closed: their errors decay (``with_loops``). The motion of a moving base is prescribed; for a
+        floating base use a free joint. Raises ModelError for a joint without inertia, and ArgumentError for an unknown
+        ``method``. By mass matrix: Walker & Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq. 12 to 14.
         """
+        if wrenches is None and method is None and base_velocity is None and base_acceleration is None:
+            return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
         name = 'forward_dynamics'
+        if method is not None:
+            name = f'forward_dynamics_by_{validation.choice("method", method, [*METHODS])}'
+            if method != 'articulated':
+                closed_loops.check_tree(self._evaluator, f'forward dynamics by the method {method!r}')
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, tau)

@@ -10,6 +10,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.algorithms import (
     ALGORITHMS,
     BASE_MOTION,
+    BY_METHOD,
     CHANGE,
     CLOSING_TORQUES,
     OF_A_FRAME,
@@ -20,6 +21,7 @@ from robot_dynamics_ros.compiler.algorithms import (
     Algorithm,
     algorithm_of_frame,
     algorithm_with_wrenches,
+    generic_name,
     length_of,
 )
 from robot_dynamics_ros.compiler.array_call import Rows, bound_evaluate
@@ -158,11 +160,22 @@ class Evaluator:
     def _algorithm(self, key: Key) -> tuple[Algorithm, str, str]:
         """Return an algorithm, its name in specialised code, and its name among generic kernels.
 
-        An algorithm of a frame or with wrenches is added to specialised code.
+        An algorithm by a method, of a frame or with wrenches is added to specialised code.
         """
-        if isinstance(key, str):
+        if isinstance(key, str) and key not in BY_METHOD:
             return ALGORITHMS[key], key, key
-        kernel, *link, reference_frame = key
+        if isinstance(key, str):
+            name, algorithm, kernel = key, BY_METHOD[key], key
+        else:
+            name, algorithm, kernel = self._of_reference_frame(*key)
+        code = self._own_code(algorithm)
+        if code is not None:
+            code.add(name, algorithm)
+        return algorithm, name, generic_name(kernel)
+
+    def _of_reference_frame(self, kernel: str, *more: str) -> tuple[str, Algorithm, str]:
+        """Return name, algorithm and kernel of an algorithm of a link, if given, and of a reference frame."""
+        *link, reference_frame = more
         frames = [self.model.frame(it) for it in link]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         view = validation.REFERENCE_FRAMES.index(reference_frame)
@@ -170,11 +183,7 @@ class Evaluator:
             name, algorithm = algorithm_of_frame(kernel, frames[0], view)
         else:
             name, algorithm = algorithm_with_wrenches(kernel, view)
-            # the same kernel for both lengths of rows
-            kernel = kernel.removesuffix('_at_points')
-        if self.specialised:
-            self.specialised.add(name, algorithm)
-        return algorithm, name, kernel
+        return name, algorithm, kernel
 
     def _evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""

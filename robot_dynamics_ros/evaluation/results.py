@@ -43,3 +43,4 @@ Rows = Annotated[
 ]
 LoopJacobian = Annotated[np.ndarray, '(..., m, nv)', 'rad, m per rad (prismatic: m).']
 LoopForces = Annotated[np.ndarray, '(..., m)', 'N m for rows of rotations, N for others. Closures, then couplings.']
+Mobility = Annotated[np.ndarray, '(...)', 'Integers, without unit.']

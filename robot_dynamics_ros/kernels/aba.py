@@ -32,9 +32,41 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
     are the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
     linear part.
     """
-    n = model.parent.shape[0] - 1
     for k in range(3):
         work.w[0, k] = 0.0
+    articulated_bodies(model, work, q, qd, tau, f_ext)
+    # a_0 = -gravity
+    for k in range(3):
+        work.a[0, k + 3] = -gravity[k]
+    free_accelerations(model, work, qdd)
+
+
+@kernel
+def aba_on_moving_base(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
+    """Write qdd (nv, rad/s^2 or m/s^2) as ``aba`` does, for a robot on a moving base.
+
+    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2,
+    m/s^2), the motion of the base as in ``moving_base_motion``, and what ``aba`` reads. Featherstone & Orin 2000,
+    eq. 12 to 14.
+    """
+    # w_0 = v_0's angular part
+    for k in range(3):
+        work.w[0, k] = v_0[k]
+    articulated_bodies(model, work, q, qd, tau, f_ext)
+    # a_0 = a_0 - gravity
+    for k in range(3):
+        work.a[0, k] = a_0[k]
+        work.a[0, k + 3] = a_0[k + 3] - gravity[k]
+    free_accelerations(model, work, qdd)
+
+
+@kernel
+def articulated_bodies(model, work, q, qd, tau, f_ext):
+    """Write the rows E r w a B c f I_A p_A U d u of ``work`` from w of the base; a is zero.
+
+    The first two passes of ``aba``, with its arguments. Featherstone & Orin 2000, eq. 12 to 14.
+    """
+    n = model.parent.shape[0] - 1
     for k in range(6):
         work.a[0, k] = 0.0
         work.p_A[0, k] = 0.0
@@ -97,10 +129,14 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
         articulated_to_parent(work.E, work.r, I_A, i, model.parent[i])
         force_to_parent(work.E, work.r, p_A, i, model.parent[i])
 
-    # a_0 = -gravity
-    for k in range(3):
-        work.a[0, k + 3] = -gravity[k]
-    for i in range(1, n + 1):
+
+@kernel
+def free_accelerations(model, work, qdd):
+    """Write qdd (nv, rad/s^2 or m/s^2) and the row a of ``work`` from a of the base.
+
+    The third pass of ``aba``; reads ``model`` and the rows E r c U d u of ``work``. Featherstone & Orin 2000, eq. 12.
+    """
+    for i in range(1, model.parent.shape[0]):
         # a_i = X_i a_p + c_i
         motion_from_parent(work.E, work.r, work.a, i, model.parent[i])
         for k in range(6):

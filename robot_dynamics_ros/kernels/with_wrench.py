@@ -1,7 +1,7 @@
 """Dynamics with one external wrench F (6; N m, N) on a frame: see ``frame_wrench`` for the frame and ``view``."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.aba import aba, aba_on_moving_base
 from robot_dynamics_ros.kernels.crba_forward import solve_by_mass_matrix
 from robot_dynamics_ros.kernels.forward_derivatives import by_mass_matrix
 from robot_dynamics_ros.kernels.frame_wrench import (
@@ -10,6 +10,7 @@ from robot_dynamics_ros.kernels.frame_wrench import (
     no_wrenches,
     wrench_on_link,
 )
+from robot_dynamics_ros.kernels.loop_forward import loop_forward
 from robot_dynamics_ros.kernels.motion import base_motion, moving_base_motion
 from robot_dynamics_ros.kernels.rnea import forces_on_links, torques_of_forces
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
@@ -93,6 +94,28 @@ def aba_with_wrench(model, work, q, qd, tau, F, gravity, i, rotation, origin, vi
     """
     external_wrench(model, work, q, F, i, rotation, origin, view)
     aba(model, work, q, qd, tau, gravity, work.f_ext, qdd)
+
+
+@kernel
+def aba_on_moving_base_with_wrench(model, work, q, qd, tau, v_0, a_0, F, gravity, i, rotation, origin, view, qdd):
+    """Write qdd (nv) as ``aba_on_moving_base`` does, with the wrench F on a frame.
+
+    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u f_ext of ``work``. Other arguments as there.
+    Featherstone & Orin 2000, eq. 12 to 14.
+    """
+    external_wrench(model, work, q, F, i, rotation, origin, view)
+    aba_on_moving_base(model, work, q, qd, tau, v_0, a_0, gravity, work.f_ext, qdd)
+
+
+@kernel
+def loop_forward_with_wrench(model, work, q, qd, tau, F, gravity, i, rotation, origin, view, qdd):
+    """Write qdd (nv, rad/s^2 or m/s^2) as ``loop_forward`` does, with the wrench F on a frame.
+
+    Writes ``qdd``, and the row f_ext of ``work`` with what ``loop_forward`` writes. Other arguments as there.
+    Featherstone & Orin 2000, eq. 15 to 21.
+    """
+    external_wrench(model, work, q, F, i, rotation, origin, view)
+    loop_forward(model, work, q, qd, tau, gravity, work.f_ext, qdd)
 
 
 @kernel

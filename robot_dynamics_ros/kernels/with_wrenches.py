@@ -1,9 +1,10 @@
 """Dynamics with external wrenches given in a reference frame: see ``wrenches`` for the array and for ``view``."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.aba import aba, aba_on_moving_base
 from robot_dynamics_ros.kernels.crba_forward import crba_forward, crba_forward_on_moving_base
 from robot_dynamics_ros.kernels.forward_derivatives import by_mass_matrix
+from robot_dynamics_ros.kernels.loop_forward import loop_forward
 from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 from robot_dynamics_ros.kernels.wrenches import add_changes_of_wrenches, wrenches_on_links
@@ -62,6 +63,28 @@ def aba_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, qdd):
     """
     wrenches_on_links(model, work, q, wrenches, view)
     aba(model, work, q, qd, tau, gravity, work.f_ext, qdd)
+
+
+@kernel
+def aba_on_moving_base_with_wrenches(model, work, q, qd, tau, v_0, a_0, wrenches, gravity, view, qdd):
+    """Write qdd (nv) as ``aba_on_moving_base`` does, with ``wrenches`` on the links.
+
+    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u T f_ext of ``work``; T unless ``view`` is 2. Other arguments
+    as there. Featherstone & Orin 2000, eq. 12 to 14.
+    """
+    wrenches_on_links(model, work, q, wrenches, view)
+    aba_on_moving_base(model, work, q, qd, tau, v_0, a_0, gravity, work.f_ext, qdd)
+
+
+@kernel
+def loop_forward_with_wrenches(model, work, q, qd, tau, wrenches, gravity, view, qdd):
+    """Write qdd (nv, rad/s^2 or m/s^2) as ``loop_forward`` does, with ``wrenches`` on the links.
+
+    Writes ``qdd``, and the row f_ext of ``work`` with what ``loop_forward`` writes. Other arguments as there.
+    Featherstone & Orin 2000, eq. 15 to 21.
+    """
+    wrenches_on_links(model, work, q, wrenches, view)
+    loop_forward(model, work, q, qd, tau, gravity, work.f_ext, qdd)
 
 
 @kernel

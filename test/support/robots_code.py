@@ -57,7 +57,7 @@ def _algorithms() -> dict:
     """Return name and algorithm of each kernel, with that kernel for robots of any size."""
     algorithms = {}
     for name, algorithm in {**ALGORITHMS, **OF_A_FRAME, **OPERATIONAL_SPACE, **WITH_WRENCH, **WITH_WRENCHES}.items():
-        for kernel in filter(None, (algorithm.kernel, algorithm.kernel_of_many)):
+        for kernel in filter(None, (algorithm.kernel, algorithm.articulated)):
             # the first one of a kernel has the fewest zeros
-            algorithms.setdefault(kernel.__name__, (name, algorithm._replace(kernel=kernel, kernel_of_many=None)))
+            algorithms.setdefault(kernel.__name__, (name, algorithm._replace(kernel=kernel, articulated=None)))
     return algorithms
