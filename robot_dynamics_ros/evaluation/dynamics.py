@@ -105,8 +105,8 @@ class Dynamics:
 
         Closed loops stay closed: their errors decay (``with_loops``). The motion of a moving base is prescribed; for a
         floating base use a free joint. Raises ModelError for a joint without inertia, and ArgumentError for an unknown
-        ``method``. By mass matrix: Walker & Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq. 12
-        to 14; with closed loops: eq. 15 to 21.
+        ``method``. By mass matrix: Walker & Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq.
+        12 to 14; with closed loops: eq. 15 to 21.
         """
         if wrenches is None and method is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)

@@ -7,7 +7,7 @@ from support import random_trees as trees
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.compiler.algorithms import (
     ALGORITHMS,
     LOAD_SIZE,
@@ -18,6 +18,7 @@ from robot_dynamics_ros.compiler.algorithms import (
 from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -55,6 +56,21 @@ def evaluated(results, inputs: dict) -> np.ndarray:
         else:
             known[value] = PYTHON[value.operation](*map(number, value.arguments))
     return np.array([number(value) for value in results])
+
+
+def looped(robot) -> Robot:
+    """Return an arm of six joints whose tip turns on a hinge with a spring, and whose joints 1 and 2 are coupled."""
+    pose = np.eye(4)
+    pose[:3, 3] = 0.3, 0.2, 0.5
+    (
+        first,
+        second,
+        *_,
+    ) = robot.joint_names
+    hinge = LoopClosure(
+        'hinge', None, pose, robot.link_names[-1], kind='revolute', stiffness=2.0, damping=0.1, rest=0.3
+    )
+    return robot.with_loops([hinge, Coupling(first, second, (0.1, 0.5, 0.2))])
 
 
 @pytest.fixture
@@ -172,15 +188,29 @@ def test_other_operations_are_kept_as_they_are(x, operation):
 @pytest.mark.parametrize('name', ALGORITHMS)
 def test_a_trace_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
+    if 'loop' in name or ALGORITHMS[name].kernel in (closing_torque, spring_torque):
+        robot = looped(robot)
     program, arrays = ALGORITHMS[name], robot._model.arrays
     random = np.random.default_rng(3)
-    inputs = {vector: random.normal(size=6).tolist() for vector in program.inputs}
+    lengths = program.lengths(arrays)
+    inputs = {vector: random.normal(size=size).tolist() for vector, size in zip(program.inputs, lengths, strict=True)}
     load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
     expected = robot._evaluator.evaluate(name, robot.load, None, *inputs.values()).ravel()
     found = evaluated(trace(arrays, program), {**inputs, 'load': load})
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
     fixed = evaluated(trace(arrays, program, load), inputs)
     assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+def test_forward_dynamics_with_loops_is_traced_as_generic_kernels_compute_it():
+    robot = looped(Robot.named('aubo_i5')).with_binding('generic')
+    random = np.random.default_rng(4)
+    inputs = {vector: random.normal(size=6).tolist() for vector in ('q', 'qd', 'tau')}
+    expected = robot.forward_dynamics(*inputs.values())
+    found = evaluated(
+        trace(robot.model.arrays, ALGORITHMS['forward_dynamics']), {**inputs, 'load': robot.load.tolist()}
+    )
+    assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(('joints', 'algorithm'), [(9, crba_forward), (10, aba)])

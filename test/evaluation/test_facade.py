@@ -35,20 +35,32 @@ OPERATIONAL = (  # not of every robot: test_operational_space.py
     'operational_space_inertia',
 )
 
+OF_LOOPS = (  # test_closed_loops.py
+    'closing_torque',
+    'constraint_forces',
+    'impact',
+    'loop_accelerations',
+    'loop_errors',
+    'loop_jacobian',
+    'loop_rates',
+)
+
 # What the methods return
 
 
 def test_every_method_with_out_is_tested_here():
     public = {key: value for key, value in inspect.getmembers(Robot, inspect.isfunction) if key[0] != '_'}
     computing = {key for key, value in public.items() if 'out' in inspect.signature(value).parameters}
-    assert computing == {*METHODS, *OPERATIONAL}
+    assert computing == {*METHODS, *OPERATIONAL, *OF_LOOPS}
     assert {key for key in public if key not in computing} == {
         'chain',
+        'close_loops',
         'compiled',
         'export_c',
         'base_parameters',
         'address',
         'kernel',
+        'mobility',
         'neutral',
         'random',
         'to_urdf',
@@ -59,6 +71,7 @@ def test_every_method_with_out_is_tested_here():
         'with_binding',
         'with_gravity',
         'with_locked_joints',
+        'with_loops',
         'with_payload',
         'without_payload',
     }
