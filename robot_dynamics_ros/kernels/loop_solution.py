@@ -1,9 +1,10 @@
 """Solution of J M^-1 J' lam = t for the rows of closed loops, whether they are independent or not.
 
 J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
-which does not square the condition of V. What is left of a column that depends on those before it is rounding; its
+which does not square the condition of V. What is left of a column that depends on those before it is rounding. Its
 weight w goes to zero with the eighth power of (length left / length at first) below 1e-8, without a branch. Such a row
-takes no part: its multiplier is zero, and its target is met as far as the other rows meet it.
+takes no part: its multiplier is zero, and its target is met as far as the other rows meet it. A millionth of the length
+of all columns together is added to each length: a row without effect has a column of rounding from the first.
 """
 
 import numpy as np
@@ -28,13 +29,19 @@ def orthogonalise_rows(work):
         for j in range(m):
             V[k, j] *= scale
             share[j, j] += V[k, j] * V[k, j]
+    # s_0 = v_j' v_j + 1e-12 tr V' V
+    least = 0.0
+    for j in range(m):
+        least += 1e-12 * share[j, j]
+    for j in range(m):
+        share[j, j] += least + 1e-300
     for j in range(m):
         # s = v_j' v_j
         s = 0.0
         for k in range(V.shape[0]):
             s += V[k, j] * V[k, j]
         # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
-        ratio = s / (share[j, j] + 1e-300)
+        ratio = s / share[j, j]
         ratio *= ratio
         ratio *= ratio
         weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
@@ -42,13 +49,15 @@ def orthogonalise_rows(work):
         for after in range(j + 1, m):
             share[j, after] = 0.0
         for k in range(V.shape[0]):
+            v = V[k, j]
             for after in range(j + 1, m):
-                share[j, after] += V[k, j] * V[k, after]
+                share[j, after] += v * V[k, after]
         for after in range(j + 1, m):
             share[j, after] *= weight[j]
         for k in range(V.shape[0]):
+            v = V[k, j]
             for after in range(j + 1, m):
-                V[k, after] -= V[k, j] * share[j, after]
+                V[k, after] -= v * share[j, after]
 
 
 @kernel
