@@ -148,7 +148,7 @@ def _of_model(array: np.ndarray) -> tuple[Any, tuple]:
 
 def _of_work() -> dict[str, tuple[Any, tuple]]:
     """Return types of numbers and axes of the arrays of the workspace: constant if equal for robots of two sizes."""
-    shapes = zip(Workspace.shapes(2, 3, 1, 5), Workspace.shapes(4, 6, 2, 7), strict=True)
+    shapes = zip(Workspace.shapes(2, 3, 1, 5), Workspace.shapes(4, 6, 2, 12), strict=True)
     axes = [tuple(a if a == b else None for a, b in zip(one, other, strict=True)) for one, other in shapes]
     return {name: (types.float64, shape) for name, shape in zip(Workspace._fields, axes, strict=True)}
 

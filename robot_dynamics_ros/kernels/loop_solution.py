@@ -15,16 +15,16 @@ from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
 
 @kernel
 def orthogonalise_rows(work):
-    """Write V (nv, m) = D^-1/2 V of ``work`` with orthogonal columns, and V_row, V_norm; reads ``d``.
+    """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, and V_row, V_norm; reads ``d``.
 
     V_row[j, l] is the share of column j in the column l after it, V_norm[j] the weight 1 / (v_j' v_j) of column j,
     or zero. Golub & Van Loan 2013, algorithm 5.2.6; the rank test is described above.
     """
     V, share, weight = work.V, work.V_row, work.V_norm
-    m = V.shape[1]
+    m = weight.shape[0]
     for j in range(m):
         share[j, j] = 0.0
-    for k in range(V.shape[0]):
+    for k in range(work.tau.shape[0]):
         scale = 1.0 / np.sqrt(work.d[k + 1])
         for j in range(m):
             V[k, j] *= scale
@@ -38,26 +38,45 @@ def orthogonalise_rows(work):
     for j in range(m):
         # s = v_j' v_j
         s = 0.0
-        for k in range(V.shape[0]):
+        for k in range(work.tau.shape[0]):
             s += V[k, j] * V[k, j]
         # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
         ratio = s / share[j, j]
         ratio *= ratio
         ratio *= ratio
         weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
-        # v_l -= v_j (v_j' v_l) w
-        for after in range(j + 1, m):
+        # v_l -= v_j (v_j' v_l) w; of all columns at once, where the share of those up to j is zero
+        for after in range(V.shape[1]):
             share[j, after] = 0.0
-        for k in range(V.shape[0]):
-            v = V[k, j]
-            for after in range(j + 1, m):
-                share[j, after] += v * V[k, after]
+        for group in range(V.shape[0] // 4):
+            add_products(V, 4 * group, j, share)
+        for before in range(j + 1):
+            share[j, before] = 0.0
         for after in range(j + 1, m):
             share[j, after] *= weight[j]
         for k in range(V.shape[0]):
-            v = V[k, j]
-            for after in range(j + 1, m):
-                V[k, after] -= v * share[j, after]
+            subtract_share(V, k, j, share)
+
+
+@kernel
+def add_products(V, k, j, share):
+    """Write row ``j`` of share += the sum of V_ij V_i over four rows i = k, k + 1, ... of V, in groups of eight."""
+    v1, v2, v3, v4 = V[k, j], V[k + 1, j], V[k + 2, j], V[k + 3, j]
+    for after in range(8 * (V.shape[1] // 8)):
+        x = share[j, after]
+        x += v1 * V[k, after]
+        x += v2 * V[k + 1, after]
+        x += v3 * V[k + 2, after]
+        x += v4 * V[k + 3, after]
+        share[j, after] = x
+
+
+@kernel
+def subtract_share(V, k, j, share):
+    """Write row ``k`` of V -= V_kj share_j, in groups of eight."""
+    v = V[k, j]
+    for after in range(8 * (V.shape[1] // 8)):
+        V[k, after] -= v * share[j, after]
 
 
 @kernel
@@ -68,21 +87,21 @@ def solve_rows(work, target):
     Golub & Van Loan 2013, section 5.3.
     """
     V, lam = work.V, work.lam
-    for k in range(V.shape[0]):
+    for k in range(work.tau.shape[0]):
         work.tau[k] = 0.0
-    for j in range(V.shape[1]):
+    for j in range(lam.shape[0]):
         # t_l -= share_jl t_j,  lam_j = w_j t_j
         lam[j] = work.V_norm[j] * target[j]
-        for after in range(j + 1, V.shape[1]):
+        for after in range(j + 1, lam.shape[0]):
             target[after] -= work.V_row[j, after] * target[j]
         # K lam = D^1/2 sum of v_j lam_j
-        for k in range(V.shape[0]):
+        for k in range(work.tau.shape[0]):
             work.tau[k] += V[k, j] * lam[j]
-    for k in range(V.shape[0]):
+    for k in range(work.tau.shape[0]):
         work.tau[k] *= np.sqrt(work.d[k + 1])
-    for j in range(V.shape[1] - 1, -1, -1):
+    for j in range(lam.shape[0] - 1, -1, -1):
         # lam_j -= share_jl lam_l
-        for after in range(j + 1, V.shape[1]):
+        for after in range(j + 1, lam.shape[0]):
             lam[j] -= work.V_row[j, after] * lam[after]
 
 

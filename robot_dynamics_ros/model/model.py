@@ -135,9 +135,9 @@ class Workspace(NamedTuple):
     row_rate: np.ndarray  # (m,)               its rate
     row_target: np.ndarray  # (m,)             what each row has to change by
     lam: np.ndarray  # (m,) N, N m             multipliers of the rows
-    V: np.ndarray  # (nv, m)                   rows as propagated forces over sqrt(D), then orthogonal
-    V_row: np.ndarray  # (m, m)                row j: share of the vector j in each later row
-    V_norm: np.ndarray  # (m,)                 length of a row's vector before the others are taken off
+    V: np.ndarray  # (nv, m or more each)      a column for each row of the loops, see ``loop_solution``
+    V_row: np.ndarray  # (m, m or more)        row j: share of column j in those after it
+    V_norm: np.ndarray  # (m,)                 weight of each column
     tau: np.ndarray  # (nv,) N m, N            joint torques of loops
     step: np.ndarray  # (nv,)                  change of velocities or accelerations by the loops
 
@@ -156,7 +156,8 @@ class Workspace(NamedTuple):
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
         shapes += [(n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
         shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 4 * [(rows,)]
-        return [*shapes, (nv, rows), (rows, rows), (rows,), (nv,), (nv,)]
+        wide = (rows + 7) // 8 * 8
+        return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,)]
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype=float) -> np.ndarray:
