@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.compiler import emit
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formulations import lagrange, newton_euler, operators, screws, spatial, stacked
+from robot_dynamics_ros.formulations import global_form, lagrange, newton_euler, operators, screws, spatial, stacked
 from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree
 from robot_dynamics_ros.formulations.operation_count import operation_count
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -23,6 +23,7 @@ FORMULATIONS = {
     'stacked': stacked,
     'spatial vectors': spatial,
     'spatial operators': operators,
+    'global form': global_form,
 }
 KERNELS = 'compiled kernels'
 MOST_STACKED = 10
@@ -89,8 +90,9 @@ def _by_formulation(name: str, inverse_dynamics: Callable, robot: Robot, motion,
     rows, elapsed = _timed(lambda *state: inverse_dynamics(tree, *state, tip_wrench), motion)
     operations = None
     evaluates_polynomials = inverse_dynamics is lagrange.inverse_dynamics  # whose terms SymPy arranges
+    is_sparse = inverse_dynamics is global_form.inverse_dynamics  # and SciPy's matrices have no numbers that count
     counts_for_minutes = inverse_dynamics is stacked.inverse_dynamics and tree.n > MOST_STACKED
-    if not evaluates_polynomials and not counts_for_minutes:
+    if not (evaluates_polynomials or is_sparse or counts_for_minutes):
         # zeros of a motion that begins at rest would count as constants
         state = np.random.default_rng(0).uniform(0.5, 1.0, (3, robot.nv))
         operations = operation_count(inverse_dynamics, robot, *state, tip_wrench=np.full(6, 0.5)).sparse
