@@ -1,17 +1,37 @@
 """Import and export of a model as YAML, without loss: also the parameters that a URDF has no element for.
 
-    robot: lift gravity: [0.0, 0.0, -9.81]               # m/s^2, base frame; optional base: {link: floor}
-    # and optionally inertial, as below joints:                                  # in the order of joint vectors,
-    parents first - name: column link: carriage parent: floor kind: prismatic                        # see
-    model.joint_types; a helical joint has a pitch, m/rad axis: [0.0, 0.0, 1.0]                  # link frame rotation:
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; default: identity origin: [0.0,
-    0.0, 0.5]                # m, parent's frame; default: 0 inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1,
-    0.0, 0.0, 0.1, 0.0, 0.1]} rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; optional,
-    as all below rotor_spin: 0.0                        # kg m^2, rotor inertia about the rotor axis times gear ratio
-    (see ``rotors``) actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # rad per rad (m) of the joint; joint torque
-    N m/A (N/A) limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0} friction: {viscous: 1.0, coulomb: 2.0,
-    offset: 0.1, transition: 0.01}   # see model.Friction frames:                                  # fixed to a link
-    tool: {link: carriage, rotation: ..., origin: ...}
+Example::
+
+    robot: lift
+    gravity: [0.0, 0.0, -9.81]               # m/s^2, base frame; optional
+    base: {link: floor}                      # and optionally inertial, as below
+    joints:                                  # in the order of joint vectors, parents first
+    - name: column
+      link: carriage
+      parent: floor
+      kind: prismatic                        # see model.joint_types; a helical joint has a pitch, m/rad
+      axis: [0.0, 0.0, 1.0]                  # link frame
+      rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]   # link -> parent at q = 0; default: identity
+      origin: [0.0, 0.0, 0.5]                # m, parent's frame; default: 0
+      inertial: {mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.1, 0.0, 0.0, 0.1, 0.0, 0.1]}
+      rotor_inertia: 0.3                     # kg m^2 or kg, reflected to the joint; optional, as all below
+      rotor_spin: 0.0                        # kg m^2, rotor inertia about the rotor axis times gear ratio (see rotors)
+      actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # rad per rad (m) of the joint; N m/A (N/A) at the joint
+      limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
+      friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}   # see model.Friction
+    - {name: hinge, link: arm, parent: carriage, kind: revolute, axis: [0.0, 1.0, 0.0]}
+    frames:                                  # fixed to a link
+      tool: {link: arm, origin: [0.5, 0.0, 0.0]}
+    loops:                                   # see model.loop_types
+      gain: 20.0                             # 1/s
+      closures:
+      - name: rail
+        link_a: floor
+        pose_a: [[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.5], [0.0, 0.0, 0.0, 1.0]]
+        link_b: tool
+        kind: planar_point
+      couplings:
+      - {joint: hinge, other: column, polynomial: [0.0, 2.0]}
 
 An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about the centre (kg m^2), link frame.
 """
@@ -25,6 +45,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
 from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
@@ -41,7 +62,7 @@ _OPTIONAL = (*_POSE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuat
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of YAML: a path, or the text itself if it has more than one line.
 
-    Raises ModelError naming joint and key. ``Model.findings`` has the findings of the model check.
+    Raises ModelError naming joint or loop and key. ``Model.findings`` has the findings of the model check.
     """
     is_text = isinstance(source, str) and '\n' in source
     try:
@@ -64,6 +85,7 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
         'base': base,
         'joints': [_joint_written(joint) for joint in model.joints],
         'frames': frames,
+        **loops_written(model.loops),
     }
     # numbers on one line, tables on several
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=math.inf)
@@ -71,7 +93,7 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
 
 def _model(content) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of the parsed YAML."""
-    known = ('robot', 'gravity', 'base', 'joints', 'frames')
+    known = ('robot', 'gravity', 'base', 'joints', 'frames', 'loops')
     content = checked.table('the file', content, known, needed=('robot', 'base', 'joints'))
     name = checked.name('robot', content['robot'])
     gravity = checked.array('gravity', content.get('gravity', GRAVITY), (3,))
@@ -91,6 +113,7 @@ def _model(content) -> tuple[Model, np.ndarray]:
             raise ModelError(f'{where}: no link {link!r}')
         frames[frame] = Frame(number[link], *_pose(where, row))
     model = Model.of(name, base_link, joints, frames, base_inertia=base_inertia)
+    model = with_loops_read(model, content.get('loops', {}))
     return replace(model, findings=(*findings, *audit_model(model))), gravity
 
 
