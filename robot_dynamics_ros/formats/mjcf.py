@@ -4,7 +4,7 @@ In MuJoCo a body is moved by its joints one after the other, in the body's own a
 or ball about an axis or point at the joint's pos. A joint that is not a body's last, or whose pos is not the body's
 origin, gets an intermediate link <body>/<joint>. A free joint has the world as its parent. Coordinates and velocities
 are those of ``model.joint_types``, not always MuJoCo's: quaternions are x, y, z, w, and a free joint's velocity is
-angular first, all in the link's axes.
+angular first, all in the link's axes. Equality constraints become closed loops, see ``mjcf_equality``.
 """
 
 import math
@@ -16,6 +16,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_module, name_of, rotation_of
+from robot_dynamics_ros.formats.mjcf_equality import with_equalities
 from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, parsed, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
@@ -23,16 +25,14 @@ from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.rotations import about, exact
+from robot_dynamics_ros.model.rotations import about
 
-_KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
 # Fields of MjModel that must be zero, since a model cannot represent them: element, meaning.
 _UNSUPPORTED = {
     'jnt_stiffness': ('joint', 'a spring'),
     'jnt_stiffnesspoly': ('joint', 'a spring'),
     'dof_dampingpoly': ('joint', 'a damping that is not linear'),
     'body_gravcomp': ('body', 'gravity compensation'),
-    'eq_active0': ('equality', 'an equality constraint'),
     'tendon_stiffness': ('tendon', 'a spring'),
     'tendon_stiffnesspoly': ('tendon', 'a spring'),
     'tendon_damping': ('tendon', 'damping'),
@@ -70,7 +70,7 @@ def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
 
 def _compiled(source: str, text: str, is_text: bool):
     """Return MuJoCo's model of the text, or of the file ``source``, which may name files relative to it."""
-    mujoco = _mujoco()
+    mujoco = mujoco_module()
     root = parsed(text)
     if root.tag != 'mujoco':
         raise ModelError(f'<{root.tag}>: expected <mujoco>')
@@ -109,15 +109,16 @@ def _model(plant) -> tuple[Model, np.ndarray]:
     parts: list[Joint] = []
     findings: list[Finding] = []
     for i in range(1, plant.nbody):
-        name, mass, R = _name('body', plant.body(i)), float(plant.body_mass[i]), _rotation(plant.body_iquat[i])
+        name, mass, R = name_of('body', plant.body(i)), float(plant.body_mass[i]), rotation_of(plant.body_iquat[i])
         about_com = R @ np.diag(plant.body_inertia[i]) @ R.T
         findings += audit_inertial(name, mass, about_com)
         findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
     robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
-    model = merged(robot, _name('body', plant.body(0)), parts)
-    off = plant.opt.disableflags & int(_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
-    return replace(model, findings=(*findings, *audit_model(model))), np.zeros(3) if off else plant.opt.gravity.copy()
+    model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
+    off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)
+    findings += [*model.findings, *audit_model(model)]
+    return replace(model, findings=tuple(findings)), np.zeros(3) if off else plant.opt.gravity.copy()
 
 
 def _refuse(plant) -> None:
@@ -127,11 +128,11 @@ def _refuse(plant) -> None:
         for i, value in enumerate(getattr(plant, field, ())):
             if np.any(value):
                 number = plant.dof_jntid[i] if field.startswith('dof_') else i
-                raise ModelError(f'{_called(element, getattr(plant, element)(number))}: {what} is not supported')
+                raise ModelError(f'{called(element, getattr(plant, element)(number))}: {what} is not supported')
     for i in range(plant.njnt):
         for field, what in _UNSUPPORTED_ON_FREE.items():
-            if _kind(plant, i) == 'free' and getattr(plant, field)[plant.jnt_dofadr[i]]:
-                raise ModelError(f'{_called("joint", plant.joint(i))}: {what} of a free joint is not supported')
+            if joint_kind(plant, i) == 'free' and getattr(plant, field)[plant.jnt_dofadr[i]]:
+                raise ModelError(f'{called("joint", plant.joint(i))}: {what} of a free joint is not supported')
     for what, present in (
         ('a deformable body (flex)', plant.nflex),
         ('a plugin', plant.nplugin),
@@ -143,12 +144,12 @@ def _refuse(plant) -> None:
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:
     """Yield the joints of a body, and a fixed joint if the body is not the link of its last joint."""
-    parent = _name('body', plant.body(int(plant.body_parentid[number])))
+    parent = name_of('body', plant.body(int(plant.body_parentid[number])))
     # pose of the body in the link of the previous joint, at the reference position
-    rotation, origin = _rotation(plant.body_quat[number]), plant.body_pos[number].copy()
+    rotation, origin = rotation_of(plant.body_quat[number]), plant.body_pos[number].copy()
     first, count = int(plant.body_jntadr[number]), int(plant.body_jntnum[number])
     for i in range(first, first + count):
-        name, kind, dof = _name('joint', plant.joint(i)), _kind(plant, i), plant.jnt_dofadr[i]
+        name, kind, dof = name_of('joint', plant.joint(i)), joint_kind(plant, i), plant.jnt_dofadr[i]
         anchor = plant.jnt_pos[i] if kind in ('revolute', 'spherical') else np.zeros(3)
         is_body = i == first + count - 1 and not anchor.any()
         low, high = plant.jnt_range[i] if plant.jnt_limited[i] else (-math.inf, math.inf)
@@ -187,52 +188,21 @@ def _at_zero(plant, joint: int, kind: str, rotation: np.ndarray, origin: np.ndar
     return (np.eye(3), np.zeros(3)) if kind == 'free' else (rotation, origin)
 
 
-def _kind(plant, joint: int) -> str:
-    """Return the joint type, one of ``model.joint_types.KINDS``."""
-    return _KINDS[_mujoco().mjtJoint(int(plant.jnt_type[joint])).name]
-
-
 def _dropped_limits(plant, body: int) -> Iterator[Finding]:
     """Yield findings on the ranges of a body's ball joints, which a model cannot represent."""
     first = int(plant.body_jntadr[body])
     for i in range(first, first + int(plant.body_jntnum[body])):
-        if plant.jnt_limited[i] and _kind(plant, i) == 'spherical':
+        if plant.jnt_limited[i] and joint_kind(plant, i) == 'spherical':
             message = f'its range of {plant.jnt_range[i, 1]:g} rad is ignored: a ball joint has no limits here'
-            yield Finding('warning', f'joint {_name("joint", plant.joint(i))!r}', message)
-
-
-def _rotation(quat: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of MuJoCo's quaternion w, x, y, z."""
-    R = np.empty(9)
-    _mujoco().mju_quat2Mat(R, quat)
-    return exact(R.reshape(3, 3))
+            yield Finding('warning', f'joint {name_of("joint", plant.joint(i))!r}', message)
 
 
 def _effort(plant, joint: int) -> float:
     """Return the symmetric force limit (N m, N) of a joint and its actuator; NaN where there is none."""
     ranges = [plant.jnt_actfrcrange[joint]] if plant.jnt_actfrclimited[joint] else []
-    transmission = plant.actuator_trntype == int(_mujoco().mjtTrn.mjTRN_JOINT)
+    transmission = plant.actuator_trntype == int(mujoco_module().mjtTrn.mjTRN_JOINT)
     actuators = np.flatnonzero(transmission & (plant.actuator_trnid[:, 0] == joint))
     if len(actuators) == 1 and plant.actuator_forcelimited[actuators[0]]:
         ranges.append(plant.actuator_gear[actuators[0], 0] * plant.actuator_forcerange[actuators[0]])
     known = [abs(float(high)) for low, high in ranges if low == -high]
     return min(known, default=math.nan)
-
-
-def _name(element: str, view) -> str:
-    """Return the name of a body or joint; <kind>_<number> where it has none."""
-    return checked.name(element, view.name or f'{element}_{view.id}')
-
-
-def _called(element: str, view) -> str:
-    """Return kind and name of an element for an error message."""
-    return f'{element} {_name(element, view)!r}'
-
-
-def _mujoco():
-    """Return MuJoCo's module; ModelError where it is not installed."""
-    try:
-        import mujoco  # noqa: PLC0415  (slow to import, needed here only)
-    except ImportError as error:
-        raise ModelError('reading MJCF needs MuJoCo, which is not installed: pip install mujoco') from error
-    return mujoco

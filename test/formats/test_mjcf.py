@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 
 from support import random_trees as trees
+from support.mujoco_states import move
 from support.unhurried import examples
 
 import mujoco
@@ -153,26 +154,6 @@ def motions(robot, count=10):
         yield q, *rng.uniform(-2.0, 2.0, (2, robot.nv))
 
 
-def move(plant, data, q, qd, qdd):
-    """Put MuJoCo's robot into a state of ours and return T (nv, nv): its velocity is T qd.
-
-    A free joint's velocities there are the linear one in the world's axes, then the angular one in the body's.
-    """
-    T, drift = np.eye(plant.nv), np.zeros(plant.nv)
-    data.qpos[:] = q
-    for joint, kind in enumerate(plant.jnt_type):
-        at, k = plant.jnt_qposadr[joint], plant.jnt_dofadr[joint]
-        if kind == mujoco.mjtJoint.mjJNT_BALL:
-            data.qpos[at : at + 4] = np.roll(q[at : at + 4], 1)
-        if kind == mujoco.mjtJoint.mjJNT_FREE:
-            data.qpos[at + 3 : at + 7] = np.roll(q[at + 3 : at + 7], 1)
-            R = Rotation.from_quat(q[at + 3 : at + 7]).as_matrix()
-            T[k : k + 6, k : k + 6] = np.block([[np.zeros((3, 3)), R], [np.eye(3), np.zeros((3, 3))]])
-            drift[k : k + 3] = R @ np.cross(qd[k : k + 3], qd[k + 3 : k + 6])  # (R v)' = R (v' + w x v)
-    data.qvel[:], data.qacc[:] = T @ qd, T @ qdd + drift
-    return T
-
-
 @MODELS
 def test_torques_are_those_of_mj_inverse(text):
     (plant, data), robot = plant_of(text), Robot(*model_from_mjcf(text))
@@ -292,9 +273,9 @@ REFUSED = {
     ),
     'ball with a spring': (one('<joint type="ball" stiffness="1"/>'), "joint 'joint_0': a spring is not supported"),
     'spring': (one('<joint name="elbow" stiffness="3"/>'), "joint 'elbow': a spring is not supported"),
-    'equality': (
-        one(more='<equality><joint name="lock" joint1="elbow"/></equality>'),
-        "equality 'lock': an equality constraint is not supported",
+    'equality of tendons': (
+        one(more=TENDON.format('') + '<equality><tendon name="lock" tendon1="rope"/></equality>'),
+        "equality 'lock': a constraint of the type tendon is not supported",
     ),
     'tendon spring': (one(more=TENDON.format('stiffness="1"')), "tendon 'rope': a spring is not supported"),
     'tendon damping': (one(more=TENDON.format('damping="1"')), "tendon 'rope': damping is not supported"),
