@@ -28,6 +28,7 @@ from robot_dynamics_ros.payload import Payload
 
 COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')
 BINDINGS = ('generic', 'adaptive', 'specialised')
+MIMIC = ('ignore', 'couple')
 
 
 @documented
@@ -43,8 +44,10 @@ class Robot(ConstrainedDynamics):
         return _unpickled, (self._bare, self._gravity, compiled, self._threads, self._payloads, self._adaptive)
 
     def __repr__(self):
-        """Return name, joints and gravity."""
-        return f'<Robot {self.name}: {", ".join(self.joint_names)}; gravity {self._gravity.tolist()} m/s^2>'
+        """Return name, joints, number of loops and gravity."""
+        count = len(self.loops.all)
+        loops = f'; {count} closed loop{"s" if count > 1 else ""}' if count else ''
+        return f'<Robot {self.name}: {", ".join(self.joint_names)}{loops}; gravity {self._gravity.tolist()} m/s^2>'
 
     @classmethod
     def named(cls, name: str) -> 'Robot':
@@ -52,9 +55,17 @@ class Robot(ConstrainedDynamics):
         return cls(named_model(name)).with_binding('adaptive')
 
     @classmethod
-    def from_urdf(cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
-        """Return the robot of a URDF; ModelError names an unsupported element."""
-        return cls(cut(model_from_urdf(source), base_link, tip_link)).with_binding('adaptive')
+    def from_urdf(
+        cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None, mimic: str = 'ignore'
+    ) -> 'Robot':
+        """Return the robot of a URDF; ModelError names an unsupported element.
+
+        A joint with <mimic> is a joint of its own, and a finding says so; with ``mimic='couple'`` it has a ``Coupling``
+        with the joint that it mimics. Raises ArgumentError.
+        """
+        validation.choice('mimic', mimic, MIMIC)
+        model = model_from_urdf(source, couple_mimics=mimic == 'couple')
+        return cls(cut(model, base_link, tip_link)).with_binding('adaptive')
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
@@ -72,7 +83,10 @@ class Robot(ConstrainedDynamics):
         return cls(*model_from_yaml(source)).with_binding('adaptive')
 
     def to_urdf(self) -> str:
-        """Return this robot as URDF text, without rotors, gears, torque constants and further friction terms."""
+        """Return this robot as URDF text, without rotors, gears, torque constants and further friction terms.
+
+        Couplings of degree one become <mimic>. Raises ModelError naming what a URDF cannot hold, such as a closure.
+        """
         return urdf_of(self._model)
 
     def to_yaml(self) -> str:
@@ -82,13 +96,17 @@ class Robot(ConstrainedDynamics):
     def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
         """Return the chain from ``base_link`` to ``tip_link``.
 
-        Links beside the chain or beyond its tip are dropped with their mass. Gravity keeps its components, now in the
-        new base frame.
+        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity keeps its
+        components, now in the new base frame. Raises ModelError naming a loop between the chain and what is dropped.
         """
         return self._of(cut(self._model, base_link, tip_link))
 
     def with_locked_joints(self, positions) -> 'Robot':
-        """Return this robot with joints locked at positions; their links are lumped into the parent links."""
+        """Return this robot with joints locked at positions; their links are lumped into the parent links.
+
+        A joint that is coupled to a locked one has a constant coupling. Raises ModelError naming a loop that cannot be
+        closed at these positions, or a coupling that does not determine the other joint.
+        """
         return self._of(with_locked_joints(self._model, positions))
 
     def with_attached(self, other: 'Robot', link: str, pose=None, prefix: str = '') -> 'Robot':
@@ -278,6 +296,7 @@ class Robot(ConstrainedDynamics):
         return self._model.arrays.I[1:].ravel()
 
     model = property(lambda self: self._model, doc='Model: joints, links, limits and frames, payload included.')
+    loops = property(lambda self: self._model.loops, doc='Loops: closures, couplings and their gain (1/s).')
     name = property(lambda self: self._model.name, doc='Name of the robot, from its description.')
     limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
     friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')

@@ -19,6 +19,8 @@ from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.loop_types import Coupling
+from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy
 
@@ -42,14 +44,15 @@ class Inertial(NamedTuple):
     inertia: np.ndarray  # (3, 3) kg m^2, about the centre
 
 
-def model_from_urdf(source: str | Path, source_name: str | None = None) -> Model:
+def model_from_urdf(source: str | Path, source_name: str | None = None, couple_mimics: bool = False) -> Model:
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
-    path. ``Model.findings`` has the findings of the model check, also on joints with <mimic>, which are independent
-    joints here. Raises ModelError for anything but one tree of supported joints.
+    path. ``Model.findings`` has the findings of the model check. Joints with <mimic> are independent joints, on which
+    there are findings, too; with ``couple_mimics`` each has a coupling with the joint that it mimics. Raises ModelError
+    for anything but one tree of supported joints.
     """
-    return _interpreted(_model, source, source_name)
+    return _interpreted(lambda robot: _model(robot, couple_mimics), source, source_name)
 
 
 def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
@@ -78,7 +81,7 @@ def _inertials(robot: Element) -> dict[str, Inertial]:
     return {link: _inertial(f'link {link!r}', element) for link, element in _named(robot, 'link')}
 
 
-def _model(robot: Element) -> Model:
+def _model(robot: Element, couple_mimics: bool) -> Model:
     """Return the model of a <robot> element."""
     name = word('robot', robot, 'name')
     links = _inertials(robot)
@@ -87,9 +90,12 @@ def _model(robot: Element) -> Model:
     findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
-    for joint, element in elements.items():
-        findings += _mimicry(joint, element)
     model = merged(name, base, joints, ten_parameters(*links[base]))
+    mimics = {joint: mimic for joint, element in elements.items() for mimic in _mimics(joint, element)}
+    if couple_mimics:
+        model = with_loops(model, [_coupling(*mimic) for mimic in mimics.items()])
+    else:
+        findings += [_independence(*mimic) for mimic in mimics.items()]
     return replace(model, findings=(*findings, *audit_model(model)))
 
 
@@ -173,13 +179,26 @@ def _joint(name: str, element: Element, links: dict[str, Inertial]) -> Joint:
     return joint if kind == 'fixed' else _moving(owner, joint, kind, element)
 
 
-def _mimicry(name: str, element: Element) -> Iterable[Finding]:
-    """Yield a warning for a moving joint with a <mimic>, which a model cannot represent."""
+def _mimics(name: str, element: Element) -> Iterable[Element]:
+    """Yield the <mimic> of a moving joint if it has one."""
     where = f'joint {name!r}'
     mimic = only_child(where, element, 'mimic')
     if mimic is not None and element.get('type') != 'fixed':
-        leader = word(where, mimic, 'joint')
-        yield Finding('warning', where, f'it mimics {leader!r}; here it is a joint of its own, with its own torque')
+        word(where, mimic, 'joint')
+        yield mimic
+
+
+def _coupling(joint: str, mimic: Element) -> Coupling:
+    """Return the coupling of a joint with a <mimic>: q = multiplier q_other + offset."""
+    where = f'joint {joint!r}'
+    multiplier, offset = numbers(where, mimic, 'multiplier', [1.0]), numbers(where, mimic, 'offset', [0.0])
+    return Coupling(joint, word(where, mimic, 'joint'), (*offset, *multiplier))
+
+
+def _independence(joint: str, mimic: Element) -> Finding:
+    """Return the finding on a joint whose <mimic> has no effect."""
+    message = f'it mimics {mimic.get("joint")!r}; here it is a joint of its own, with its own torque'
+    return Finding('warning', f'joint {joint!r}', message)
 
 
 def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:

@@ -10,6 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.rotations import to_rpy
 
@@ -21,11 +22,12 @@ _CHARACTERS = re.compile('[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+')
 def urdf_of(model: Model) -> str:
     """Return the URDF of a model as text.
 
-    It contains names, tree, inertials, limits, viscous and Coulomb friction. Each further frame is a link on a fixed
-    joint <frame>_mount. Rotors, gears, torque constants, further friction terms and an order of joints other than depth
-    first are lost. An infinite position limit of a prismatic joint, or of a joint limited on the other side, is written
-    as the largest float. Raises ModelError for a helical, cylindrical or spherical joint, and for a name that XML or
-    xacro does not allow.
+    It contains names, tree, inertials, limits, viscous and Coulomb friction, and couplings as <mimic>. Each further
+    frame is a link on a fixed joint <frame>_mount. Rotors, gears, torque constants, further friction terms, the gain of
+    loops and an order of joints other than depth first are lost. An infinite position limit of a prismatic joint, or of
+    a joint limited on the other side, is written as the largest float. Raises ModelError for a helical, cylindrical or
+    spherical joint, a closure, a coupling that is a constant or of a degree above one, and a name that XML or xacro
+    does not allow.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names
@@ -40,8 +42,13 @@ def urdf_of(model: Model) -> str:
             while mount in model.joint_names:
                 mount += '_'
             _add_joint(robot, mount, 'fixed', model.link_names[frame.link], name, frame.rotation, frame.origin)
+    couplings = {coupling.joint: coupling for coupling in model.loops.couplings}
+    for closure in model.loops.closures:
+        raise ModelError(f'loop {closure.name!r}: a URDF cannot hold a closure')
     for joint in joints:
-        _add_moving(robot, joint)
+        element = _add_moving(robot, joint)
+        if joint.name in couplings:
+            _add_mimic(element, couplings[joint.name])
     indent(robot)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(robot, encoding='unicode') + '\n'
 
@@ -59,8 +66,8 @@ def _add_link(robot: Element, name: str, inertia: np.ndarray) -> None:
         SubElement(inertial, 'inertia', dict(zip(entries, values, strict=True)))
 
 
-def _add_moving(robot: Element, joint: Joint) -> None:
-    """Add a moving joint with its known limits and its friction."""
+def _add_moving(robot: Element, joint: Joint) -> Element:
+    """Add and return a moving joint with its known limits and its friction."""
     endless = joint.kind == 'revolute' and (joint.lower, joint.upper) == (-math.inf, math.inf)
     if joint.kind not in TYPES:
         raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a {joint.kind} joint')
@@ -76,6 +83,16 @@ def _add_moving(robot: Element, joint: Joint) -> None:
     if known:
         SubElement(element, 'limit', {field: _numbers(value) for field, value in known.items()})
     SubElement(element, 'dynamics', damping=_numbers(joint.viscous), friction=_numbers(joint.coulomb))
+    return element
+
+
+def _add_mimic(joint: Element, coupling: Coupling) -> None:
+    """Add a coupling to its joint."""
+    offset, slope, *higher = (*coupling.polynomial, 0.0)
+    if coupling.other is None or any(higher):
+        what = 'constant' if coupling.other is None else 'polynomial of a degree above one'
+        raise ModelError(f'coupling of joint {coupling.joint!r}: a URDF cannot hold a {what}')
+    SubElement(joint, 'mimic', joint=_name(coupling.other), multiplier=_numbers(slope), offset=_numbers(offset))
 
 
 def _add_joint(robot: Element, name: str, kind: str, parent: str, child: str, rotation, origin) -> Element:

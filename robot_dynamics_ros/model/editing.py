@@ -1,7 +1,7 @@
 """Editing of models: cut out a chain, lock joints, attach another robot.
 
 Links that a fixed joint merged are one body, which is kept or dropped as a whole. Findings on a link's inertial are
-kept with the link; the other findings are those of the new model.
+kept with the link; the other findings are those of the new model. Loops are kept as ``kept_loops`` says.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,6 +17,7 @@ from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
+from robot_dynamics_ros.model.kept_loops import with_loops_of_both, with_loops_of_locked, with_loops_of_part
 from robot_dynamics_ros.model.model import Finding, Model, Workspace
 
 
@@ -24,8 +25,8 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     """Return the chain from ``base_link`` to ``tip_link``, or the subtree of ``base_link`` if no tip is given.
 
     As in KDL, branches beside the chain and links beyond the tip are dropped with their mass. The frame of
-    ``base_link`` becomes the base frame. Raises UnknownNameError, and ArgumentError for a tip that is not in the
-    subtree.
+    ``base_link`` becomes the base frame. Raises UnknownNameError, ArgumentError for a tip that is not in the subtree,
+    and ModelError naming a loop between what is kept and what is dropped.
     """
     if base_link is None and tip_link is None:
         return model
@@ -45,15 +46,16 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     else:
         back = fixed(body, base_link, base.rotation.T, -base.rotation.T @ base.origin, base_inertia)
         reduced = merged(model.name, base_link, [back, *(part for part in parts if part.link != base_link)])
-    return _audited(reduced, _inherited(model))
+    return _audited(with_loops_of_part(model, reduced), _inherited(model))
 
 
 def with_locked_joints(model: Model, positions: Mapping) -> Model:
     """Return the model with joints locked at positions (rad, m) and their links merged into the parent links.
 
     A position is a number, or the coordinates of a joint that has several. The links' names stay as frames. The rotor
-    inertia and spin of a locked joint are dropped: they have an effect only when that joint moves. Raises
-    UnknownNameError, and ArgumentError for an invalid position.
+    inertia and spin of a locked joint are dropped: they have an effect only when that joint moves. A joint
+    that is coupled to a locked one has a constant coupling. Raises UnknownNameError, ArgumentError for an invalid
+    position, and ModelError naming a loop that is open there or a coupling that does not determine the other joint.
     """
     if not isinstance(positions, Mapping):
         raise ArgumentError(f'positions: expected a mapping joint: position, got {checked.shown(positions)}')
@@ -64,14 +66,16 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
         _locked(part, positions[part.name]) if part.kind != 'fixed' and part.name in positions else part
         for part in _parts(model)
     ]
-    return _audited(merged(model.name, model.link_names[0], parts, model.arrays.I[0]), _inherited(model))
+    locked = merged(model.name, model.link_names[0], parts, model.arrays.I[0])
+    return _audited(with_loops_of_locked(model, locked, positions), _inherited(model))
 
 
 def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str = '') -> Model:
     """Return the model with another robot's base fixed to ``link``, at ``pose`` (4, 4; m) in its frame.
 
     ``prefix`` is put before every name of the other robot, whose joints follow those of this one. The inertia of its
-    base is added to the link. Raises UnknownNameError, ArgumentError for an invalid pose or prefix, and ModelError for
+    base is added to the link, its loops to those of this one. Loops have the gain of this robot if it has some, else
+    that of the other. Raises UnknownNameError, ArgumentError for an invalid pose or prefix, and ModelError for
     a name that both robots have.
     """
     model.frame(link)
@@ -84,6 +88,7 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     for what, names, others in (
         ('joint', model.joint_names, other.joint_names),
         ('link', model.frames, other.frames),
+        ('loop', _loop_names(model), _loop_names(other)),
     ):
         for name in others:
             if prefix + name in names:
@@ -95,7 +100,13 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     other_base = prefix + other.link_names[0]
     mount = fixed(other_base, link, base_pose[:3, :3], base_pose[:3, 3], other.arrays.I[0])
     joined = merged(model.name, model.link_names[0], [*_parts(model), mount, *renamed], model.arrays.I[0])
+    joined = with_loops_of_both(model, other, prefix, joined)
     return _audited(joined, (*_inherited(model), *_inherited(other, prefix)))
+
+
+def _loop_names(model: Model) -> list[str]:
+    """Return the names of a model's closures."""
+    return [closure.name for closure in model.loops.closures]
 
 
 def _parts(model: Model) -> list[Joint]:

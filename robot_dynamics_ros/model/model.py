@@ -244,7 +244,8 @@ class Model:
 
     def __post_init__(self):
         """Freeze the arrays."""
-        for array in (*self.arrays, *self.limits, *self.friction, *self.actuators):
+        poses = (pose for closure in self.loops.closures for pose in (closure.pose_a, closure.pose_b))
+        for array in (*self.arrays, *self.limits, *self.friction, *self.actuators, *poses):
             array.flags.writeable = False
 
     def __reduce__(self):
