@@ -70,6 +70,11 @@ class Loops:
     gain: float = GAIN
 
     @property
+    def all(self) -> tuple[LoopClosure | Coupling, ...]:
+        """Closures, then couplings: the order of their rows."""
+        return self.closures + self.couplings
+
+    @property
     def row_names(self) -> tuple[str, ...]:
         """What each row belongs to: a closure, or the coupling of a joint."""
         closing = (f'loop {it.name!r}' for it in self.closures for _ in COMPONENTS[it.kind])

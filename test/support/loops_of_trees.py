@@ -15,20 +15,24 @@ def random_pose(rng) -> np.ndarray:
     return pose
 
 
+def closed_at(robot: Robot, q, name, link_a, pose_a, link_b, kind, **forces) -> LoopClosure:
+    """Return a closure that is closed at q (nq)."""
+    pose_b = np.linalg.solve(robot.link_pose(q, link_b), robot.link_pose(q, link_a) @ pose_a)
+    return LoopClosure(name, link_a, pose_a, link_b, pose_b, kind, **forces)
+
+
 def closures_at(model: Model, q, seed, kinds=('point', 'weld', 'revolute', 'planar_point')) -> list[LoopClosure]:
-    """Return a closure of each kind between random bodies of a model, closed at q (nq)."""
+    """Return a closure of each kind between random bodies of a model, closed at q (nq), the hinge with a spring."""
     rng, robot = np.random.default_rng(seed), Robot(model).with_binding('generic')
-    bodies = {name: frame.link for name, frame in model.frames.items()}
+    links = list(model.frames)
     closures = []
     for kind in kinds:
-        a, b = rng.choice(list(bodies), 2)
-        while bodies[a] == bodies[b]:
-            a, b = rng.choice(list(bodies), 2)
-        pose_a = random_pose(rng)
-        pose_b = np.linalg.solve(robot.link_pose(q, b), robot.link_pose(q, a) @ pose_a)
-        forces = dict(zip(('stiffness', 'damping', 'rest'), rng.uniform(0.1, 3.0, 3), strict=True))
+        a, b = map(str, rng.choice(links, 2))
+        while model.frames[a].link == model.frames[b].link:
+            a, b = map(str, rng.choice(links, 2))
+        forces = dict(zip(('stiffness', 'damping', 'rest'), rng.uniform(0.1, 3.0, 3).tolist(), strict=True))
         more = forces if kind == 'revolute' else {}
-        closures.append(LoopClosure(f'{kind} of {a}', str(a), pose_a, str(b), pose_b, kind, **more))
+        closures.append(closed_at(robot, q, f'{kind} of {a}', a, random_pose(rng), b, kind, **more))
     return closures
 
 
