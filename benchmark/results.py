@@ -30,6 +30,7 @@ SCRIPTS = (
     'small_batches',
     'batches',
     'joints',
+    'operational_space',
     'simulation',
     'first_answers',
     'start_up',

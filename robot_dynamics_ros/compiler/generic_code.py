@@ -44,8 +44,10 @@ def context_of(algorithm: Algorithm, arrays: ModelArrays, work: Workspace) -> np
 
     The caller keeps the arrays alive.
     """
-    frame = [it.ctypes.data if isinstance(it, np.ndarray) else int(it) for it in algorithm.frame]
     shape = algorithm.shape_of(arrays) or (1,)
+    frame = [it.ctypes.data if isinstance(it, np.ndarray) else int(it) for it in algorithm.frame]
+    if algorithm.of_frames:
+        frame.append(len(algorithm.frame[0]))
     return np.array([*_words(arrays), *_words(work), *algorithm.lengths(arrays), *shape, *frame], np.int64)
 
 

@@ -27,6 +27,8 @@ WORD = ir.IntType(64)
 OF_A_FRAME = ('link', 'rotation', 'origin', 'view')
 """Arguments of kernels that say which frame, in the order of ``Algorithm.frame``."""
 SHAPES = {'rotation': (3, 3), 'origin': (3,)}
+OF_FRAMES = ('links', 'rotations', 'origins', 'view')
+"""Arguments of kernels of several frames; the first axes are as long as there are frames."""
 
 SOURCE = """
 def rows(vectors, load, result, count, context):
@@ -108,16 +110,24 @@ def compiled_loop(algorithm: Algorithm, arrays: ModelArrays) -> bytes:
     ]
     axes = ', '.join(f'word_at(context, {next(places)})' for _ in algorithm.shape or (1,))
     lines.append(f'result_rows = array_at(result, (count, {axes}))')
-    for name in OF_A_FRAME[: len(algorithm.frame)]:
-        value = f'word_at(context, {next(places)})'
-        lines.append(f'{name} = array_at({value}, {SHAPES[name]})' if name in SHAPES else f'{name} = {value}')
+    of_frame = OF_FRAMES if algorithm.of_frames else OF_A_FRAME[: len(algorithm.frame)]
+    words = {name: f'word_at(context, {next(places)})' for name in of_frame}
+    if algorithm.of_frames:
+        frames = f'word_at(context, {next(places)})'
+        lines.append(f'links = integers_at({words["links"]}, ({frames},))')
+        lines.append(f'rotations = array_at({words["rotations"]}, ({frames}, 3, 3))')
+        lines.append(f'origins = array_at({words["origins"]}, ({frames}, 3))')
+        lines.append(f'view = {words["view"]}')
+    else:
+        for name, value in words.items():
+            lines.append(f'{name} = array_at({value}, {SHAPES[name]})' if name in SHAPES else f'{name} = {value}')
     needs = {'gravity': 'gravity', 'f_ext': 'work.f_0'}
     arguments = [
         *('model', 'work'),
         *(f'{name}_rows[b]' for name in algorithm.inputs),
         *['work.rest'] * algorithm.zeros,
         *(needs[name] for name in algorithm.needs),
-        *OF_A_FRAME[: len(algorithm.frame)],
+        *of_frame,
         'result_rows[b]',
     ]
     source = SOURCE.format(of_work=of_work, lines='\n    '.join(lines), arguments=', '.join(arguments))
@@ -125,6 +135,7 @@ def compiled_loop(algorithm: Algorithm, arrays: ModelArrays) -> bytes:
         'model_at': _reader(model),
         'work_at': _reader(work),
         'array_at': array_at,
+        'integers_at': integers_at,
         'word_at': word_at,
         'kernel': algorithm.kernel_of(arrays),
     }
@@ -205,19 +216,24 @@ def _word_emission(typing, address, offset):
     return types.int64(types.int64, types.int64), emitted
 
 
-def _array_emission(typing, address, shape):
-    """Emit the array (C-contiguous, float64) at an address."""
-    kind = types.Array(types.float64, len(shape), 'C')
+def _array_emission(numbers):
+    """Return the function that emits the array (C-contiguous) of these numbers at an address."""
 
-    def emitted(context, builder, signature, arguments):
-        start, lengths = arguments
-        return array_value(context, builder, kind, start, cgutils.unpack_tuple(builder, lengths))
+    def emission(typing, address, shape):
+        kind = types.Array(numbers, len(shape), 'C')
 
-    return kind(types.int64, shape), emitted
+        def emitted(context, builder, signature, arguments):
+            start, lengths = arguments
+            return array_value(context, builder, kind, start, cgutils.unpack_tuple(builder, lengths))
+
+        return kind(types.int64, shape), emitted
+
+    return emission
 
 
 word_at: Any = intrinsic(_word_emission)
-array_at: Any = intrinsic(_array_emission)
+array_at: Any = intrinsic(_array_emission(types.float64))
+integers_at: Any = intrinsic(_array_emission(types.int64))
 
 
 def array_value(context, builder, kind: types.Array, start, shape: list):

@@ -1,7 +1,7 @@
 """Dynamics of a robot as its frames and its closed loops see it."""
 
 from robot_dynamics_ros.evaluation import closed_loops, operational_space, results
-from robot_dynamics_ros.evaluation.documented import documented
+from robot_dynamics_ros.evaluation.documented import Links, documented
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, Dynamics
 from robot_dynamics_ros.evaluation.evaluator import written
 
@@ -13,25 +13,43 @@ class ConstrainedDynamics(Dynamics):
     Arguments, shapes and errors are those of ``Dynamics``.
     """
 
-    def operational_space_inertia(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.FrameInertia:
-        """Operational-space inertia (J M^-1 J')^-1 of a link's frame. Khatib 1987.
+    def operational_space_inertia(self, q, link: Links, reference_frame=ALIGNED, out=None) -> results.FrameInertia:
+        """Operational-space inertia (J M^-1 J')^-1 of F frames. Khatib 1987.
 
-        Raises SingularError where the link cannot move in all six directions.
+        Raises SingularError where the links cannot move in all directions, six for each, independently of each other.
         """
         name = 'operational_space_inertia'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
-    def consistent_inverse(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
-        """Dynamically consistent inverse M^-1 J' (J M^-1 J')^-1 of J. Raises SingularError."""
+    def operational_space_inertia_inverse(
+        self, q, link: Links, reference_frame=ALIGNED, out=None
+    ) -> results.InverseFrameInertia:
+        """Inverse J M^-1 J' of the operational-space inertia of F frames, which exists also where that is singular.
+
+        Multiplied by wrenches on the frames it is the change of the frames' accelerations. The cost is linear in the
+        number of joints. Rodriguez, Jain & Kreutz-Delgado 1991.
+        """
+        return operational_space.inertia_inverse(self._evaluator, self._load, out, link, reference_frame, q)
+
+    def consistent_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> results.ConsistentInverse:
+        """Dynamically consistent inverse Jbar = M^-1 J' (J M^-1 J')^-1 of J of F frames. Raises SingularError."""
         name = 'consistent_inverse'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
-    def operational_space_bias(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
+    def nullspace_projector(self, q, link: Links, reference_frame=ALIGNED, out=None) -> results.TorqueProjector:
+        """Dynamically consistent projector 1 - J' Jbar' of joint torques, Jbar the ``consistent_inverse`` of F frames.
+
+        Projected torques do not accelerate the frames: J M^-1 (1 - J' Jbar') = 0. Khatib 1987, 1995. Raises
+        SingularError.
+        """
+        return operational_space.nullspace_projector(self._evaluator, self._load, out, link, reference_frame, q)
+
+    def operational_space_bias(self, q, qd, link: Links, reference_frame=ALIGNED, out=None) -> results.FrameWrench:
         """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError."""
         name = 'operational_space_bias'
         return operational_space.evaluate(self._evaluator, name, self._weightless, out, link, reference_frame, q, qd)
 
-    def operational_space_gravity(self, q, link: str, reference_frame=ALIGNED, out=None) -> results.Wrench:
+    def operational_space_gravity(self, q, link: Links, reference_frame=ALIGNED, out=None) -> results.FrameWrench:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError."""
         name = 'operational_space_gravity'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)

@@ -1,7 +1,11 @@
 """Sections Parameters and Returns of methods in numpydoc format; each argument is described once, here."""
 
+from collections.abc import Sequence
 from inspect import cleandoc, signature
 from types import FunctionType
+
+Links = str | Sequence[str]
+"""Name of a link or frame, or names of several."""
 
 ARGUMENTS = {
     'q': ('array_like, (..., nq)', 'Joint positions in rad (prismatic: m).'),
@@ -14,6 +18,11 @@ ARGUMENTS = {
     'end': ('array_like, (..., nq)', 'Joint positions in rad (m).'),
     'out': ('ndarray, optional', 'Writable float64 array of the shape of the result. It is overwritten and returned.'),
     'link': ('str', 'Name of a link or frame, one of ``frame_names``.'),
+    'link or links': (
+        'str or sequence of str',
+        'Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns '
+        'of several frames are in the order of their names.',
+    ),
     'wrenches': (
         'dict or array_like, optional',
         'External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6), or '
@@ -105,7 +114,8 @@ def documented(cls):
 def _completed(method: FunctionType) -> str:
     """Return the docstring of a method with both sections."""
     parameters = [name for name in signature(method).parameters if name not in ('self', 'cls')]
-    sections = [_section('Parameters', *(_parameter(name) for name in parameters))]
+    several = method.__annotations__.get('link') == Links
+    sections = [_section('Parameters', *(_parameter(name, several) for name in parameters))]
     result = method.__annotations__['return']
     shape_and_unit = getattr(result, '__metadata__', None)
     if shape_and_unit:
@@ -121,7 +131,7 @@ def _section(title: str, *entries: str) -> str:
     return '\n'.join((title, '-' * len(title), *entries))
 
 
-def _parameter(name: str) -> str:
-    """Return the lines of a parameter."""
-    kind, meaning = ARGUMENTS[name]
+def _parameter(name: str, several: bool) -> str:
+    """Return the lines of a parameter; ``several`` says whether ``link`` may be the names of several."""
+    kind, meaning = ARGUMENTS['link or links' if several and name == 'link' else name]
     return f'{name} : {kind}\n    {meaning}'

@@ -20,6 +20,7 @@ from robot_dynamics_ros.compiler.algorithms import (
     WRENCHES_AT_POINTS,
     Algorithm,
     algorithm_of_frame,
+    algorithm_of_frames,
     algorithm_with_wrenches,
     generic_name,
     length_of,
@@ -41,8 +42,18 @@ ABOUT_CENTER_OF_MASS = (
     'centroidal_momentum',
     'centroidal_momentum_matrix',
 )
-Key = str | tuple[str, str, str] | tuple[str, str]
-"""Name of an algorithm; of a frame: name, link and reference frame; with wrenches: name and reference frame."""
+BY_INVERSE_INERTIA = (
+    'forward_dynamics',
+    'mass_matrix_inverse',
+    'operational_space_inertia_inverse',
+    'response_to_wrenches',
+)
+"""Beginnings of names of algorithms whose result is not finite for a joint without inertia."""
+Key = str | tuple[str, str, str] | tuple[str, tuple[str, ...], str] | tuple[str, str]
+"""Name of an algorithm; of a frame: name, link and reference frame; with wrenches: name and reference frame.
+
+Of several frames: name, links and reference frame.
+"""
 
 
 class Evaluator:
@@ -173,13 +184,17 @@ class Evaluator:
             code.add(name, algorithm)
         return algorithm, name, generic_name(kernel)
 
-    def _of_reference_frame(self, kernel: str, *more: str) -> tuple[str, Algorithm, str]:
-        """Return name, algorithm and kernel of an algorithm of a link, if given, and of a reference frame."""
+    def _of_reference_frame(self, kernel: str, *more) -> tuple[str, Algorithm, str]:
+        """Return name, algorithm and kernel of an algorithm of links, if any are given, and of a reference frame."""
         *link, reference_frame = more
-        frames = [self.model.frame(it) for it in link]
+        several = bool(link) and isinstance(link[0], tuple)
+        frames = [self.model.frame(it) for it in (link[0] if several else link)]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
         view = validation.REFERENCE_FRAMES.index(reference_frame)
-        if frames:
+        if several:
+            name, algorithm = algorithm_of_frames(kernel, frames, view)
+            kernel += '_of_frames'
+        elif frames:
             name, algorithm = algorithm_of_frame(kernel, frames[0], view)
         else:
             name, algorithm = algorithm_with_wrenches(kernel, view)
@@ -221,7 +236,7 @@ class Evaluator:
             validation.check_finite(argument, np.asarray(vector, float))
         if name in ABOUT_CENTER_OF_MASS and not self.model.arrays.I[1:, 0].any():
             return  # NaN: a robot without mass has no centre of mass
-        if name.startswith('forward_dynamics') or name == 'mass_matrix_inverse':
+        if name.startswith(BY_INVERSE_INERTIA):
             error = self._without_inertia(name, rows[0])
             if error is not None:
                 raise error

@@ -1,24 +1,32 @@
-"""Operational-space dynamics of a link's frame (Khatib 1987).
+"""Operational-space dynamics of the frames of one link or of several (Khatib 1987).
 
-F = inertia dv/dt + bias + gravity, where v = J qd is the velocity of the frame and F the wrench of the joint torques
-tau = J' F.
+F = inertia dv/dt + bias + gravity, where v = J qd is the velocity of the frames and F are the wrenches of the joint
+torques tau = J' F. J, v and F of several frames are stacked in the order of their names.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, SingularError
+from robot_dynamics_ros.evaluation.documented import Links
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 
 LEAST_CONDITION = 1e-12
 """Smallest over largest singular value of J M^-1 J' below which the matrix counts as singular."""
 
 
-def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, reference_frame: str, q, *velocity):
+def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: Links, reference_frame: str, q, *velocity):
     """Return the results (..., shape) of an algorithm of operational space.
 
     Kernels compute no finite result where the condition may be too large; ``exact`` decides there. Raises SingularError
-    naming link and state if the link cannot move in all six directions.
+    naming links and state if they cannot move in all directions.
     """
+    if not isinstance(link, str):
+        links = names_of(link)
+        if len(links) > 1:
+            return of_frames(evaluator, name, load, out, links, reference_frame, q, *velocity)
+        (link,) = links
     try:
         if velocity:
             return evaluator.evaluate((name, link, reference_frame), load, out, q, *velocity)
@@ -28,11 +36,62 @@ def evaluate(evaluator: Evaluator, name: str, load: np.ndarray, out, link: str, 
         return written(out, result)
 
 
-def exact(
-    evaluator: Evaluator, name: str, load: np.ndarray, link: str, reference_frame: str, q, *velocity
+def inertia_inverse(evaluator: Evaluator, load: np.ndarray, out, link: Links, reference_frame: str, q) -> np.ndarray:
+    """Return J M^-1 J' (..., 6 F, 6 F) of F frames."""
+    name, links = 'operational_space_inertia_inverse', names_of(link)
+    if len(links) == 1:
+        return evaluator.evaluate((name, links[0], reference_frame), load, out, q)
+    if fits(evaluator, links):
+        return evaluator.evaluate((name, links, reference_frame), load, out, q)
+    J = jacobian(evaluator, links, reference_frame, q)
+    return written(out, J @ evaluator.evaluate('mass_matrix_inverse', load, None, q) @ np.swapaxes(J, -1, -2))
+
+
+def nullspace_projector(
+    evaluator: Evaluator, load: np.ndarray, out, link: Links, reference_frame: str, q
 ) -> np.ndarray:
-    """Return what ``evaluate`` does, by the singular values of J M^-1 J' (..., 6, 6)."""
-    J = evaluator.evaluate_generic(('jacobian', link, reference_frame), q)
+    """Return 1 - J' Jbar' (..., nv, nv), Jbar the consistent inverse of J. Raises SingularError."""
+    inverse = evaluate(evaluator, 'consistent_inverse', load, None, link, reference_frame, q)
+    J = jacobian(evaluator, names_of(link), reference_frame, q)
+    return written(out, np.eye(evaluator.arrays.nv) - np.swapaxes(inverse @ J, -1, -2))
+
+
+def of_frames(
+    evaluator: Evaluator, name: str, load: np.ndarray, out, links: tuple[str, ...], reference_frame: str, q, *velocity
+) -> np.ndarray:
+    """Return what ``evaluate`` does for several frames."""
+    if name == 'operational_space_inertia':
+        if fits(evaluator, links):
+            try:
+                return evaluator.evaluate((name, links, reference_frame), load, out, q)
+            except ArgumentError:  # ``exact`` has the reason
+                pass
+        return written(out, exact(evaluator, name, load, links, reference_frame, q))
+    inertia = of_frames(evaluator, 'operational_space_inertia', load, None, links, reference_frame, q)
+    inverse = evaluator.evaluate(('response_to_wrenches', links, reference_frame), load, None, q) @ inertia
+    if name == 'consistent_inverse':
+        return written(out, inverse)
+    return written(out, bias(evaluator, load, links, reference_frame, inertia, inverse, q, *velocity))
+
+
+def bias(
+    evaluator: Evaluator, load: np.ndarray, links: tuple[str, ...], reference_frame: str, inertia, inverse, q, *velocity
+) -> np.ndarray:
+    """Return Jbar' h - inertia dJ/dt qd (..., 6 F), h of the gravity in ``load``; qd is zero by default."""
+    zeros = np.zeros(evaluator.arrays.nv)
+    (qd,) = velocity or (zeros,)
+    h = evaluator.evaluate('bias_torque', load, None, q, qd)
+    blocks = [evaluator.evaluate_generic(('link_acceleration', it, reference_frame), q, qd, zeros) for it in links]
+    dJ_qd = np.concatenate(blocks, axis=-1)
+    return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]
+
+
+def exact(
+    evaluator: Evaluator, name: str, load: np.ndarray, link: Links, reference_frame: str, q, *velocity
+) -> np.ndarray:
+    """Return what ``evaluate`` does, by the singular values of J M^-1 J' (..., 6 F, 6 F)."""
+    links = names_of(link)
+    J = jacobian(evaluator, links, reference_frame, q)
     M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.load, None, q)
     # M^-1 J'
     mobility = M_inv @ np.swapaxes(J, -1, -2)
@@ -41,16 +100,32 @@ def exact(
     if singular.any():
         index = [int(k) for k in np.argwhere(singular)[0]]
         where = f'q{index}' if index else 'q'
-        raise SingularError(f'{where}: link {link!r} cannot move in all six directions here')
+        who = f'link {links[0]!r}' if len(links) == 1 else f'links {", ".join(map(repr, links))}'
+        count = 'six' if len(links) == 1 else 6 * len(links)
+        raise SingularError(f'{where}: {who} cannot move in all {count} directions here')
     inertia = np.linalg.inv(J @ mobility)
     if name == 'operational_space_inertia':
         return inertia
     inverse = mobility @ inertia
     if name == 'consistent_inverse':
         return inverse
-    # Jbar' h - inertia dJ/dt qd
-    (qd,) = velocity or (np.zeros(evaluator.arrays.nv),)
-    h = evaluator.evaluate('bias_torque', load, None, q, qd)
-    key = 'link_acceleration', link, reference_frame
-    dJ_qd = evaluator.evaluate_generic(key, q, qd, np.zeros(evaluator.arrays.nv))
-    return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]
+    return bias(evaluator, load, links, reference_frame, inertia, inverse, q, *velocity)
+
+
+def jacobian(evaluator: Evaluator, links: tuple[str, ...], reference_frame: str, q) -> np.ndarray:
+    """Return the Jacobian J (..., 6 F, nv) of F frames."""
+    blocks = [evaluator.evaluate_generic(('jacobian', link, reference_frame), q) for link in links]
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-2)
+
+
+def names_of(link: Links) -> tuple[str, ...]:
+    """Return one name, or several, as a tuple; ArgumentError if there is none."""
+    links = (link,) if isinstance(link, str) or not isinstance(link, Iterable) else tuple(link)
+    if not links:
+        raise ArgumentError('link: expected at least one name, got an empty sequence')
+    return links
+
+
+def fits(evaluator: Evaluator, links: tuple[str, ...]) -> bool:
+    """Return whether the row Y of a workspace is wide enough for the frames: 6 F of its 3 nv columns, or some more."""
+    return 2 * len(links) <= evaluator.arrays.nv

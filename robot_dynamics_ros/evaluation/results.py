@@ -36,8 +36,13 @@ PointJacobian = Annotated[np.ndarray, '(..., 3, nv)', 'm per rad (prismatic: m).
 Momentum = Annotated[np.ndarray, '(..., 6)', 'N m s, N s.']
 MomentumMatrix = Annotated[np.ndarray, '(..., 6, nv)', 'N m s, N s per rad/s (prismatic: m/s).']
 Wrench = Annotated[np.ndarray, '(..., 6)', 'N m, N.']
-FrameInertia = Annotated[np.ndarray, '(..., 6, 6)', 'kg m^2 (angular), kg m (coupling), kg (linear).']
-ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6)', 'rad (prismatic: m) per rad, m.']
+FrameWrench = Annotated[np.ndarray, '(..., 6 F)', 'N m, N of each frame.']
+FrameInertia = Annotated[np.ndarray, '(..., 6 F, 6 F)', 'kg m^2 (angular), kg m (coupling), kg (linear).']
+InverseFrameInertia = Annotated[
+    np.ndarray, '(..., 6 F, 6 F)', '1/(kg m^2) (angular), 1/(kg m) (coupling), 1/kg (linear).'
+]
+ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6 F)', 'rad (prismatic: m) per rad, m.']
+TorqueProjector = Annotated[np.ndarray, '(..., nv, nv)', 'N m (prismatic: N) per N m (prismatic: N).']
 Rows = Annotated[
     np.ndarray, '(..., m)', 'rad for rows of rotations, m for others; per s, s^2. Closures, then couplings.'
 ]

@@ -6,7 +6,8 @@ from inspect import signature
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.generated import generated_module
 
-SHARED = ('model', 'work', 'friction', 'gravity', 'i', 'rotation', 'origin', 'view')
+OF_FRAMES = ('i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'view')
+SHARED = ('model', 'work', 'friction', 'gravity', *OF_FRAMES)
 """Arguments that are the same for all states."""
 
 SOURCE = '''"""{name} over many states."""

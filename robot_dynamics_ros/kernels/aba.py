@@ -1,6 +1,7 @@
 """Articulated-body algorithm: forward dynamics."""
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.articulated_inertias import free_velocity
 from robot_dynamics_ros.kernels.inertia import (
     articulated_times,
     articulated_to_parent,
@@ -9,7 +10,7 @@ from robot_dynamics_ros.kernels.inertia import (
 )
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.motion import link_angular_velocity
-from robot_dynamics_ros.kernels.rotors import rotor_gyration, rotor_momentum
+from robot_dynamics_ros.kernels.rotors import rotor_gyration
 from robot_dynamics_ros.kernels.spatial import (
     cross,
     dot,
@@ -106,20 +107,14 @@ def articulated_bodies(model, work, q, qd, tau, f_ext):
         I_A, p_A, U, c = work.I_A, work.p_A, work.U, work.c
         # one degree of freedom after the other, the outermost first: the d_i x d_i solve by elimination
         for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
-            # U_k = I_A_i S_k,  d_k = S_k' U_k + rotor_k,  u_k = tau_k - S_k' p_A_i
-            articulated_times(I_A, i, model.S, k, U, k)
-            work.d[k] = dot(model.S, k, U, k) + model.rotor[k]
-            d_inv = 1.0 / work.d[k]
+            # U_k = I_A_i S_k + [ spin_k z ; 0 ],  d_k = S_k' I_A_i S_k + rotor_k,  I_a = I_A_i - U_k U_k' / d_k
+            d_inv = free_velocity(model, work, i, k)
+            # u_k = tau_k - S_k' p_A_i
             work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
-            # reaction of the rotor on the parent: U_k += [ spin_k z ; 0 ],  p_A_i += [ spin_k w_p x z qd_k ; 0 ]
-            rotor_momentum(model, i, U, k)
+            # p_A_i += [ spin_k w_p x z qd_k ; 0 ] + U_k u_k / d_k
             rotor_gyration(model, work.w, i, qd[k - 1], p_A)
-            # I_a = I_A_i - U_k U_k' / d_k,  p_A_i += U_k u_k / d_k
             u_d = work.u[k] * d_inv
             for row in range(6):
-                U_d = U[k, row] * d_inv
-                for column in range(row, 6):
-                    I_A[i, row, column] -= U_d * U[k, column]
                 p_A[i, row] += U[k, row] * u_d
         # p_a = p_A_i + I_a c_i
         articulated_times(I_A, i, c, i, work.f, i)

@@ -43,23 +43,21 @@ def wrench_on_link(model, work, F, i, rotation, origin, view):
 
     Reads ``model`` and the rows E and r between base and link. RBDA table 2.3, force vectors.
     """
-    nx, ny, nz, fx, fy, fz = F[0], F[1], F[2], F[3], F[4], F[5]
+    pose = link_in_base(model, work, i)
+    return wrench_in_link(pose, rotation, origin, view, F[0], F[1], F[2], F[3], F[4], F[5])
+
+
+@kernel
+def wrench_in_link(pose, rotation, origin, view, nx, ny, nz, fx, fy, fz):
+    """Return a wrench on a frame as one about the origin of its link in the link's axes: six components (N m, N).
+
+    ``pose`` is that of the link from ``link_in_base``. RBDA table 2.3, force vectors.
+    """
     if view == 2:
         nx, ny, nz = times(rotation, nx, ny, nz)
         fx, fy, fz = times(rotation, fx, fy, fz)
     else:
-        # R' = E_i E_p ... E_1 row by row;  p = r_1 + E_1' (r_2 + E_2' (...))
-        xx, xy, xz, yx, yy, yz, zx, zy, zz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
-        px, py, pz = 0.0, 0.0, 0.0
-        j = i
-        while j > 0:
-            xx, xy, xz = rotate_back(work.E, j, xx, xy, xz)
-            yx, yy, yz = rotate_back(work.E, j, yx, yy, yz)
-            zx, zy, zz = rotate_back(work.E, j, zx, zy, zz)
-            if view == 0:
-                px, py, pz = rotate_back(work.E, j, px, py, pz)
-                px, py, pz = px + work.r[j, 0], py + work.r[j, 1], pz + work.r[j, 2]
-            j = model.parent[j]
+        xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = pose
         if view == 0:
             # n - p x f
             pf_x, pf_y, pf_z = cross(px, py, pz, fx, fy, fz)
@@ -72,6 +70,26 @@ def wrench_on_link(model, work, F, i, rotation, origin, view):
         of_x, of_y, of_z = cross(origin[0], origin[1], origin[2], fx, fy, fz)
         nx, ny, nz = nx + of_x, ny + of_y, nz + of_z
     return nx, ny, nz, fx, fy, fz
+
+
+@kernel
+def link_in_base(model, work, i):
+    """Return R' of link ``i`` row by row, base to link coordinates, and its origin p (m) in the base frame: 12 numbers.
+
+    Reads ``model`` and the rows E and r between base and link. RBDA eq. 2.28, composed from tip to base.
+    """
+    # R' = E_i E_p ... E_1 row by row;  p = r_1 + E_1' (r_2 + E_2' (...))
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+    px, py, pz = 0.0, 0.0, 0.0
+    j = i
+    while j > 0:
+        xx, xy, xz = rotate_back(work.E, j, xx, xy, xz)
+        yx, yy, yz = rotate_back(work.E, j, yx, yy, yz)
+        zx, zy, zz = rotate_back(work.E, j, zx, zy, zz)
+        px, py, pz = rotate_back(work.E, j, px, py, pz)
+        px, py, pz = px + work.r[j, 0], py + work.r[j, 1], pz + work.r[j, 2]
+        j = model.parent[j]
+    return xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz
 
 
 @kernel

@@ -1,9 +1,7 @@
 """Inverse of the joint-space mass matrix, by articulated-body inertias."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.inertia import articulated_times, articulated_to_parent, rigid_to_articulated
-from robot_dynamics_ros.kernels.joints import joint_transform
-from robot_dynamics_ros.kernels.rotors import rotor_momentum
+from robot_dynamics_ros.kernels.articulated_inertias import articulated_inertias
 from robot_dynamics_ros.kernels.spatial import dot, force_on_parent
 
 
@@ -20,6 +18,9 @@ def mass_matrix_inverse(model, work, q, M_inv):
     """
     L, d = work.M, work.d
     articulated_inertias(model, work, q)
+    # d = 1 / D
+    for k in range(1, M_inv.shape[0] + 1):
+        d[k] = 1.0 / d[k]
     for i in range(1, model.parent.shape[0]):
         for k in range(model.first[i], model.first[i + 1]):
             row_of_unit_torque(model, work, i, k, L)
@@ -40,7 +41,7 @@ def row_of_unit_torque(model, work, i, k, L):
     """Write L (nv, nv) from column 1 to k of row ``k``: u = tau - S' p_A for a unit torque at ``k``.
 
     ``k`` is a velocity of joint ``i``. Writes the rows p_A of ``work`` from link ``i`` to the base. Reads ``model`` and
-    the rows that ``articulated_inertias`` writes. RBDA table 7.1, second pass.
+    the rows that ``articulated_inertias`` writes, d inverted. RBDA table 7.1, second pass.
     """
     for m in range(1, k):
         L[k - 1, m - 1] = 0.0
@@ -61,35 +62,3 @@ def row_of_unit_torque(model, work, i, k, L):
         for row in range(6):
             work.p_A[j, row] += work.U[m, row] * u_d
         m = model.before[m]
-
-
-@kernel
-def articulated_inertias(model, work, q):
-    """Write the rows E r I_A U d of ``work`` at q (nq, rad or m); of ``d`` the inverse, 1 / (S' U + rotor).
-
-    Reads ``model``. Row 0 of I_A is the inertia of the whole robot, its joints free. RBDA table 7.1, second pass.
-    """
-    n = model.parent.shape[0] - 1
-    for row in range(6):
-        for column in range(6):
-            work.I_A[0, row, column] = 0.0
-    for i in range(1, n + 1):
-        joint_transform(model, q, i, work.E, work.r)
-        # I_A_i = I_i
-        rigid_to_articulated(model.I, i, work.I_A)
-
-    for i in range(n, 0, -1):
-        I_A, U = work.I_A, work.U
-        # one degree of freedom after the other, the outermost first, as in ``aba``
-        for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
-            # U_k = I_A_i S_k,  1 / d_k = 1 / (S_k' U_k + rotor_k),  I_a = I_A_i - U_k U_k' / d_k
-            articulated_times(I_A, i, model.S, k, U, k)
-            work.d[k] = 1.0 / (dot(model.S, k, U, k) + model.rotor[k])
-            # reaction of the rotor on the parent: U_k += [ spin_k z ; 0 ]
-            rotor_momentum(model, i, U, k)
-            for row in range(6):
-                U_d = U[k, row] * work.d[k]
-                for column in range(row, 6):
-                    I_A[i, row, column] -= U_d * U[k, column]
-        # I_A_p += X_i' I_a X_i
-        articulated_to_parent(work.E, work.r, I_A, i, model.parent[i])

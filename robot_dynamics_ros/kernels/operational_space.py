@@ -28,6 +28,19 @@ def operational_space_inertia(model, work, q, i, rotation, origin, view, inertia
 
 
 @kernel
+def operational_space_inertia_inverse(model, work, q, i, rotation, origin, view, A):
+    """Write A (6, 6; per kg m^2, kg m, kg) = J M^-1 J' of a frame at q (nq, rad or m), rotors included.
+
+    Writes all of ``A`` and the rows E r f I_c d M T J K A of ``work``. Reads ``model``. RBDA section 6.5.
+    """
+    frame_mobility(model, work, q, i, rotation, origin, view)
+    for row in range(6):
+        for column in range(row + 1):
+            A[row, column] = work.A[row, column]
+            A[column, row] = work.A[row, column]
+
+
+@kernel
 def consistent_inverse(model, work, q, i, rotation, origin, view, inverse):
     """Write inverse (nv, 6; rad or m per rad, m) = M^-1 J' (J M^-1 J')^-1 of a frame at q (nq, rad or m).
 
@@ -90,7 +103,7 @@ def frame_mobility(model, work, q, i, rotation, origin, view):
     A, K, L = work.A, work.K, work.M
     crba(model, work, q, L)
     ltdl(model, L, work.d)
-    # E and r are those of ``crba``
+    # E and r are those of ``crba``; J as forces that pass the links beside those of M needs 1.9 times its products
     composed_poses(model, work, i)
     jacobian_of_poses(model, work, i, rotation, origin, view, work.J)
     for row in range(6):
@@ -117,37 +130,43 @@ def frame_mobility(model, work, q, i, rotation, origin, view):
 
 @kernel
 def invert(A, A_inv):
-    """Write A_inv (6, 6) = A^-1 of a symmetric matrix (6, 6) of which only the lower triangle is read.
+    """Write A_inv (m, m) = A^-1 of a symmetric matrix (m, m) of which only the lower triangle is read.
 
-    Writes ``A_inv`` and ``A``: its lower triangle becomes the inverse of the Cholesky factor. Results are not finite if
-    A is not positive definite or if tr(A) tr(A^-1), an upper bound of its condition, is above 1e12.
-    Golub & Van Loan 2013, algorithm 4.2.1.
+    Writes ``A_inv``, which may be ``A``, and ``A``: its lower triangle becomes the inverse of the Cholesky factor.
+    Results are not finite if A is not positive definite or if tr(A) tr(A^-1), an upper bound of its condition, is above
+    1e12. Golub & Van Loan 2013, algorithm 4.2.1.
     """
-    trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
+    m = A.shape[0]
+    trace = A[0, 0]
+    for k in range(1, m):
+        trace += A[k, k]
     # A = L L', 1 / L_kk on the diagonal
-    for k in range(6):
-        for m in range(k):
-            A[k, k] -= A[k, m] * A[k, m]
+    for k in range(m):
+        for j in range(k):
+            A[k, k] -= A[k, j] * A[k, j]
         A[k, k] = 1.0 / np.sqrt(A[k, k])
-        for row in range(k + 1, 6):
-            for m in range(k):
-                A[row, k] -= A[row, m] * A[k, m]
+        for row in range(k + 1, m):
+            for j in range(k):
+                A[row, k] -= A[row, j] * A[k, j]
             A[row, k] *= A[k, k]
     # L^-1, column by column
-    for k in range(6):
-        for row in range(k + 1, 6):
+    for k in range(m):
+        for row in range(k + 1, m):
             A[row, k] *= A[k, k]
-            for m in range(k + 1, row):
-                A[row, k] += A[row, m] * A[m, k]
+            for j in range(k + 1, row):
+                A[row, k] += A[row, j] * A[j, k]
             A[row, k] = -(A[row, row] * A[row, k])
-    # A^-1 = L'^-1 L^-1
-    for row in range(6):
+    # A^-1 = L'^-1 L^-1: a row of it needs no row of L^-1 before its own
+    for row in range(m):
         for column in range(row + 1):
-            A_inv[row, column] = 0.0
-            for k in range(row, 6):
-                A_inv[row, column] += A[k, row] * A[k, column]
-            A_inv[column, row] = A_inv[row, column]
+            x = A[row, row] * A[row, column]
+            for k in range(row + 1, m):
+                x += A[k, row] * A[k, column]
+            A_inv[row, column] = x
+            A_inv[column, row] = x
     # 0 if tr(A) tr(A^-1) < 1e12, else NaN
-    trace *= A_inv[0, 0] + A_inv[1, 1] + A_inv[2, 2] + A_inv[3, 3] + A_inv[4, 4] + A_inv[5, 5]
-    margin = np.sqrt(1e12 - trace)
+    trace_of_inverse = A_inv[0, 0]
+    for k in range(1, m):
+        trace_of_inverse += A_inv[k, k]
+    margin = np.sqrt(1e12 - trace * trace_of_inverse)
     A_inv[0, 0] += margin - margin

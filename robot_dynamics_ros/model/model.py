@@ -76,6 +76,14 @@ class ModelArrays(NamedTuple):
         return len(self.S) - 1
 
     @property
+    def depth(self) -> int:
+        """Largest number of velocities between the base and a link."""
+        depth = [0]
+        for before in self.before[1:]:
+            depth.append(depth[before] + 1)
+        return max(depth)
+
+    @property
     def quaternions(self) -> tuple[int, ...]:
         """Index in q of the first number of each quaternion."""
         return tuple(int(place) for place in self.quaternion if place >= 0)

@@ -30,9 +30,11 @@ from robot_dynamics_ros.evaluation import external_forces
 
 OPERATIONAL = (  # not of every robot: test_operational_space.py
     'consistent_inverse',
+    'nullspace_projector',
     'operational_space_bias',
     'operational_space_gravity',
     'operational_space_inertia',
+    'operational_space_inertia_inverse',
 )
 
 OF_LOOPS = (  # test_closed_loops.py

@@ -27,7 +27,8 @@ PLAIN_CALLS = {'range', 'min', 'max'}
 DECORATORS = ('kernel', 'entry')
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
-LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'view'}  # as arguments of kernels; how a frame is seen is a number too
+# as arguments of kernels; how a frame is seen, and places in matrices, are numbers too
+LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'view', 'row', 'column'}
 OF_THE_TREE = {'joints_to_link', 'link_before'}  # kernels that return an integer of the model
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 

@@ -23,6 +23,7 @@ from robot_dynamics_ros.kernels import (
     friction,
     kinematics,
     mass_matrix_inverse,
+    mobility,
     operational_space,
     poses,
     regressor,
@@ -71,11 +72,20 @@ def calls():
             with_wrenches.forward_derivatives_with_wrenches, [(q,), (qd,), (tau,)], 1, (3, n, n)
         ),
     }  # fmt: skip
+    frames = [np.array([11, 4]), np.stack([TURN, TURN.T]), np.stack([POINT, -POINT]), 2]
     frame, none, os = [11, TURN, POINT, 1], np.zeros((len(q), n)), operational_space
     of_a_frame = {
         'operational_space_inertia': (os.operational_space_inertia, [(q,), *frame], (6, 6)),
         'consistent_inverse': (os.consistent_inverse, [(q,), *frame], (n, 6)),
         'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, f_ext[:1], *frame], (6,)),
+        'operational_space_inertia_inverse': (os.operational_space_inertia_inverse, [(q,), *frame], (6, 6)),
+        'mobility': (mobility.mobility, [(q,), *frame], (6, 6)),
+        'inertia_by_propagation': (mobility.inertia_by_propagation, [(q,), *frame], (6, 6)),
+        'consistent_inverse_by_propagation': (mobility.consistent_inverse_by_propagation, [(q,), *frame], (n, 6)),
+        'bias_by_propagation': (mobility.bias_by_propagation, [(q,), (qd,), (none,), gravity, f_ext[:1], *frame], (6,)),
+        'mobility_of_frames': (mobility.mobility_of_frames, [(q,), *frames], (12, 12)),
+        'inertia_of_frames': (mobility.inertia_of_frames, [(q,), *(each[:1] for each in frames[:-1]), 0], (6, 6)),
+        'response_to_wrenches': (mobility.response_to_wrenches, [(q,), *frames], (n, 12)),
     }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {

@@ -8,6 +8,8 @@ from robot_dynamics_ros.compiler.algorithms import (
     ALGORITHMS,
     LOAD_SIZE,
     OF_A_FRAME,
+    OF_FRAMES,
+    OF_WRENCHES,
     OPERATIONAL_SPACE,
     WITH_WRENCH,
     WITH_WRENCHES,
@@ -44,6 +46,8 @@ def loop_of(kernel):
         assert all(array.flags.c_contiguous and array.dtype == float for array in (*vectors, f_ext, result))
         work = work._replace(f_0=f_ext[0], **({'rest': np.zeros(model.nv)} if zeros else {}))
         algorithm = algorithm._replace(frame=frame)
+        if OF_WRENCHES in algorithm.shape:
+            algorithm = algorithm._replace(shape=result.shape[1:])
         context = context_of(algorithm, model, work)
         addresses = np.array([vector.ctypes.data for vector in vectors])
         code = code_of_kernel(name, algorithm, model)
@@ -56,8 +60,11 @@ def loop_of(kernel):
 def _algorithms() -> dict:
     """Return name and algorithm of each kernel, with that kernel for robots of any size."""
     algorithms = {}
-    for name, algorithm in {**ALGORITHMS, **OF_A_FRAME, **OPERATIONAL_SPACE, **WITH_WRENCH, **WITH_WRENCHES}.items():
-        for kernel in filter(None, (algorithm.kernel, algorithm.articulated)):
+    of_frames = {f'{name}_of_frames': algorithm for name, algorithm in OF_FRAMES.items()}
+    others = {**OF_A_FRAME, **OPERATIONAL_SPACE, **of_frames, **WITH_WRENCH, **WITH_WRENCHES}
+    for name, algorithm in {**ALGORITHMS, **others}.items():
+        for kernel in filter(None, (algorithm.kernel, algorithm.articulated, algorithm.of_deep)):
             # the first one of a kernel has the fewest zeros
-            algorithms.setdefault(kernel.__name__, (name, algorithm._replace(kernel=kernel, articulated=None)))
+            alone = algorithm._replace(kernel=kernel, articulated=None, of_deep=None)
+            algorithms.setdefault(kernel.__name__, (name, alone))
     return algorithms
