@@ -1,6 +1,7 @@
 """A delta robot: three motors hold its platform, then move it on a circle; six rods with ball joints close the loops.
 
-The rods may spin about their own axes, so 27 velocities less 18 rows leave 9: x, y and z of the platform, and six spins.
+The rods may spin about their own axes: 27 velocities less 18 rows leave 9, namely x, y and z of the platform and six
+spins.
 """
 
 import sys
@@ -15,7 +16,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.simulation import simulate
 
 matplotlib.use('Agg')
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 FILE = Path(__file__).parent / 'mechanisms' / 'delta.xml'
 PICTURE = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / 'delta.png'

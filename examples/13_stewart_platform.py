@@ -12,7 +12,7 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.simulation import simulate
 
 matplotlib.use('Agg')
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 FILE = Path(__file__).parent / 'mechanisms' / 'stewart.xml'
 PICTURE = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / 'stewart.png'
@@ -48,7 +48,8 @@ def torque(t, q, qd):
 
 motion = simulate(loaded, q0, rest, torque, duration=2.0, step=2e-3)
 height = motion.q[:, -5]
-print(f'lifted by {height[-1] - height[0]:.3f} m; loops closed within 1e-12 m: {np.abs(loaded.loop_errors(motion.q)).max() < 1e-12}')
+closed = np.abs(loaded.loop_errors(motion.q)).max() < 1e-12
+print(f'lifted by {height[-1] - height[0]:.3f} m; loops closed within 1e-12 m: {closed}')
 forces = np.array([torque(t, q, qd)[slides] for t, q, qd in zip(motion.t, motion.q, motion.qd, strict=True)])
 figure, axes = pyplot.subplots()
 axes.plot(motion.t, forces, label=MOTORS)

@@ -1,4 +1,4 @@
-"""Accelerations of a mechanism at rest from what MuJoCo computes: its mass matrix, its forces, its constraint Jacobian."""
+"""Accelerations of a mechanism at rest from what MuJoCo computes: mass matrix, forces and constraint Jacobian."""
 
 from pathlib import Path
 
