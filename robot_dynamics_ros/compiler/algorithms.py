@@ -132,10 +132,21 @@ class Algorithm(NamedTuple):
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     articulated: Callable | None = None
     """Another kernel for robots where ``articulated_bodies_pay``."""
+    of_tree: bool = False
+    """Whether closed loops change the result but not what the kernel computes."""
     with_loops: Callable | None = None
     """Another kernel for robots with closed loops."""
     of_deep: Callable | None = None
     """Another kernel for robots of more than ``MOST_VELOCITIES_IN_A_ROW`` velocities between the base and a link."""
+
+    def ignores_loops(self, arrays: ModelArrays) -> bool:
+        """Return whether the result would be wrong for a robot, since it has closed loops."""
+        return self.of_tree and arrays.rows > 0 and self.with_loops is None
+
+    @property
+    def of_loops(self) -> bool:
+        """Whether there is nothing to compute without closed loops."""
+        return 'rows' in self.shape or bool({CHANGE, CLOSING_TORQUES}.intersection(self.inputs))
 
     @property
     def of_frames(self) -> bool:
@@ -177,11 +188,11 @@ VECTOR, MATRIX, MATRICES, ROWS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('rows'
 METHODS = {
     'articulated': (
         Algorithm(aba, FORWARD, VECTOR, FORCES, with_loops=loop_forward),
-        Algorithm(aba_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+        Algorithm(aba_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES, of_tree=True),
     ),
     'mass_matrix': (
-        Algorithm(crba_forward, FORWARD, VECTOR, FORCES),
-        Algorithm(crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES),
+        Algorithm(crba_forward, FORWARD, VECTOR, FORCES, of_tree=True),
+        Algorithm(crba_forward_on_moving_base, FORWARD + BASE_MOTION, VECTOR, FORCES, of_tree=True),
     ),
 }
 """Methods of forward dynamics: algorithms for a base at rest and for a moving base."""
@@ -203,7 +214,7 @@ ALGORITHMS = {
     'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters'), ('gravity',)),
     'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES, FORCES),
-    'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, FORCES),
+    'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, FORCES, of_tree=True),
     'inverse_dynamics_on_moving_base': Algorithm(rnea_on_moving_base, MOTION + BASE_MOTION, VECTOR, FORCES),
     'forward_dynamics_on_moving_base': FORWARD_DYNAMICS_ON_MOVING_BASE,
     'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), (), bodies=True),

@@ -143,7 +143,7 @@ def source(export: Export) -> str:
         comment(
             export.mark,
             '',
-            f'C99; needs fma of math.h. Compile with -ffp-contract=off for the bits of robot_dynamics_ros. See '
+            f'C99, with fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of robot_dynamics_ros; see '
             f'{export.title}.h for units and licence.',
             '',
             LICENCE,

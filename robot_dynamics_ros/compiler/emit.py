@@ -14,6 +14,7 @@ WRITTEN = {
     '*': '{} * {}',
     '/': '{} / {}',
     'neg': '-{}',
+    'sqrt': 'sqrt({})',
     'fma': 'fma({}, {}, {})',
     'fnma': 'fma(-{}, {}, {})',
 }
@@ -103,6 +104,8 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             '',
             f'{count(results)}.',
             '"""',
+            '',
+            'from math import sqrt',
             '',
             'from robot_dynamics_ros.jit.fused import fma',
             'from robot_dynamics_ros.kernels.sincos import sincos',

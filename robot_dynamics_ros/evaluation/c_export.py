@@ -8,9 +8,10 @@ from robot_dynamics_ros.compiler import c_source
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, OF_A_FRAME, Algorithm, algorithm_of_frame
 from robot_dynamics_ros.compiler.c_text import identifier, numbered
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.constrained_dynamics import ConstrainedDynamics
 from robot_dynamics_ros.evaluation.documented import ARGUMENTS
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX, Dynamics
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, check_loops
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
 
@@ -19,9 +20,12 @@ PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 
 WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
     'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
+    'loop_multipliers': ('Forces lambda of the rows of the loops, one choice where rows depend.', 'N m or N.'),
+    'loop_step': ("Step M^-1 J' (J M^-1 J')^-1 change of positions or velocities.", 'rad (prismatic: m); also per s.'),
+    'spring_torque': ('Joint torques of springs and dampers in closing joints.', 'N m (prismatic: N).'),
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
-"""Description and unit of the quantities that have no method of their own in ``Dynamics``."""
+"""Description and unit of the quantities that have no method of their own in ``ConstrainedDynamics``."""
 Key = str | tuple[str, str, str]
 """A program as the key of the evaluator."""
 Program = str | tuple[str, str] | tuple[str, str, str]
@@ -97,6 +101,9 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -
         algorithm = ALGORITHMS[key] if isinstance(key, str) else _of_frame(evaluator, *key)
         if key in functions:
             raise ArgumentError(f'programs: {program!r:.80} occurs twice')
+        check_loops(evaluator.model, str(program), algorithm)
+        if algorithm.of_loops and not evaluator.arrays.rows:
+            raise ModelError(f'{program}: {evaluator.model.name} has no closed loops')
         own = numbered(_identifier(prefix, key), {function.name for function in functions.values()})
         arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
         functions[key] = c_source.Function(own, algorithm, arrays, _paragraphs(key, algorithm))
@@ -141,7 +148,7 @@ def _paragraphs(key: Key, algorithm: Algorithm) -> tuple[str, ...]:
     if name in WITHOUT_METHOD:
         computed, unit = WITHOUT_METHOD[name]
     else:
-        method = getattr(Dynamics, name)
+        method = getattr(ConstrainedDynamics, name)
         computed = (method.__doc__ or '').partition('\n')[0].replace('``', '')  # none with python -OO
         _, unit = method.__annotations__['return'].__metadata__
     if not isinstance(key, str):

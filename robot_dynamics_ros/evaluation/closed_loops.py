@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError, LoopError, ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import integrate
 
@@ -28,12 +28,6 @@ class ClosedState(NamedTuple):
 
     q: np.ndarray  # (..., nq) rad, m
     qd: np.ndarray | None  # (..., nv) rad/s, m/s; None where no velocities were given
-
-
-def check_tree(evaluator: Evaluator, name: str) -> None:
-    """Raise ModelError for a robot with closed loops, which a quantity cannot take into account."""
-    if evaluator.arrays.rows:
-        raise ModelError(f'{name}: not available for {evaluator.model.name}, which has closed loops')
 
 
 def mobility(evaluator: Evaluator, q) -> np.ndarray:

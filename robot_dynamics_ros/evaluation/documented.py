@@ -52,6 +52,10 @@ ARGUMENTS = {
         'float',
         'Threshold relative to the largest value, without unit, below which a vector counts as linearly dependent.',
     ),
+    'change': (
+        'array_like, (..., m)',
+        'Change of the errors of the rows of the loops, in rad or m; or of their rates.',
+    ),
     'torques': ('mapping', 'Torque in N m, (...), by the name of a closure.'),
     'actuated': (
         'list of str, optional',

@@ -54,7 +54,6 @@ class Dynamics:
         self._evaluate = self._evaluator.evaluate
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
-        self._has_loops = model.arrays.rows > 0
         self._qd_is_derivative_of_q = not set(WITHOUT_CORIOLIS_MATRIX).intersection(model.joint_kinds)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
@@ -113,13 +112,10 @@ class Dynamics:
         name = 'forward_dynamics'
         if method is not None:
             name = f'forward_dynamics_by_{validation.choice("method", method, [*METHODS])}'
-            if method != 'articulated':
-                closed_loops.check_tree(self._evaluator, f'forward dynamics by the method {method!r}')
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, tau)
             return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
-        closed_loops.check_tree(self._evaluator, 'forward dynamics on a moving base')
         base = base_velocity, base_acceleration
         return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, tau)
 
@@ -239,8 +235,6 @@ class Dynamics:
         Carpentier & Mansard 2018. Wrenches are constant in their reference frame. Raises ModelError for a joint without
         inertia.
         """
-        if self._has_loops:
-            closed_loops.check_tree(self._evaluator, 'forward dynamics derivatives')
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._load, out, q, qd, tau)
         name = 'forward_dynamics_derivatives'

@@ -174,11 +174,13 @@ class Evaluator:
         An algorithm by a method, of a frame or with wrenches is added to specialised code.
         """
         if isinstance(key, str) and key not in BY_METHOD:
+            check_loops(self.model, key, ALGORITHMS[key])
             return ALGORITHMS[key], key, key
         if isinstance(key, str):
             name, algorithm, kernel = key, BY_METHOD[key], key
         else:
             name, algorithm, kernel = self._of_reference_frame(*key)
+        check_loops(self.model, name, algorithm)
         code = self._own_code(algorithm)
         if code is not None:
             code.add(name, algorithm)
@@ -249,6 +251,12 @@ class Evaluator:
             return None
         what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
         return ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
+
+
+def check_loops(model: Model, name: str, algorithm: Algorithm) -> None:
+    """Raise ModelError for a robot with closed loops, where the algorithm would give the result of its tree."""
+    if algorithm.ignores_loops(model.arrays):
+        raise ModelError(f'{name}: not available for {model.name}, which has closed loops')
 
 
 class Prepared(NamedTuple):

@@ -284,12 +284,12 @@ def test_joints_of_several_coordinates_are_not_coupled():
 def test_what_takes_no_loops_into_account_is_refused():
     zero = np.zeros(3)
     with pytest.raises(
-        ModelError, match='forward dynamics on a moving base: not available for four_bar, which has closed loops'
+        ModelError, match='forward_dynamics_on_moving_base: not available for four_bar, which has closed loops'
     ):
         ROBOT.forward_dynamics(zero, zero, zero, base_velocity=np.zeros(6))
-    with pytest.raises(ModelError, match='forward dynamics derivatives: not available'):
+    with pytest.raises(ModelError, match='forward_dynamics_derivatives: not available'):
         ROBOT.forward_dynamics_derivatives(zero, zero, zero)
-    with pytest.raises(ModelError, match="forward dynamics by the method 'mass_matrix': not available"):
+    with pytest.raises(ModelError, match='forward_dynamics_by_mass_matrix: not available'):
         ROBOT.forward_dynamics(zero, zero, zero, method='mass_matrix')
     q, qd = states(ROBOT)
     assert np.array_equal(

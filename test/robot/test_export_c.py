@@ -15,14 +15,15 @@ from support.small_robots import general
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.model import Model
 
 STRICT = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
 OPTIMISED = ('-O2', '-ffp-contract=off')
 SANITIZED = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
-SPECIALISED = [name for name in ALGORITHMS if hasattr(Robot, name)]
+SPECIALISED = [name for name, algorithm in ALGORITHMS.items() if hasattr(Robot, name) and not algorithm.of_loops]
 OF_A_LINK = [
     ('link_pose', 'ee_link'),
     ('link_velocity', 'ee_link', 'world'),
@@ -113,7 +114,8 @@ def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
     }
     which = made[case]() if case in made else general(case, turned=True)
     which = which.with_gravity((1.0, 2.0, -9.0)).with_binding('generic')
-    names = [name for name in ALGORITHMS if name not in ('link_poses', 'coriolis_matrix')]
+    left_out = 'link_poses', 'coriolis_matrix'
+    names = [name for name, algorithm in ALGORITHMS.items() if not algorithm.of_loops and name not in left_out]
     if not {'planar', 'spherical', 'free'}.intersection(which._model.joint_kinds):
         names.append('coriolis_matrix')
     _, source, _ = which.export_c(tmp_path, names)
@@ -128,6 +130,33 @@ def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
             function = getattr(exported, f'{source.stem.removesuffix("_dynamics")}_{name}')
             finite, result = called(function, vectors, which.load, expected.shape)
             assert finite and (result == expected).all(), name
+
+
+@compilers
+def test_a_robot_with_closed_loops(compiler, tmp_path):
+    """A closing hinge with a spring, and a coupling: forward dynamics and all quantities of loops."""
+    hinge = LoopClosure('hinge', None, link_b='wrist3_Link', kind='revolute', stiffness=2.0, damping=0.1, rest=0.3)
+    which = aubo_i5().with_loops([hinge, Coupling('shoulder_joint', 'upperArm_joint', (0.1, 0.5, 0.2))])
+    names = [name for name, algorithm in ALGORITHMS.items() if algorithm.of_loops or name == 'forward_dynamics']
+    assert len(names) > 7
+    _, source, _ = which.export_c(tmp_path, names)
+    exported, random = library(compiler, tmp_path, source), np.random.default_rng(4)
+    for name in names:
+        algorithm, arrays = ALGORITHMS[name], which.model.arrays
+        for _ in range(5):
+            vectors = [random.normal(size=length) for length in algorithm.lengths(arrays)]
+            expected = which._evaluator.evaluate(name, which.load, None, *vectors)
+            function = getattr(exported, f'aubo_i5_{name}')
+            finite, result = called(function, vectors, which.load, expected.shape)
+            assert finite and result.tobytes() == expected.tobytes(), name
+
+
+def test_loops_are_exported_where_there_are_some_and_never_left_out(tmp_path):
+    with pytest.raises(ModelError, match=r'^loop_errors: aubo_i5 has no closed loops$'):
+        aubo_i5().export_c(tmp_path, ['loop_errors'])
+    looped = aubo_i5().with_loops([LoopClosure('hinge', None, link_b='wrist3_Link')])
+    with pytest.raises(ModelError, match=r'^forward_dynamics_derivatives: not available for aubo_i5, which has closed'):
+        looped.export_c(tmp_path, ['forward_dynamics_derivatives'])
 
 
 @compilers
