@@ -124,7 +124,8 @@ def _arrays(model: Model, loops: Loops) -> ModelArrays:
         polynomial=polynomial,
         sprung=np.array(sprung, np.int64),
         spring=np.array(spring, float).reshape(-1, 3),
-        loop_gain=np.array([loops.gain]),
+        # as in a model that never had loops
+        loop_gain=np.array([loops.gain if closures or couplings else 0.0]),
     )
 
 

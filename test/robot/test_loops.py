@@ -82,3 +82,10 @@ def test_a_robot_shows_the_number_of_its_loops():
     assert 'loop' not in repr(tree)
     assert 'z_turn, m_slide, a_wag; 1 closed loop; gravity' in repr(tree.with_loops(LOOPS[:1]))
     assert 'z_turn, m_slide, a_wag; 2 closed loops; gravity' in repr(tree.with_loops(LOOPS))
+
+
+def test_a_robot_whose_loops_were_opened_is_the_one_before():
+    tree = Robot.from_urdf(TREE)
+    opened = tree.with_loops(LOOPS, gain=7.0).with_loops([], gain=7.0)
+    assert opened.digest == tree.digest != tree.with_loops(LOOPS).digest
+    assert not opened.loops.all and opened.model.arrays.rows == 0
