@@ -122,10 +122,12 @@ def test_names_kinds_and_links():
     text = with_equality(
         '<connect name="pin" body1="tool" anchor="0.4 0.2 0.1"/>',
         '<weld site1="eye" site2="tip"/>',
+        EQUALITIES['weld without torque'],
         '<joint joint1="bend" joint2="turn"/>',
     )
-    loops = Robot.from_mjcf(text).model.loops
-    (pin, weld), (coupling,) = loops.closures, loops.couplings
+    loops = Robot.from_mjcf(text).loops
+    (pin, weld, loose), (coupling,) = loops.closures, loops.couplings
+    assert (loose.kind, loose.link_a, loose.link_b) == ('point', 'hand', 'box')
     assert (pin.name, pin.kind, pin.link_a, pin.link_b) == ('pin', 'point', 'tool', 'world')
     assert (weld.name, weld.kind, weld.link_a, weld.link_b) == ('equality_1', 'weld', 'arm', 'tool')
     assert weld.pose_a[:3, 3].tolist() == [0.4, 0.1, 0.2]
