@@ -7,7 +7,7 @@ from support import random_trees as trees
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros import LoopClosure, Payload, Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree
 from robot_dynamics_ros.model.model import Model
@@ -55,5 +55,8 @@ def test_what_no_formulation_represents_is_refused_by_name():
     spinning = replace(ARM.model.joints[0], spin=0.1)
     with pytest.raises(ModelError, match="joint 'shoulder_joint' has a rotor spin"):
         KinematicTree.of(Robot(Model.of('spin', 'base_link', [spinning])), 'operators')
+    looped = ARM.with_loops([LoopClosure('grasp', None, link_b='wrist3_Link')])
+    with pytest.raises(ModelError, match="test: a tree of joints is expected, and 'aubo_i5' has closed loops"):
+        KinematicTree.of(looped, 'test')
     with pytest.raises(ModelError, match='no joint that moves'):
         KinematicTree.of(Robot(Model.of('still', 'base', [])), 'stacked')
