@@ -12,6 +12,8 @@ from robot_dynamics_ros.model.configuration import integrate
 
 RANK = 1e-8
 """Smallest over largest singular value of the Jacobian above which a direction counts, as in ``loop_solution``."""
+WITHOUT_EFFECT = 1e-12
+"""Length of a row of the Jacobian over the longest one, below which it is rounding: axes in space are not exact."""
 CLOSED = 1e-13
 """m, rad. Newton's method doubles the number of right digits: below this nothing more is gained."""
 OPEN = 1e-9
@@ -133,9 +135,10 @@ def _null_space(J: np.ndarray) -> np.ndarray:
 
 
 def _scaled(J: np.ndarray) -> np.ndarray:
-    """Return J (..., m, nv) with rows of length 1; rows without effect are zero."""
+    """Return J (..., m, nv) with rows of length 1; rows without effect, which are zero or rounding, are zero."""
     length = np.linalg.norm(J, axis=-1, keepdims=True)
-    return np.divide(J, length, out=np.zeros_like(J), where=length > 0.0)
+    longest = length.max(-2, initial=0.0, keepdims=True)
+    return np.divide(J, length, out=np.zeros_like(J), where=length > WITHOUT_EFFECT * longest)
 
 
 def _check_closed(evaluator: Evaluator, errors: np.ndarray) -> None:

@@ -67,8 +67,9 @@ def loop_jacobian_of_poses(model, work, q, J):
 def propagate_rows(model, work, q, K):
     """Write K (nv, m) with J M^-1 J' = K' D^-1 K, at q (nq, rad or m): the forces of the rows, through free joints.
 
-    Writes all of ``K``; reads ``model`` and the rows E r U d T R_A p_B e_AB z_B of ``work``. See ``propagate_force``:
-    Rodriguez, Jain & Kreutz-Delgado 1991, section 5; for Featherstone & Orin 2000, eq. 21.
+    Writes all of ``K``, and V_norm, see ``square_of_effect``; reads ``model`` and the rows E r U d T R_A p_B e_AB z_B
+    of ``work``. See ``propagate_force``: Rodriguez, Jain & Kreutz-Delgado 1991, section 5; for Featherstone & Orin
+    2000, eq. 21.
     """
     closing = model.row_loop.shape[0]
     for k in range(K.shape[0]):
@@ -83,11 +84,47 @@ def propagate_rows(model, work, q, K):
         nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, a)
         ax, ay, az, afx, afy, afz = propagate_force(model, work, a, stop, row, -nx, -ny, -nz, -fx, -fy, -fz, K)
         propagate_force(model, work, stop, 0, row, ax + bx, ay + by, az + bz, afx + bfx, afy + bfy, afz + bfz, K)
+        work.V_norm[row] = square_of_effect(model, work, row)
     for k in range(model.coupled.shape[0]):
         _, slope, _ = coupling(model, q, k)
         propagate_torque(model, work, model.coupled[k, 0], model.coupled[k, 2], closing + k, 1.0, K)
+        work.V_norm[closing + k] = 1.0 / work.d[model.coupled[k, 0]]
         if model.coupled[k, 3] > 0:
             propagate_torque(model, work, model.coupled[k, 3], model.coupled[k, 5], closing + k, -slope, K)
+
+
+@kernel
+def square_of_effect(model, work, row):
+    """Return the square (1 / kg or 1 / (kg m^2)) of the vector that a closing row has if its force moves all joints.
+
+    The vector is D^-1/2 K. A force in a direction in which no joint moves has one of rounding alone: it is not zero
+    where the axes of joints are turned in space. Reads ``model``, the rows d r of ``work`` and V_norm of the row
+    before. For the rank test of Golub & Van Loan 2013, section 5.4.
+    """
+    c = model.row_loop[row, 0]
+    component = model.row_loop[row, 1]
+    # those of one unit begin with component 0, 3 or 6
+    if component != component // 3 * 3:
+        return work.V_norm[row - 1]
+    square = 0.0
+    for side in range(2):
+        j = model.loop_link[c, side]
+        x, y, z = model.loop_p[c, side, 0], model.loop_p[c, side, 1], model.loop_p[c, side, 2]
+        # |n|^2 and |f|^2 of a unit moment, or of a unit force, with levers as if at right angles to each other
+        nn, ff = 1.0, 0.0
+        if component == 3:
+            nn, ff = 0.0, 1.0
+        while j > 0:
+            if component == 3:
+                nn += x * x + y * y + z * z
+            for k in range(model.first[j], model.first[j + 1]):
+                # (|S_w|^2 |n|^2 + |S_v|^2 |f|^2) / d
+                ww = model.S[k, 0] * model.S[k, 0] + model.S[k, 1] * model.S[k, 1] + model.S[k, 2] * model.S[k, 2]
+                vv = model.S[k, 3] * model.S[k, 3] + model.S[k, 4] * model.S[k, 4] + model.S[k, 5] * model.S[k, 5]
+                square += (ww * nn + vv * ff) / work.d[k]
+            x, y, z = work.r[j, 0], work.r[j, 1], work.r[j, 2]
+            j = model.parent[j]
+    return square
 
 
 @kernel

@@ -1,10 +1,10 @@
 """Solution of J M^-1 J' lam = t for the rows of closed loops, whether they are independent or not.
 
 J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
-which does not square the condition of V. What is left of a column that depends on those before it is rounding. Its
-weight w goes to zero with the eighth power of (length left / length at first) below 1e-8, without a branch. Such a row
-takes no part: its multiplier is zero, and its target is met as far as the other rows meet it. A millionth of the length
-of all columns together is added to each length: a row without effect has a column of rounding from the first.
+which does not square the condition of V. What is left of a column that depends on those before it is rounding, as is a
+column of a row without effect; its weight w goes to zero with the eighth power of (length left / length of a row that
+moves all joints) below 1e-8, without a branch. Such a row takes no part: its multiplier is zero, and its target is met
+as far as the other rows meet it. A second orthogonalisation of each column gains nothing here (2026-11-22).
 """
 
 import numpy as np
@@ -17,39 +17,30 @@ from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
 def orthogonalise_rows(work):
     """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, and V_row, V_norm; reads ``d``.
 
-    V_row[j, l] is the share of column j in the column l after it, V_norm[j] the weight 1 / (v_j' v_j) of column j,
-    or zero. Golub & Van Loan 2013, algorithm 5.2.6; the rank test is described above.
+    V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before, see ``square_of_effect``,
+    and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm 5.2.6; the rank test is
+    described above.
     """
     V, share, weight = work.V, work.V_row, work.V_norm
     m = weight.shape[0]
-    for j in range(m):
-        share[j, j] = 0.0
     for k in range(work.tau.shape[0]):
         scale = 1.0 / np.sqrt(work.d[k + 1])
         for j in range(m):
             V[k, j] *= scale
-            share[j, j] += V[k, j] * V[k, j]
-    # s_0 = v_j' v_j + 1e-12 tr V' V
-    least = 0.0
     for j in range(m):
-        least += 1e-12 * share[j, j]
-    for j in range(m):
-        share[j, j] += least + 1e-300
-    for j in range(m):
-        # s = v_j' v_j
-        s = 0.0
-        for k in range(work.tau.shape[0]):
-            s += V[k, j] * V[k, j]
-        # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
-        ratio = s / share[j, j]
-        ratio *= ratio
-        ratio *= ratio
-        weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
-        # v_l -= v_j (v_j' v_l) w; of all columns at once, where the share of those up to j is zero
+        # share_jl = v_j' v_l, of all columns at once
         for after in range(V.shape[1]):
             share[j, after] = 0.0
         for group in range(V.shape[0] // 4):
             add_products(V, 4 * group, j, share)
+        # s = v_j' v_j
+        s = share[j, j]
+        # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
+        ratio = s / (weight[j] + 1e-300)
+        ratio *= ratio
+        ratio *= ratio
+        weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
+        # v_l -= v_j (v_j' v_l) w, where the share of columns up to j is zero
         for before in range(j + 1):
             share[j, before] = 0.0
         for after in range(j + 1, m):
