@@ -25,7 +25,7 @@ def closing_torque(model, work, q, torques, tau):
 def spring_torque(model, work, q, qd, tau):
     """Write tau (nv, N m or N) = tau_a of the springs and dampers of closures at q (nq, rad or m), qd (nv, per s).
 
-    Writes ``tau`` and the rows E r T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
+    Writes ``tau`` and the rows E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
     Featherstone & Orin 2000, eq. 19.
     """
     loop_state(model, work, q, qd)

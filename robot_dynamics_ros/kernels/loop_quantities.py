@@ -35,7 +35,7 @@ def loop_jacobian(model, work, q, J):
 def loop_rates(model, work, q, qd, rates):
     """Write rates (m; per s) = J qd of the errors at q (nq, rad or m), qd (nv, per s).
 
-    Writes ``rates`` and the rows E r T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
+    Writes ``rates`` and the rows E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
     Featherstone & Orin 2000, eq. 16, its derivative.
     """
     loop_state(model, work, q, qd)
