@@ -1,0 +1,41 @@
+"""Operations of forward dynamics with closed loops: linear in the number of links at a fixed number of rows."""
+
+from functools import cache
+
+from support.counted_kernels import operations_of
+from support.matrices import EXHAUSTIVE
+from support.mechanisms import cable
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.kernels.aba import aba
+
+FORWARD = ALGORITHMS['forward_dynamics']
+ALONE = FORWARD._replace(kernel=aba, articulated=None, with_loops=None)
+
+
+@cache
+def counts(links: int) -> tuple[int, int]:
+    """Return operations for a cable of so many links with 3 rows, and those of the articulated-body algorithm alone."""
+    mechanism = cable(links)
+    q = np.random.default_rng(0).uniform(-0.5, 0.5, links)
+    state = q, *np.random.default_rng(1).normal(size=(2, links))
+    totals = []
+    for algorithm in (FORWARD, ALONE):
+        found = operations_of(algorithm, mechanism.robot.model.arrays, *state)
+        totals.append(found.multiplications + found.additions + found.divisions + found.square_roots)
+    return totals[0], totals[1]
+
+
+@pytest.mark.parametrize(('fewer', 'more'), [(25, 100), pytest.param(50, 200, marks=EXHAUSTIVE)])
+def test_operations_are_linear_in_the_number_of_links(fewer, more):
+    exponent = np.log(counts(more)[0] / counts(fewer)[0]) / np.log(more / fewer)
+    assert abs(exponent - 1.0) < 0.02
+
+
+@pytest.mark.parametrize(('links', 'most'), [(25, 1.61), (100, 1.6), pytest.param(200, 1.6, marks=EXHAUSTIVE)])
+def test_three_rows_cost_less_than_a_second_pass(links, most):
+    with_loops, alone = counts(links)
+    assert 1.0 < with_loops / alone < most
