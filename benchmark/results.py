@@ -31,6 +31,7 @@ SCRIPTS = (
     'batches',
     'joints',
     'operational_space',
+    'closed_loops',
     'simulation',
     'first_answers',
     'start_up',
