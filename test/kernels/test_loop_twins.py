@@ -108,3 +108,15 @@ def test_a_payload_on_any_link():
             state = mechanism.state(5)
             check(robot, *state)
             assert not np.allclose(robot.forward_dynamics(*state), mechanism.robot.forward_dynamics(*state), rtol=1e-3)
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_wrenches_act_as_their_joint_torques(seed):
+    _, _, robot, (q, qd, _, tau, _, wrenches) = case(seed)
+    qd, tree = projected(robot, q, qd), robot.with_loops([])
+    none = np.zeros(robot.nv)
+    torques = tree.gravity_torque(q) - tree.inverse_dynamics(q, none, none, wrenches, reference_frame='local')
+    found = robot.forward_dynamics(q, qd, tau, wrenches, reference_frame='local')
+    expected = robot.forward_dynamics(q, qd, tau + torques)
+    assert np.abs(found - expected).max() < 1e-9 * max(np.abs(expected).max(), np.abs(torques).max())
+    assert np.abs(torques).max() > 1.0
