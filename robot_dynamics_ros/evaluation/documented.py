@@ -44,8 +44,9 @@ ARGUMENTS = {
         'reading of an accelerometer at the origin plus gravity.',
     ),
     'method': (
-        "{None, 'articulated', 'mass_matrix'}",
-        'By articulated bodies or by the factorised mass matrix. Default: what takes less time for its tree.',
+        "{None, 'articulated', 'mass_matrix', 'divide_and_conquer'}",
+        'By articulated bodies, by the factorised mass matrix, or by divide and conquer, which uses several cores for '
+        'large robots. Default: the first or the second, what takes less time for its tree.',
     ),
     'generator': ('numpy.random.Generator, optional', 'Source of the random numbers, without unit.'),
     'tolerance': (

@@ -1,6 +1,7 @@
 """Dynamics quantities of a robot."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.algorithms import METHODS
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.evaluation import closed_loops, external_forces, results
+from robot_dynamics_ros.evaluation import closed_loops, divide_and_conquer, external_forces, results
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
@@ -55,6 +56,11 @@ class Dynamics:
         self._load, self._weightless = self._evaluator.load, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
         self._qd_is_derivative_of_q = not set(WITHOUT_CORIOLIS_MATRIX).intersection(model.joint_kinds)
+
+    @cached_property
+    def _divide_and_conquer(self) -> divide_and_conquer.DivideAndConquer:
+        """Order and workspaces of forward dynamics by divide and conquer."""
+        return divide_and_conquer.DivideAndConquer(self._model, self._threads)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
     nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
@@ -103,15 +109,21 @@ class Dynamics:
         """Joint accelerations under joint torques: qdd = M^-1 (tau - c - g + J' F); subtract friction from tau.
 
         Closed loops stay closed: their errors decay (``with_loops``). The motion of a moving base is prescribed; for a
-        floating base use a free joint. Raises ModelError for a joint without inertia, and ArgumentError for an unknown
-        ``method``. By mass matrix: Walker & Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq.
-        12 to 14; with closed loops: eq. 15 to 21.
+        floating base use a free joint. Raises ModelError for a joint without inertia, by divide and conquer for a link
+        without, and ArgumentError for an unknown ``method``. By mass matrix: Walker & Orin 1982, method 3; by
+        articulated bodies: Featherstone & Orin 2000, eq. 12 to 14; by divide and conquer: Featherstone 1999; with
+        closed loops: Featherstone & Orin 2000, eq. 15 to 21.
         """
         if wrenches is None and method is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
         name = 'forward_dynamics'
         if method is not None:
-            name = f'forward_dynamics_by_{validation.choice("method", method, [*METHODS])}'
+            method = validation.choice('method', method, [*METHODS, divide_and_conquer.METHOD])
+            name = f'forward_dynamics_by_{method}'
+        if method == divide_and_conquer.METHOD:
+            base = base_velocity, base_acceleration
+            by = self._divide_and_conquer
+            return divide_and_conquer.evaluate(self._evaluator, by, out, wrenches, reference_frame, base, q, qd, tau)
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, tau)

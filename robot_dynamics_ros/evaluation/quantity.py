@@ -187,7 +187,7 @@ class Quantity:
             return self._part(*(row[i:j] for row in rows), load, result[i:j, ...]) is not None
 
         try:
-            others = [_pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
+            others = [pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
         except RuntimeError:  # the interpreter ends, and has no threads to offer
             cuts, others = [0, count], []
         return all([part(*cuts[:2]), *(other.result() for other in others)])
@@ -207,9 +207,9 @@ def best_level(code: Specialised, name: str) -> Level:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def pool() -> ThreadPoolExecutor:
     """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads do not exist there
+os.register_at_fork(after_in_child=pool.cache_clear)  # its threads do not exist there

@@ -19,7 +19,7 @@ from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Finding, Frame, Model
+from robot_dynamics_ros.model.model import MOST_MOVING_LINKS, Finding, Frame, Model
 from robot_dynamics_ros.model.rotations import about, exact
 
 CONVENTIONS = ('standard', 'modified')
@@ -99,6 +99,8 @@ def model_from_dh(
         raise ArgumentError(f'convention: expected one of {", ".join(CONVENTIONS)}, got {checked.shown(convention)}')
     if not isinstance(rows, list | tuple):
         raise ModelError(f'rows: expected a list of rows, got {checked.shown(rows)}')
+    if len(rows) > MOST_MOVING_LINKS:
+        raise ModelError(f'{len(rows)} joints that move: expected up to {MOST_MOVING_LINKS}')
     parent = checked.name('base_link', base_link)
     dh_frame = np.eye(4) if base is None else checked.pose('base', base)  # in the frame of the current link
     frames = {'dh_0': _frame(0, dh_frame)}

@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_module, name_of, rotation_of
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
-from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, parsed, read_text
+from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, check_moving_links, parsed, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
@@ -115,6 +115,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
         findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
     robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
+    check_moving_links(joint.kind for joint in parts)
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
     off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)
     findings += [*model.findings, *audit_model(model)]

@@ -46,7 +46,7 @@ import yaml
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
-from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed_yaml, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
@@ -104,6 +104,7 @@ def _model(content) -> tuple[Model, np.ndarray]:
     if not isinstance(content['joints'], list):
         raise ModelError(f'joints: expected a list, got {checked.shown(content["joints"])}')
     joints = [_joint(f'joint number {i}', row, findings) for i, row in enumerate(content['joints'], start=1)]
+    check_moving_links(joint.kind for joint in joints)
     number = {link: i for i, link in enumerate([base_link, *(joint.link for joint in joints)])}
     frames = {}
     for frame, row in checked.table('frames', content.get('frames', {})).items():

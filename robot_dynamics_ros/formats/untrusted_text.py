@@ -5,6 +5,7 @@ import os
 import re
 import reprlib
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 
@@ -20,6 +21,7 @@ MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB
 MAX_DEPTH = 64  # URDF needs six levels, extensions of simulators some more
 MAX_ELEMENTS = 50_000  # of XML; a humanoid with shapes and hands has some thousands
 MAX_VALUES = 50_000  # of YAML, keys counted; a joint has a hundred
+MOST_MOVING_LINKS = 1000  # a humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB
 MAX_SCALAR = 10_000  # characters; PyYAML needs hours for some longer numbers
 # Python's float() also accepts 'nan', '1_000' and digits of every script.
 _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
@@ -41,6 +43,13 @@ def read_text(path: str | Path) -> str:
         raise
     except (OSError, TypeError, ValueError) as error:  # ValueError: a zero byte in the path
         raise ModelError(f'cannot be read: {error}') from error
+
+
+def check_moving_links(kinds: Iterable[str]) -> None:
+    """Raise ModelError for more than MOST_MOVING_LINKS joints that are not fixed."""
+    count = sum(kind != 'fixed' for kind in kinds)
+    if count > MOST_MOVING_LINKS:
+        raise ModelError(f'{count} joints that move: expected up to {MOST_MOVING_LINKS}')
 
 
 def _open_without_waiting(path: str, flags: int) -> int:

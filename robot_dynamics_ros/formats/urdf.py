@@ -14,7 +14,15 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_text, word
+from robot_dynamics_ros.formats.untrusted_text import (
+    check_moving_links,
+    number,
+    numbers,
+    only_child,
+    parsed,
+    read_text,
+    word,
+)
 from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
@@ -87,6 +95,7 @@ def _model(robot: Element, couple_mimics: bool) -> Model:
     links = _inertials(robot)
     elements = dict(_named(robot, 'joint'))
     base, joints = _depth_first(list(links), [_joint(*joint, links) for joint in elements.items()])
+    check_moving_links(joint.kind for joint in joints)
     findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)

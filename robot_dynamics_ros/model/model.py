@@ -19,8 +19,12 @@ from robot_dynamics_ros.model.loop_types import Loops
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 LINE = 64
 """Bytes of a line of the processor's cache."""
-MOST_MOVING_LINKS = 1000
-"""A humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB."""
+MOST_MOVING_LINKS = 20_000
+"""Of a model that is made by code; text has a lower limit (``formats.untrusted_text``).
+
+A mass matrix then needs 3.2 GB. Of the workspace's matrices, 13 GB, only addresses are reserved until an algorithm
+writes them: 10,000 links need 0.2 GB for inverse and forward dynamics.
+"""
 
 
 class ModelArrays(NamedTuple):
@@ -270,7 +274,7 @@ class Model:
         """
         if len(joints) > MOST_MOVING_LINKS:
             raise ModelError(f'{len(joints)} joints that move: expected up to {MOST_MOVING_LINKS}')
-        rows, number = len(joints) + 1, {base: 0}
+        rows, number, names = len(joints) + 1, {base: 0}, set()
         parent, first = np.full(rows, -1, np.int64), np.ones(rows + 1, np.int64)
         angle, quaternion = np.full((2, rows), -1, np.int64)
         slide, slides = np.zeros((2, rows), np.int64)
@@ -279,13 +283,14 @@ class Model:
         r0, inertia, S = np.zeros((rows, 3)), np.zeros((rows, 10)), [np.zeros(6)]
         inertia[0] = base_inertia
         for i, joint in enumerate(joints, start=1):
-            if joint.link in number or joint.name in [other.name for other in joints[: i - 1]]:
+            if joint.link in number or joint.name in names:
                 raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
             if joint.parent not in number:
                 raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} is missing or comes later')
             if joint.kind not in KINDS:
                 raise ModelError(f'joint {joint.name!r}: kind {joint.kind!r} is none of {", ".join(KINDS)}')
             kind, directions = KINDS[joint.kind], directions_of(joint)
+            names.add(joint.name)
             number[joint.link], parent[i] = i, number[joint.parent]
             r0[i], inertia[i], to_link = joint.origin, joint.inertia, np.asarray(joint.rotation, float).T
             # indices in q
