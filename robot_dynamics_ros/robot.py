@@ -20,10 +20,11 @@ from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
 from robot_dynamics_ros.model.loop_types import GAIN
 from robot_dynamics_ros.model.loops import with_loops
-from robot_dynamics_ros.model.model import GRAVITY, Model, ModelArrays
+from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.payload import Payload
 
 COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')

@@ -84,7 +84,8 @@ from robot_dynamics_ros.kernels.with_wrenches import (
     rnea_on_moving_base_with_wrenches,
     rnea_with_wrenches,
 )
-from robot_dynamics_ros.model.model import Frame, ModelArrays, Workspace
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
+from robot_dynamics_ros.model.model import Frame
 
 LOAD_SIZE = 19
 POSITIONS = ('q', 'start', 'end')

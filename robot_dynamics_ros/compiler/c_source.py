@@ -12,7 +12,7 @@ from robot_dynamics_ros.compiler.c_text import comment, string
 from robot_dynamics_ros.compiler.emit import CHAIN, count, needed, unseen
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.model.model import ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
 
 # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
 WRITTEN = {**emit.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}

@@ -18,7 +18,7 @@ from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
 from robot_dynamics_ros.jit.generated import generated_module
 from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code, lanes, object_file
-from robot_dynamics_ros.model.model import ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
 
 MOST_OPERATIONS = 20_000
 """Longest code that is compiled for the methods of a robot: operations and two for each number of the result.

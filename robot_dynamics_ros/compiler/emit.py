@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
 from robot_dynamics_ros.compiler.trace import Symbol
-from robot_dynamics_ros.model.model import ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
 
 WRITTEN = {
     '+': '{} + {}',

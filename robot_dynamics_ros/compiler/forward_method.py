@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.model.model import ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
 
 FORCE_AT_PARENT, ENTRY_OF_MASS_MATRIX = 8, 2
 """Time of these steps, relative to one subtraction in ``ltdl``.

@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros.compiler.algorithms import Algorithm
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.machine_code import MachineCode, kept_code, object_file
-from robot_dynamics_ros.model.model import ModelArrays, Workspace
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
 GENERIC = FOLDER / 'generic'
 """Folder of the object files, below the folder of this version of the sources."""

@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array, populate_array
 from robot_dynamics_ros.compiler.algorithms import Algorithm
 from robot_dynamics_ros.jit.decorators import OPTIONS, UNWRAPPED
 from robot_dynamics_ros.jit.machine_code import LLVM
-from robot_dynamics_ros.model.model import ModelArrays, Workspace
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
 WORD = ir.IntType(64)
 OF_A_FRAME = ('link', 'rotation', 'origin', 'view')

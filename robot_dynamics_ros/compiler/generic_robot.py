@@ -10,7 +10,7 @@ from robot_dynamics_ros.compiler.array_call import Rows, bound_call
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.model.model import ModelArrays, Workspace
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
 
 class Generic:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.compiler.emit import CHAIN, needed, unseen_entries
 from robot_dynamics_ros.compiler.llvm_rows import pointer, vector_type
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.model.model import ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
 
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""

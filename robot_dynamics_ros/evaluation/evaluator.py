@@ -32,8 +32,9 @@ from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quantity, best_level
 from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.configuration import neutral
-from robot_dynamics_ros.model.model import Model, Workspace
+from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
 ABOUT_CENTER_OF_MASS = (

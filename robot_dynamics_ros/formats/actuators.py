@@ -24,8 +24,9 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
 from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import audit_rotors
-from robot_dynamics_ros.model.model import Actuators, Friction, Model, ModelArrays, with_spin
+from robot_dynamics_ros.model.model import Actuators, Friction, Model, with_spin
 
 Source = str | Path | Mapping[str, Mapping[str, float]]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.arrays import LINE, ModelArrays, aligned_zeros
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.model import LINE, ModelArrays, aligned_zeros
 
 LEAST_MOMENT = 1e-12
 """Least principal moment of inertia of a link relative to its largest one: a rod without thickness has none."""

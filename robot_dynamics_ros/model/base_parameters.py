@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.inertial_parameters import moved
-from robot_dynamics_ros.model.model import ModelArrays
 
 TOLERANCE = 1e-9
 """Relative size of a vector's component orthogonal to others below which it counts as linearly dependent on them.

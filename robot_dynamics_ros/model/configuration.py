@@ -6,7 +6,8 @@ constant in the link's frame. For all other joints it is the difference of the c
 
 import numpy as np
 
-from robot_dynamics_ros.model.model import JointLimits, ModelArrays
+from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.model import JointLimits
 
 SMALL = 1e-3
 """rad, below which (1 - cos t) / t^2 and the like are computed by their series; the first omitted term is 1e-19."""

@@ -13,12 +13,13 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameErro
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.kept_loops import with_loops_of_both, with_loops_of_locked, with_loops_of_part
-from robot_dynamics_ros.model.model import Finding, Model, Workspace
+from robot_dynamics_ros.model.model import Finding, Model
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:

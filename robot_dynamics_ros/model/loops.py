@@ -11,9 +11,10 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.loop_types import COMPONENTS, GAIN, Coupling, LoopClosure, Loops
-from robot_dynamics_ros.model.model import Model, ModelArrays
+from robot_dynamics_ros.model.model import Model
 
 MOST_ROWS = 1000
 """Of all loops together: their matrix needs 8 MB then."""

@@ -7,8 +7,8 @@ the base, energies and centres of mass of single links do not.
 
 import numpy as np
 
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments
-from robot_dynamics_ros.model.model import ModelArrays
 
 MOST_LINKS_IN_A_ROW = 24
 """Trees with more links one after the other are left as they are: regrouping costs digits there.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.model.model import aligned_zeros
+from robot_dynamics_ros.model.arrays import aligned_zeros
 
 
 class Plan(NamedTuple):

@@ -16,8 +16,8 @@ from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.model import Workspace
 
 CONFIG = share_folder() / 'config' / 'aubo_i5.yaml'
 JOINTS, LINKS = FACTS['joint_names'], FACTS['link_names']

@@ -16,8 +16,8 @@ from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES, MAX_DEPTH
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.rnea import rnea
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.model import Workspace
 
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>'

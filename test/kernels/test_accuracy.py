@@ -18,9 +18,10 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Model, ModelArrays, Workspace
+from robot_dynamics_ros.model.model import Model
 
 DIGITS, LINKS = 60, 80
 AXES = {'parallel': ((0.0, 0.0, 1.0),), 'alternating': ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0))}

@@ -15,8 +15,9 @@ from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.evaluation.divide_and_conquer import PHASES, DivideAndConquer
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.assembly import Assembly, AssemblyWorkspace
-from robot_dynamics_ros.model.model import Model, Workspace
+from robot_dynamics_ros.model.model import Model
 
 TOLERANCE = 1e-10  # of the largest acceleration; 1e-13 was the worst found
 SEED = pytest.mark.parametrize('seed', matrix(range(60), range(0, 60, 4)))

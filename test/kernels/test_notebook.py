@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.kernels.rnea import rnea
-from robot_dynamics_ros.model.model import Workspace
+from robot_dynamics_ros.model.arrays import Workspace
 
 
 @pytest.mark.parametrize('sign', NOTEBOOK_TORQUES)

@@ -32,7 +32,8 @@ from robot_dynamics_ros.kernels import (
     with_wrench,
     with_wrenches,
 )
-from robot_dynamics_ros.model.model import Friction, Workspace
+from robot_dynamics_ros.model.arrays import Workspace
+from robot_dynamics_ros.model.model import Friction
 
 POINT = np.array([0.1, -0.2, 0.3])
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

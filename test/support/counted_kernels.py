@@ -5,7 +5,7 @@ import numpy as np
 from robot_dynamics_ros.compiler.algorithms import Algorithm
 from robot_dynamics_ros.compiler.trace import Tape
 from robot_dynamics_ros.formulations.operation_count import CountedNumber, Operations, Tally
-from robot_dynamics_ros.model.model import ModelArrays, Workspace
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
 
 class CountedTape(Tape):

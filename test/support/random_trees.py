@@ -25,9 +25,10 @@ from robot_dynamics_ros.kernels import (
     rnea,
     rnea_derivatives,
 )
+from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Model, Workspace
+from robot_dynamics_ros.model.model import Model
 
 BASE = 'base'
 GENERAL = ('helical', 'cylindrical', 'planar', 'spherical', 'free')
