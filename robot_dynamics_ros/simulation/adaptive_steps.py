@@ -18,7 +18,8 @@ def adaptive_motion(setup: Setup, tolerance: float) -> Samples:
 
     ``tolerance`` bounds the estimated error of a step, relative to each coordinate and in SI units. Quaternions are
     integrated as four coordinates and normalised wherever they are used. A held torque is constant during each step of
-    the plan, where the integration begins anew. ArgumentError names the time at which the state is not finite.
+    the plan, where the integration begins anew. Loops are closed again in the samples.
+    ArgumentError names the time at which the state is not finite.
     """
     q, qd, work = setup.samples()
     for b in range(len(setup.q)):
@@ -51,6 +52,9 @@ class _Motion:
             samples = np.arange(first + 1, last + 1)
             samples = samples[samples % plan.every == 0]
             solved = self._solved(y, times[first], times[last], times[samples])
+            if plan.projection:
+                ends = np.array([self._position(row) for row in solved]), solved[:, self._nq : -1]
+                solved[:, : self._nq], solved[:, self._nq : -1] = self._setup.robot.close_loops(*ends)
             y = solved[-1]
             for k, row in zip(samples // plan.every, solved, strict=False):
                 q[k], qd[k], work[k] = self._position(row), row[self._nq : -1], row[-1]

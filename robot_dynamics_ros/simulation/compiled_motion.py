@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
 from robot_dynamics_ros.evaluation.external_forces import key_and_rows
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
-from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Call, Calls, LoopCalls
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows
 from robot_dynamics_ros.simulation.trajectory_loop import trajectory
 
@@ -58,6 +59,11 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         key, wrenches = key_and_rows(evaluator, 'forward_dynamics', setup.wrenches, setup.reference_frame, vectors)
     forward = evaluator.rows(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
     inverse = evaluator.rows('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
+    closing: dict[str, Rows] = {}
+    if plan.projection:
+        evaluations, many = float(plan.steps) * len(setup.q), len(setup.q) > 1
+        closing = {name: evaluator.rows(name, evaluations, many) for name in ('loop_errors', 'loop_rates', 'loop_step')}
+        closing['loop_jacobian'] = evaluator.rows('loop_jacobian', 0.0, many=False)
     size = 0
     for states in blocks:
         if states.stop - states.start != size:
@@ -65,17 +71,22 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
             size = states.stop - states.start
             by_blocks = forward.blocks != 0 and size >= forward.lanes
             count = -(-size // forward.lanes) * forward.lanes if by_blocks else size
-            x = Buffers.of(plan, count, robot.nq, robot.nv)
+            x = Buffers.of(plan, count, robot.nq, robot.nv, robot.model.arrays.rows, len(setup.stops.lower))
             given = np.zeros((count, wrenches.shape[1]))
             stages = [
                 (q, qd, x.net if plan.friction else x.tau, given) for q, qd in zip(x.positions, x.qd, strict=True)
             ]
             calls = Calls(
-                forward=forward.blocks if by_blocks else forward.rows,
-                forward_last=0 if by_blocks else forward.context,
+                forward=_call(forward, by_blocks),
                 vectors=np.array([[array.ctypes.data for array in arrays] for arrays in stages]),
-                inverse=inverse.rows if inverse else 0,
-                inverse_last=inverse.context if inverse else 0,
+                inverse=_call(inverse, by_blocks),
+                loops=LoopCalls(
+                    errors=_call(closing.get('loop_errors'), by_blocks),
+                    rates=_call(closing.get('loop_rates'), by_blocks),
+                    jacobian=_call(closing.get('loop_jacobian'), by_blocks),
+                    step=_call(closing.get('loop_step'), by_blocks),
+                    of_step=np.array([x.q.ctypes.data, x.change.ctypes.data]),
+                ),
                 load=evaluator.load,
                 states=count,
             )
@@ -88,3 +99,10 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         if step:
             q, qd = (rows[: size * n].reshape(size, n) for rows, n in ((x.q, robot.nq), (x.qd[0], robot.nv)))
             setup.check_finite(q, qd, step, states.start)
+
+
+def _call(code: Rows | None, by_blocks: bool) -> Call:
+    """Return the call of a quantity, by blocks of states where it has such code; of none, a call that is not made."""
+    if code is None:
+        return Call()
+    return Call(code.blocks, 0) if by_blocks and code.blocks else Call(code.rows, code.context)

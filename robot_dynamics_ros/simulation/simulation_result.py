@@ -41,9 +41,20 @@ class SimulationResult:
     def energy_drift(self) -> np.ndarray:
         """Energy minus that at the start minus ``work``, (..., samples) J.
 
-        It is the error of the integration, plus the work of external wrenches and of impacts at position limits.
+        It is the error of the integration, plus the work of external wrenches, of impacts at position limits, and of
+        springs and dampers in closed loops.
         """
         return self.energy - self.energy[..., :1] - self.work
+
+    @cached_property
+    def loop_error(self) -> np.ndarray:
+        """Largest error of the rows of all closed loops, (..., samples) rad or m; zeros without loops."""
+        return np.abs(self.robot.loop_errors(self.q)).max(-1, initial=0.0)
+
+    @cached_property
+    def loop_rate(self) -> np.ndarray:
+        """Largest rate of these errors, (..., samples) rad/s or m/s; zeros without loops."""
+        return np.abs(self.robot.loop_rates(self.q, self.qd)).max(-1, initial=0.0)
 
     @cached_property
     def momentum(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput
@@ -59,9 +60,15 @@ class Setup:
         try:
             return self.robot.forward_dynamics(q, qd, tau, wrenches, out, self.reference_frame)
         except (ArgumentError, ModelError) as error:
-            raise ArgumentError(
-                f'simulation: the state is not finite at {t:g} s; choose a smaller step ({error})'
-            ) from None
+            raise _not_finite(t, error) from None
+
+    def evaluate(self, t: float, name: str, out, *vectors) -> np.ndarray:
+        """Return a quantity of states at the time t (s), which an error names."""
+        evaluator = evaluator_of(self.robot)
+        try:
+            return evaluator.evaluate(name, evaluator.load, out, *vectors)
+        except (ArgumentError, ModelError) as error:
+            raise _not_finite(t, error) from None
 
     def check_finite(self, q: np.ndarray, qd: np.ndarray, step: int, first: int) -> None:
         """Raise ArgumentError unless all states, q (count, nq) and qd (count, nv), are finite at a sample.
@@ -77,3 +84,8 @@ class Setup:
                 f'simulation: the state{state} is not finite after {step * h:g} s{earlier}; choose a smaller step '
                 f'than {h:g} s, or a method of higher order'
             )
+
+
+def _not_finite(t: float, error: Exception) -> ArgumentError:
+    """Return the error for a state that is not finite at the time t (s)."""
+    return ArgumentError(f'simulation: the state is not finite at {t:g} s; choose a smaller step ({error})')

@@ -21,6 +21,8 @@ NODES_AND_WEIGHTS = {
 """Explicit Runge-Kutta methods of fixed step: each stage begins from the derivative of the stage before."""
 METHODS = (*NODES_AND_WEIGHTS, 'adaptive')
 LIMITS = ('stop', 'bounce')
+OPEN = 1e-6
+"""rad, m, per s. Largest error and rate of closed loops at the start; rates also relative to velocities."""
 WHOLE = 1e-6
 """Allowed difference of a number of steps from an integer, relative."""
 
@@ -42,6 +44,7 @@ def simulate(
     restitution: float = 0.5,
     tolerance: float = 1e-9,
     threads: int | None = None,
+    projection: bool = True,
 ) -> SimulationResult:
     """Motion of a robot from a start state: the integral of qdd = forward_dynamics(q, qd, tau - friction).
 
@@ -84,6 +87,13 @@ def simulate(
         Of ``'adaptive'``: bound of the error of a step, relative to each coordinate and in SI units.
     threads : int, optional
         Number of cores for a batch. Default: all.
+    projection : bool
+        Of a robot with closed loops: whether they are closed again after each step, for ``'adaptive'`` in each sample.
+        Positions change by a Newton step (``'adaptive'``: by ``Robot.close_loops``), then velocities, both by the least
+        change in the metric of the mass matrix. The start has to be closed to 1e-6 (rad, m; rates also relative to the
+        largest velocity), see ``Robot.close_loops``. With projection, fixed steps do without the gain of
+        ``Robot.with_loops``. Without projection, and between samples of ``'adaptive'``, this gain alone keeps the loops
+        closed.
 
     Returns
     -------
@@ -93,10 +103,12 @@ def simulate(
     Raises
     ------
     ArgumentError
-        For a wrong argument, which is named, for friction that exceeds any transmitted torque, and for a state that is
-        not finite, with its time.
+        For a wrong argument, which is named, for a start whose loops are open, for friction that exceeds any
+        transmitted torque, and for a state that is not finite, with its time.
     ModelError
         For a joint without inertia.
+    LoopError
+        For ``'adaptive'`` with a tolerance so large that a sample cannot be closed.
     DynamicsError
         For ``'adaptive'`` without SciPy.
 
@@ -112,6 +124,7 @@ def simulate(
     for name, value in (('duration', duration), ('step', step), ('tolerance', tolerance)):
         _check_positive(name, value)
     stops = _stops(robot, q, limits, restitution, method)
+    loops, has_loops = robot.model.loops, robot.model.arrays.rows > 0
     if friction:
         _check_friction(robot)
     steps = _number_of_steps(duration, step)
@@ -134,10 +147,22 @@ def simulate(
         friction=bool(friction),
         work=torque is not None or bool(friction),
         limits=limits is not None,
+        projection=has_loops and bool(projection),
         steps=steps,
         every=int(every),
     )
-    setup = Setup(robot, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
+    if plan.projection:
+        _check_closed(robot, 'q0', robot.loop_errors(q), OPEN)
+        _check_closed(robot, 'qd0', robot.loop_rates(q, qd), OPEN * max(1.0, np.abs(qd).max(initial=0.0)))
+    elif has_loops and limits is not None:
+        raise ArgumentError('projection: required with position limits, at which impulses have to keep loops closed')
+    # fixed steps are projected: without the gain, forward dynamics is that of closed loops
+    moved = (
+        robot.with_loops([*loops.closures, *loops.couplings], gain=0.0)
+        if plan.projection and method != 'adaptive'
+        else robot
+    )
+    setup = Setup(moved, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
     if not len(q):
@@ -212,6 +237,19 @@ def _stops(robot: Robot, q: np.ndarray, limits: str | None, restitution: float, 
     indices = np.array(coordinates, np.int64), np.array(velocities, np.int64)
     lower, upper = np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
     return Stops(*indices, lower, upper, float(restitution) if limits == 'bounce' else 0.0)
+
+
+def _check_closed(robot: Robot, name: str, errors: np.ndarray, most: float) -> None:
+    """Raise ArgumentError naming the loop that is open by the largest one of errors (count, m), or moves open."""
+    largest = np.abs(errors).max(initial=0.0)
+    if largest > most:
+        b, row = np.argwhere(np.abs(errors) == largest)[0]
+        state = f' of start state {b}' if len(errors) > 1 else ''
+        what = 'is open by' if name == 'q0' else 'opens at a rate of'
+        raise ArgumentError(
+            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {largest:.3g} (rad, m); '
+            f'expected up to {most:g}, see Robot.close_loops'
+        )
 
 
 def _check_friction(robot: Robot) -> None:

@@ -18,6 +18,7 @@ class Plan(NamedTuple):
     friction: bool
     work: bool  # whether there is a torque
     limits: bool
+    projection: bool  # whether closed loops are closed again after each step
     steps: int
     every: int  # steps between two samples
 
@@ -36,18 +37,25 @@ class Buffers(NamedTuple):
     net: np.ndarray  # (count nv)             applied torque minus friction
     work: np.ndarray  # (count nv) J          of net since the start
     M_inv: np.ndarray  # (count nv nv), or (0) without limits
+    side: np.ndarray  # (count m_l)           1, -1 where a joint was beyond its upper, lower limit
+    change: np.ndarray  # (count m)           of the rows of closed loops by a step, or (0) without projection
+    J: np.ndarray  # (count m nv)             of the loops, or (0) without limits or projection
 
     @classmethod
-    def of(cls, plan: Plan, count: int, nq: int, nv: int) -> 'Buffers':
+    def of(cls, plan: Plan, count: int, nq: int, nv: int, m: int = 0, m_l: int = 0) -> 'Buffers':
         """Return arrays for ``count`` states of ``nq`` positions and ``nv`` velocities.
+
+        ``m`` is the number of rows of closed loops, ``m_l`` that of joints with limits.
 
         Those of a whole block begin at lines of the cache: a step of 1,000 arms needs 2 % less time (2026-11-22).
         """
         qd, qdd, K = aligned_zeros((3, len(plan.nodes), count * nv))
         u, dqd, tau, net, work = aligned_zeros((5, count * nv))
-        M_inv = np.zeros(count * nv * nv if plan.limits else 0)
+        M_inv, side = np.zeros(count * nv * nv if plan.limits else 0), np.zeros(count * m_l)
         q, q_s = aligned_zeros((2, count * nq))
-        return cls(q, q_s, qd, qdd, K, u, dqd, tau, net, work, M_inv)
+        rows = count * m if plan.projection else 0
+        change, J = np.zeros(rows), np.zeros(rows * nv if plan.limits else 0)
+        return cls(q, q_s, qd, qdd, K, u, dqd, tau, net, work, M_inv, side, change, J)
 
     @property
     def positions(self) -> list[np.ndarray]:
@@ -65,13 +73,29 @@ class Stops(NamedTuple):
     restitution: float  # velocity after an impact / minus velocity before it
 
 
-class Calls(NamedTuple):
-    """Code of forward dynamics and of the inverse mass matrix for the rows of ``Buffers``; see ``array_call.Rows``."""
+class Call(NamedTuple):
+    """Code of a quantity for states in rows; see ``array_call.Rows``."""
 
-    forward: int
-    forward_last: int  # argument of that code
+    code: int = 0
+    last: int = 0  # last argument of that code
+
+
+class LoopCalls(NamedTuple):
+    """Code of the quantities of closed loops for the rows of ``Buffers``."""
+
+    errors: Call
+    rates: Call
+    jacobian: Call
+    step: Call
+    of_step: np.ndarray  # (2,) int64     addresses of q and change
+
+
+class Calls(NamedTuple):
+    """Code of forward dynamics, the inverse mass matrix and closed loops for the rows of ``Buffers``."""
+
+    forward: Call
     vectors: np.ndarray  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
-    inverse: int
-    inverse_last: int
+    inverse: Call
+    loops: LoopCalls
     load: np.ndarray  # (19,)
     states: int

@@ -91,10 +91,22 @@ def end_step(model, plan, x) -> None:
     if plan.semi_implicit:
         for k in range(x.u.shape[0]):
             x.u[k] = plan.h * x.qd[0, k]
+    move_positions(model, plan, x)
+
+
+@kernel
+def move_positions(model, plan, x) -> None:
+    """Write q = q (+) u."""
     if plan.elementary:
         _add(x.q, 1.0, x.u, x.q)
     else:
         _move(model, x.q, x.u, x.q)
+
+
+@kernel
+def change_velocities(x) -> None:
+    """Write qd[0] = qd[0] + u."""
+    _add(x.qd[0], 1.0, x.u, x.qd[0])
 
 
 @kernel

@@ -5,6 +5,7 @@ With a torque of Python the same functions are called stage by stage, so that bo
 
 from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
 from robot_dynamics_ros.simulation.time_steps import begin_stage, end_stage, end_step, is_finite, subtract_friction
 
@@ -36,11 +37,17 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
                 begin_stage(model, plan, x, s)
             if plan.friction:
                 subtract_friction(friction, x, s)
-            call_rows(calls.forward, calls.vectors[s], calls.load, x.qdd[s], calls.states, calls.forward_last)
+            call_rows(calls.forward.code, calls.vectors[s], calls.load, x.qdd[s], calls.states, calls.forward.last)
             end_stage(model, plan, x, s)
         end_step(model, plan, x)
-        if plan.limits and is_beyond(stops, x, nv):
-            call_rows(calls.inverse, calls.vectors[0], calls.load, x.M_inv, calls.states, calls.inverse_last)
+        if plan.projection:
+            beyond = close_positions(model, plan, stops, x, calls, nv)
+            close_velocities(x, calls)
+        else:
+            beyond = plan.limits and is_beyond(stops, x, nv)
+            if beyond:
+                call_rows(calls.inverse.code, calls.vectors[0], calls.load, x.M_inv, calls.states, calls.inverse.last)
+        if beyond:
             stop(stops, x, nv)
         if is_sample:
             if not is_finite(x):

@@ -1,55 +1,75 @@
 """The loop over steps in plain Python, for its coverage: elsewhere it is compiled."""
 
 import ctypes
+from functools import partial
 
-from support.simulated_robots import limited, with_friction
+from support.simulated_robots import closed, four_bar, limited, with_friction
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.simulation import compiled_motion, simulate
 
+WITHOUT_NUMBA = pytest.mark.skipif(
+    not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it'
+)
 
-@pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: the loop is compiled, other tests compare it')
+
+def machine_code(method, sizes):
+    """Return a function of C that calls a method of a robot for states in rows."""
+
+    def numbers(start, *shape):
+        return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), shape)
+
+    def call(vectors, load, result, count, last):
+        starts = ctypes.cast(vectors, ctypes.POINTER(ctypes.c_int64))
+        rows = [numbers(start, count, size) for start, size in zip(starts[: len(sizes)], sizes, strict=True)]
+        try:
+            found = method(*rows)
+        except (ArgumentError, ModelError):
+            found = np.full(method(*(np.zeros((count, size)) for size in sizes)).shape, np.nan)
+        numbers(result, *found.shape)[:] = found
+        return True
+
+    return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(call)
+
+
+def code_that_calls(robot):
+    """Return what stands for ``Evaluator.rows``: code that calls the methods of a robot."""
+    nq, nv, m = robot.nq, robot.nv, robot.model.arrays.rows
+    evaluator = evaluator_of(robot)
+    functions = {
+        'forward_dynamics': machine_code(robot.forward_dynamics, (nq, nv, nv)),
+        'mass_matrix_inverse': machine_code(robot.mass_matrix_inverse, (nq,)),
+        'loop_errors': machine_code(robot.loop_errors, (nq,)),
+        'loop_rates': machine_code(robot.loop_rates, (nq, nv)),
+        'loop_jacobian': machine_code(robot.loop_jacobian, (nq,)),
+        'loop_step': machine_code(partial(evaluator.evaluate, 'loop_step', evaluator.load, None), (nq, m)),
+    }
+
+    def code(self, key, evaluations, many):
+        return Rows([], (), 19, ctypes.cast(functions[key], ctypes.c_void_p).value, functions)
+
+    return code
+
+
+@WITHOUT_NUMBA
 @pytest.mark.parametrize('friction', [False, True])
 def test_the_loop_as_plain_python(monkeypatch, friction):
     """It computes what steps from Python do, for two blocks of states; methods are called back as machine code."""
     robot = with_friction(limited())
-
-    def machine_code(method, sizes):
-        def numbers(start, *shape):
-            return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), shape)
-
-        def call(vectors, load, result, count, last):
-            starts = ctypes.cast(vectors, ctypes.POINTER(ctypes.c_int64))
-            rows = [numbers(start, count, size) for start, size in zip(starts[: len(sizes)], sizes, strict=True)]
-            try:
-                found = method(*rows)
-            except (ArgumentError, ModelError):
-                found = np.full(method(*np.zeros((len(sizes), count, 2))).shape, np.nan)
-            numbers(result, *found.shape)[:] = found
-            return True
-
-        return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(call)
-
-    forward = machine_code(robot.forward_dynamics, (robot.nq, robot.nv, robot.nv))
-    inverse = machine_code(robot.mass_matrix_inverse, (robot.nq,))
-
-    def code(self, key, evaluations, many):
-        function = forward if key == 'forward_dynamics' else inverse
-        return Rows([], (), 19, ctypes.cast(function, ctypes.c_void_p).value, None)
-
     q, qd = np.array([[0.4, 0.1], [0.0, 0.45], [-0.4, 0.0]]), np.array([[9.0, 0.0], [0.0, 9.0], [-9.0, 1.0]])
     torque = np.random.default_rng(0).normal(size=(10, 2))
     options = {'duration': 0.1, 'step': 0.01, 'every': 2, 'limits': 'bounce', 'friction': friction}
     stepped = simulate(robot, q, qd, torque, **options)
     monkeypatch.setattr(compiled_motion, 'BLOCK', 2)
     monkeypatch.setattr(compiled_motion, 'is_possible', lambda: True)
-    monkeypatch.setattr(Evaluator, 'rows', code)
+    monkeypatch.setattr(Evaluator, 'rows', code_that_calls(robot))
     looped = simulate(robot, q, qd, torque, **options, threads=2)
     assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
     np.testing.assert_allclose(looped.work, stepped.work, atol=1e-12)
@@ -57,3 +77,18 @@ def test_the_loop_as_plain_python(monkeypatch, friction):
     monkeypatch.setattr(compiled_motion, 'BLOCK', 1)
     with pytest.raises(ArgumentError, match='of start state 1 is not finite after'):
         simulate(robot, q, 1e30 * qd * [[0.0], [1.0], [0.0]], torque, duration=0.1, step=0.01, method='euler')
+
+
+@WITHOUT_NUMBA
+def test_closed_loops_as_plain_python(monkeypatch):
+    """Through an impact at a position limit."""
+    robot = four_bar(lower=1.4, upper=1.7, gain=0.0)
+    q, qd = closed(robot, [1.0, -0.5, 1.6], [6.0, 0.0, 0.0])
+    q, qd = np.array([q, q]), np.array([qd, -qd])
+    options = {'duration': 0.1, 'step': 0.01, 'limits': 'bounce', 'method': 'semi_implicit'}
+    stepped = simulate(robot, q, qd, np.zeros((10, 3)), **options)
+    monkeypatch.setattr(compiled_motion, 'is_possible', lambda: True)
+    monkeypatch.setattr(Evaluator, 'rows', code_that_calls(robot))
+    looped = simulate(robot, q, qd, np.zeros((10, 3)), **options, threads=1)
+    assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
+    assert looped.loop_rate.max() < 1e-9 and (np.diff(np.sign(looped.qd[..., 2])) != 0).any(axis=1).all()

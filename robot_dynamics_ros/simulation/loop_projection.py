@@ -1,0 +1,58 @@
+"""Projection of states on closed loops after a step, in compiled code: by the least change in the metric of M.
+
+States are in flat rows. With a torque of Python, ``stepwise_motion`` calls the same functions around calls of the same
+quantities, so that both give the same bits.
+"""
+
+from robot_dynamics_ros.compiler.compiled_calls import call_rows
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within
+from robot_dynamics_ros.simulation.time_steps import change_velocities, move_positions
+
+ROUNDS = 7
+"""Newton steps of positions, onto the loops and to the limits in turns: 0.01 rad beyond a limit end below 1e-15."""
+
+
+@kernel
+def opposite(change) -> None:
+    """Write change = -change, so that a step removes an error."""
+    for k in range(change.shape[0]):
+        change[k] = -change[k]
+
+
+@kernel
+def close_positions(model, plan, stops, x, calls, nv) -> bool:
+    """Write q = q (+) M^-1 J' (J M^-1 J')^-1 (-e), a Newton step: the tiny error e of a step is squared.
+
+    Return whether a joint was beyond its position limits; it is at the limit then, and M_inv is that of ``end_column``.
+    """
+    loops, beyond = calls.loops, False
+    for k in range(ROUNDS):
+        if k % 2 == 0:
+            call_rows(loops.errors.code, calls.vectors[0], calls.load, x.change, calls.states, loops.errors.last)
+            opposite(x.change)
+            call_rows(loops.step.code, loops.of_step, calls.load, x.u, calls.states, loops.step.last)
+        else:
+            call_rows(calls.inverse.code, calls.vectors[0], calls.load, x.M_inv, calls.states, calls.inverse.last)
+            call_rows(loops.jacobian.code, calls.vectors[0], calls.load, x.J, calls.states, loops.jacobian.last)
+            for j in range(stops.velocities.shape[0]):
+                begin_column(x, nv, stops.velocities[j])
+                call_rows(loops.step.code, loops.of_step, calls.load, x.u, calls.states, loops.step.last)
+                end_column(x, nv, stops.velocities[j])
+            step_within(stops, x, nv)
+        move_positions(model, plan, x)
+        if k == 0:
+            beyond = plan.limits and is_beyond(stops, x, nv)
+            if not beyond:
+                break
+    return beyond
+
+
+@kernel
+def close_velocities(x, calls):
+    """Write qd = qd - M^-1 J' (J M^-1 J')^-1 J qd."""
+    loops = calls.loops
+    call_rows(loops.rates.code, calls.vectors[0], calls.load, x.change, calls.states, loops.rates.last)
+    opposite(x.change)
+    call_rows(loops.step.code, loops.of_step, calls.load, x.u, calls.states, loops.step.last)
+    change_velocities(x)
