@@ -5,6 +5,7 @@ import numpy as np
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.robot import Robot
 
 
@@ -48,7 +49,7 @@ class Query:
             self.batch[name] = rows
 
     def mass_matrix(self, out=None) -> np.ndarray:
-        """Return M (count, n, n) at ``positions``."""
+        """Return M (count, n, n) at ``positions``, that of the tree of joints."""
         M = self._robot.mass_matrix(self.batch['positions'], out=out)
         if self._permuted:
             M[...] = M[:, self._from_robot[:, None], self._from_robot]
@@ -69,7 +70,12 @@ class Query:
         return self._ordered(self._robot.forward_dynamics(q, qd, tau))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
-        """Return the terms of the torque (count, n) by name; ArgumentError if their sum is not finite."""
+        """Return the terms of the torque (count, n) by name.
+
+        Raises ArgumentError if their sum is not finite, and ModelError for a robot with closed loops, whose torques a
+        motion does not determine.
+        """
+        check_tree(self._robot.model, 'inverse dynamics')
         q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
         terms: dict[str, np.ndarray] = {
             'gravity': self._robot.gravity_torque(q),

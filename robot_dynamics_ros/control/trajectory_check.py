@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.robot import Robot
 
 PERIOD = 0.01  # default time between two samples, s
@@ -62,7 +63,10 @@ def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check
     ------
     ArgumentError
         For a period that is not positive, more than ``MOST_SAMPLES`` samples or an effort that overflows.
+    ModelError
+        For a robot with closed loops, whose efforts a motion does not determine.
     """
+    check_tree(robot.model, 'trajectory check')
     motion = sampled(trajectory, period)
     efforts = _Efforts(robot, motion)
     effort = efforts.at(1.0)

@@ -34,6 +34,7 @@ from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quan
 from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.configuration import neutral
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
@@ -257,7 +258,7 @@ class Evaluator:
 def check_loops(model: Model, name: str, algorithm: Algorithm) -> None:
     """Raise ModelError for a robot with closed loops, where the algorithm would give the result of its tree."""
     if algorithm.ignores_loops(model.arrays):
-        raise ModelError(f'{name}: not available for {model.name}, which has closed loops')
+        check_tree(model, name)
 
 
 class Prepared(NamedTuple):

@@ -55,6 +55,12 @@ def with_loops(model: Model, loops: Iterable[LoopClosure | Coupling], gain: floa
     return replace(model, arrays=arrays, loops=found)
 
 
+def check_tree(model: Model, name: str) -> None:
+    """Raise ModelError naming a loop of a model with closed loops, which ``name`` cannot take into account."""
+    for row_name in model.loops.row_names[:1]:
+        raise ModelError(f'{name}: not available for {model.name}, which has closed loops: {row_name}')
+
+
 def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
     """Return a closure with checked entries, its base named."""
     where = f'loop {checked.name("loops: name", loop.name)!r}'

@@ -2,6 +2,7 @@
 
 import array
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -82,14 +83,15 @@ class DynamicsServices(Task):
             with suppress(DynamicsError):
                 Query(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
 
-        answers = (Query.mass_matrix, Query.forward_dynamics, Query.inverse_dynamics, jacobian)
+        answers = [Query.mass_matrix, Query.forward_dynamics, jacobian]
         rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
-        return {
-            **{answer.__name__: partial(both, answer) for answer in answers},
-            'check_trajectory': lambda: check(self.robot, rest),
-            'largest static torque': lambda: largest_static_torque(self.robot),
-            'refusal': refusal,
-        }
+        of_trees: dict[str, Callable] = {}
+        if not self.robot.model.arrays.rows:
+            # requests of these are refused for a robot with closed loops
+            answers.append(Query.inverse_dynamics)
+            of_trees['check_trajectory'] = lambda: check(self.robot, rest)
+            of_trees['largest static torque'] = lambda: largest_static_torque(self.robot)
+        return {**{answer.__name__: partial(both, answer) for answer in answers}, **of_trees, 'refusal': refusal}
 
     def begin(self) -> None:
         """Publish payload and gravity."""

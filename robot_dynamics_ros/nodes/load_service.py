@@ -14,6 +14,7 @@ from robot_dynamics_ros.messages.load import (
     payload_state,
     ramp_time_of,
 )
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.load_topics import LoadPublisher
 from robot_dynamics_ros.nodes.robot_loader import check_gravity
 from robot_dynamics_ros.payload import Payload
@@ -133,8 +134,12 @@ class LoadService:
             self._check_held(frame, payload, gravity)
 
     def _check_held(self, frame: str, payload: Payload, gravity) -> None:
-        """Refuse a payload that the effort limits cannot hold under ``gravity``, unless payload_limit is stated."""
+        """Refuse a payload that the effort limits cannot hold under ``gravity``, unless payload_limit is stated.
+
+        What an arm with closed loops can hold is not computed: it needs that parameter.
+        """
         if payload.mass and not self._node.value('payload_limit'):
+            check_tree(self._node.robot.model, 'payload without the parameter payload_limit')
             bare = self._node.robot.with_gravity(gravity)
             check_static_torque(bare, bare.with_payload(payload, frame), f'mass: {payload.mass:g} kg on {frame!r}')
 

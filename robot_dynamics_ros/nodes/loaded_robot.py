@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 
@@ -19,9 +20,10 @@ class LoadedRobot:
     def __init__(self, node, wanted=('',)):
         """Read the parameters of ``node``, a BaseNode; ``wanted`` are the terms that are asked for, [''] all.
 
-        DynamicsError names the parameter that is wrong.
+        DynamicsError names the parameter that is wrong, or a closed loop: torques are those of a tree of joints.
         """
         self.robot, self.digest = node.robot, node.model_digest
+        check_tree(self.robot.model, node.get_name())
         names = self.robot.joint_names
         self.ownership = Ownership(node.value('preset'), node.value('gravity_owner'), wanted)
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)

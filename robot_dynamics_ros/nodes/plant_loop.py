@@ -14,6 +14,8 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
+from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes.robot_loader import is_yaml
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
 
@@ -48,6 +50,7 @@ class PlantLoop(Task):
     def __init__(self, node):
         """Create the plant, the command input and the state output of ``node``, a BaseNode."""
         self._node, robot = node, node.robot
+        check_tree(robot.model, node.get_name())
         self._arm = plant_class()(
             _urdf(node),
             robot,
@@ -148,9 +151,10 @@ class PlantLoop(Task):
 
 def _urdf(node) -> str:
     """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
-    if node.value('base_link') or node.value('tip_link') or any(map(str.strip, node.value('locked_joints'))):
-        return node.robot.to_urdf()
     description = node.description.source()
+    is_part = node.value('base_link') or node.value('tip_link') or any(map(str.strip, node.value('locked_joints')))
+    if is_part or is_yaml(description):
+        return node.robot.to_urdf()
     if '<' in description:
         return description
     return read_text(description if description.endswith('.urdf') else named_urdf(description))

@@ -14,13 +14,17 @@ from robot_dynamics_ros.robot import Robot
 
 
 def load_robot(node, description: str) -> Robot:
-    """Return the robot of ``description`` (URDF as text or path, or a name) as the parameters of ``node`` say.
+    """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
     Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. The findings of the
     model check are logged. DynamicsError names the parameter, joint or link that is wrong.
     """
-    is_urdf = '<' in description or Path(description).suffix == '.urdf'
-    robot = Robot.from_urdf(description) if is_urdf else Robot.named(description)
+    if is_yaml(description):
+        robot = Robot.from_yaml(Path(description))
+    elif '<' in description or Path(description).suffix == '.urdf':
+        robot = Robot.from_urdf(description)
+    else:
+        robot = Robot.named(description)
     if node.value('actuators'):
         robot = robot.with_actuators(node.value('actuators'))
     robot = _part(robot, locked_positions(node.value('locked_joints')), node.value('base_link'), node.value('tip_link'))
@@ -39,6 +43,11 @@ def load_robot(node, description: str) -> Robot:
     return robot.with_binding(node.value('binding')).with_gravity(node.value('gravity'))
 
 
+def is_yaml(description: str) -> bool:
+    """Return whether a description is the path of a YAML file, such as ``Robot.to_yaml`` writes."""
+    return '<' not in description and Path(description).suffix in ('.yaml', '.yml')
+
+
 class RobotDescription:
     """Where a node's robot is described: a topic, or the parameters robot_description and model."""
 
@@ -52,7 +61,10 @@ class RobotDescription:
             node.create_subscription(String, self._topic, self.on_message, TRANSIENT_LOCAL)
 
     def source(self) -> str:
-        """Return the URDF's text or path, or the robot's name; ModelError where nothing came on the topic yet."""
+        """Return text or path of a URDF, path of a YAML file, or a robot's name.
+
+        ModelError where nothing came on the topic yet.
+        """
         if self._topic and not self._published:
             raise ModelError(f'no robot description on topic {self._topic!r} yet')
         if self._topic and '<' not in self._published:

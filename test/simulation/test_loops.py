@@ -190,6 +190,17 @@ def test_torque_and_friction_work_through_the_loop(function):
     assert abs(result.work[-1]) > 1.0 and result.loop_error.max() < 1e-12
 
 
+@pytest.mark.parametrize('function', [False, True])
+def test_a_moment_on_a_link_is_a_torque_of_its_joint(function):
+    """The axis of the rocker does not turn, so both are constant."""
+    given = (lambda t, q, qd: np.zeros(3)) if function else None
+    pushed = simulate(BAR, START, SPEED, given, 0.5, wrenches={'rocker': [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]})
+    driven = simulate(BAR, START, SPEED, [0.0, 0.0, 2.0], 0.5)
+    np.testing.assert_allclose(pushed.q, driven.q, atol=1e-10)
+    assert pushed.loop_error.max() < 1e-12
+    assert abs(pushed.q[-1] - simulate(BAR, START, SPEED, duration=0.5).q[-1]).max() > 0.1
+
+
 def limited(gravity=(0.0, -9.81, 0.0)) -> tuple:
     """Return a four-bar whose rocker has limits that its crank turns it to."""
     return four_bar(lower=START[2] - 0.1, upper=START[2] + 0.2).with_gravity(gravity)
