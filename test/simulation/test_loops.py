@@ -5,6 +5,7 @@ import dataclasses
 from support.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
 from support.small_robots import general
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -67,6 +68,31 @@ def test_a_motion_in_the_crank_angle_alone():
     result = simulate(BAR, START, SPEED, duration=0.5)
     np.testing.assert_allclose(result.q[-1], twin.y[:3, -1], rtol=0, atol=1e-7)
     assert abs(result.q[-1] - START).max() > 1.0
+
+
+def body_of_mujoco(name: str, length: float, place: float, inner='') -> str:
+    """Return a rod on a hinge as MJCF; see ``rod``."""
+    across = length**2 / 12.0
+    return f"""<body name="{name}" pos="{place} 0 0"><joint name="{name}" axis="0 0 1"/>{inner}
+        <inertial pos="{0.5 * length} 0 0" mass="1" diaginertia="{0.01 * across} {across} {across}"/></body>"""
+
+
+def test_mujoco_agrees():
+    """Its loop is a stiff spring and damper, with a time constant of 1 ms."""
+    crank = body_of_mujoco('crank', 0.3, 0.0, body_of_mujoco('coupler', 0.7, 0.3))
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><option gravity="0 -9.81 0" timestep="1e-4" integrator="RK4"/>
+        <worldbody>{crank}{body_of_mujoco('rocker', 0.5, 0.8)}</worldbody><equality>
+        <connect body1="rocker" body2="coupler" anchor="0 0 0" solref="0.001 1" solimp="0.9999 0.9999 0.001"/>
+        </equality></mujoco>""")
+    model.eq_data[0, :6] = 0.5, 0.0, 0.0, 0.7, 0.0, 0.0
+    model.opt.tolerance = 1e-14
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = START, SPEED
+    mujoco.mj_step(model, data, 3000)
+    result = simulate(BAR, START, SPEED, duration=0.3)
+    np.testing.assert_allclose(result.q[-1], data.qpos, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(result.qd[-1], data.qvel, rtol=0, atol=1e-7)
+    assert abs(result.q[-1] - START).max() > 0.5
 
 
 @pytest.mark.parametrize('kind', ['spherical', 'revolute'])
