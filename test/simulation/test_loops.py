@@ -18,6 +18,7 @@ from robot_dynamics_ros.simulation import simulate
 
 BAR = four_bar()
 START, SPEED = closed(BAR, [1.0, -0.5, 1.8], [2.0, 0.0, 0.0])
+HELD = ('one', 'base', [0, 0, 0], rod(1.0)), ('two', 'one_link', [1.0, 0, 0], rod(0.5))
 CRANK, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
@@ -257,12 +258,15 @@ def test_an_elastic_impact_keeps_the_energy():
 
 
 def test_a_joint_that_loops_hold_has_no_impulse():
-    """A weld of the last link leaves no joint free; the joint at its limit stays where it is."""
-    arm = Robot(Model.of('held', 'base', [turning('one', 'base', [0, 0, 0], rod(1.0))]))
-    limits = dataclasses.replace(arm.model, limits=arm.model.limits._replace(lower=np.zeros(1), upper=np.zeros(1)))
-    robot = Robot(limits).with_loops([Coupling('one', None, (0.0,))])
-    result = simulate(robot, [0.0], [0.0], [5.0], limits='bounce', duration=0.1)
-    assert not result.q.any() and abs(result.qd).max() < 1e-15
+    """It is at its limit, and moves outwards by rounding while the next joint bounces."""
+    tree = Model.of('held', 'base', [turning(*it) for it in HELD])
+    limits = tree.limits._replace(lower=np.array([0.0, -0.1]), upper=np.array([0.0, 0.1]))
+    robot = Robot(dataclasses.replace(tree, limits=limits)).with_loops([Coupling('one', None, (0.0,))])
+    result = simulate(robot.with_gravity((0.0, 0.0, 0.0)), [0.0, 0.0], [0.0, 3.0], limits='bounce', restitution=1.0)
+    assert abs(result.q[:, 0]).max() < 1e-15 and abs(result.qd[:, 0]).max() < 1e-12
+    # with the first joint fixed, nothing slows the second one down
+    np.testing.assert_allclose(abs(result.qd[:, 1]), 3.0, rtol=1e-12)
+    assert (np.diff(np.sign(result.qd[:, 1])) != 0).sum() > 5
 
 
 def test_a_start_with_open_loops_is_refused():
