@@ -1,6 +1,7 @@
 """Closed loops in simulations: they stay closed, and the motion is that of the mechanism."""
 
 import dataclasses
+from types import SimpleNamespace
 
 from support.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
 from support.small_robots import general
@@ -14,7 +15,9 @@ from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.rotations import from_rpy
 from robot_dynamics_ros.simulation import simulate
+from robot_dynamics_ros.simulation.position_limits import end_column
 
 BAR = four_bar()
 START, SPEED = closed(BAR, [1.0, -0.5, 1.8], [2.0, 0.0, 0.0])
@@ -25,6 +28,14 @@ CRANK, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 def turning(name, parent, origin, inertia) -> Joint:
     """Return a revolute joint about z."""
     return Joint(name, f'{name}_link', parent, 'revolute', Z, np.eye(3), np.array(origin, float), inertia)
+
+
+def placed(x: float) -> np.ndarray:
+    """Return the pose of a frame on the x axis, turned about all axes."""
+    pose = np.eye(4)
+    pose[:3, :3] = from_rpy(0.3, -0.4, 0.5)
+    pose[0, 3] = x
+    return pose
 
 
 @pytest.mark.parametrize('kind', ['point', 'planar_point', 'revolute'])
@@ -257,16 +268,27 @@ def test_an_elastic_impact_keeps_the_energy():
     assert softer.energy[-1] < 0.5 * result.energy[-1]
 
 
-def test_a_joint_that_loops_hold_has_no_impulse():
+@pytest.mark.parametrize(
+    'loop', [Coupling('one', None, (0.0,)), LoopClosure('weld', None, placed(0.7), 'one_link', placed(0.7), 'weld')]
+)
+def test_a_joint_that_loops_hold_has_no_impulse(loop):
     """It is at its limit, and moves outwards by rounding while the next joint bounces."""
     tree = Model.of('held', 'base', [turning(*it) for it in HELD])
     limits = tree.limits._replace(lower=np.array([0.0, -0.1]), upper=np.array([0.0, 0.1]))
-    robot = Robot(dataclasses.replace(tree, limits=limits)).with_loops([Coupling('one', None, (0.0,))])
+    robot = Robot(dataclasses.replace(tree, limits=limits)).with_loops([loop])
     result = simulate(robot.with_gravity((0.0, 0.0, 0.0)), [0.0, 0.0], [0.0, 3.0], limits='bounce', restitution=1.0)
     assert abs(result.q[:, 0]).max() < 1e-15 and abs(result.qd[:, 0]).max() < 1e-12
     # with the first joint fixed, nothing slows the second one down
     np.testing.assert_allclose(abs(result.qd[:, 1]), 3.0, rtol=1e-12)
     assert (np.diff(np.sign(result.qd[:, 1])) != 0).sum() > 5
+
+
+@pytest.mark.parametrize('left', [1e-14, -1e-16, 1e-3])
+def test_rounding_of_mobility_is_none(left):
+    """What is left of a joint's mobility by rounding would make impulses of any size."""
+    x = SimpleNamespace(M_inv=np.array([2.0, 0.0, 0.5, 0.0]), u=np.array([-2.0 + left, -0.4]))
+    end_column.py_func(x, 2, 0)
+    np.testing.assert_allclose(x.M_inv, [left, 0.0, 0.1, 0.0] if left > 1e-4 else 0.0, atol=1e-15)
 
 
 def test_a_start_with_open_loops_is_refused():
