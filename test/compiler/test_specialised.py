@@ -20,7 +20,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
 from robot_dynamics_ros.jit.machine_code import lanes
 
-SPECIALISED = [name for name in ALGORITHMS if hasattr(Robot, name)]
+SPECIALISED = [name for name, it in ALGORITHMS.items() if hasattr(Robot, name) and not it.of_loops]
 TREE = trees.random_joints(11, count=5, chain=0.4)
 
 
