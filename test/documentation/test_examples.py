@@ -152,6 +152,11 @@ def held_positions():
     return ['positions held within the limits: 100.0 %']
 
 
+def closed_mechanism(*lines):
+    """Return lines of a mechanism; each checks its accelerations against MuJoCo's matrices."""
+    return lambda: [r'accelerations by the matrices of MuJoCo: within 1e-9: True', *lines]
+
+
 WANTED = {
     '01_torques_of_a_motion': torques_of_a_motion,
     '02_payload_change': torques_of_a_payload,
@@ -163,6 +168,23 @@ WANTED = {
     '08_workspace_study': held_positions,
     '09_dask_cluster': torques_of_random_states,
     '10_control_loop_in_cpp': torques_that_hold,
+    '11_four_bar': closed_mechanism(
+        '3 rows, one of them without effect; mobility 1',
+        'the loop stays closed within 1e-12 m: True',
+        'the energy stays within 1e-8 of the largest kinetic energy: True',
+    ),
+    '12_delta_robot': closed_mechanism(
+        '27 velocities, 18 rows, mobility 9',
+        '.*acceleration left below 1e-9: True',
+        'the platform stays level within 1e-5: True',
+        'the loops stay closed within 1e-12 m: True',
+        'the platform moved over 0[.][1-9].* m in x and 0[.][1-9].*',
+    ),
+    '13_stewart_platform': closed_mechanism(
+        '24 velocities, 18 rows, mobility 6',
+        'forces of the legs, N: 15[.]1 15[.]1 15[.]1 15[.]1 15[.]1 15[.]1',
+        'lifted by 0[.]050 m; loops closed within 1e-12 m: True',
+    ),
 }
 
 
