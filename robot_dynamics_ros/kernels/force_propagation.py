@@ -18,8 +18,10 @@ def propagate_force(model, work, i, stop, column, nx, ny, nz, fx, fy, fz, K):
     j = i
     while j != stop:
         for k in range(model.first[j + 1] - 1, model.first[j] - 1, -1):
-            K_k, nx, ny, nz, fx, fy, fz = force_past_velocity(model, work, k, 1.0 / work.d[k], nx, ny, nz, fx, fy, fz)
+            # K_k = S_k' f,  f -= U_k K_k / d_k
+            K_k = force_along(model, k, nx, ny, nz, fx, fy, fz)
             K[k - 1, column] += K_k
+            nx, ny, nz, fx, fy, fz = force_past_velocity(work, k, K_k / work.d[k], nx, ny, nz, fx, fy, fz)
         # f_p = X' f
         nx, ny, nz, fx, fy, fz = force_at_parent(work.E, work.r, j, nx, ny, nz, fx, fy, fz)
         j = model.parent[j]
@@ -27,20 +29,19 @@ def propagate_force(model, work, i, stop, column, nx, ny, nz, fx, fy, fz, K):
 
 
 @kernel
-def force_past_velocity(model, work, k, d_inv, nx, ny, nz, fx, fy, fz):
-    """Return K_k = S_k' f of a force on the link of velocity ``k``, and what is transmitted of it: seven numbers.
-
-    ``d_inv`` is 1 / d_k. Reads ``model`` and the row U of ``work``. Featherstone & Orin 2000, eq. 14.
-    """
-    # K_k = S_k' f,  f -= U_k K_k / d_k
-    K_k = (
+def force_along(model, k, nx, ny, nz, fx, fy, fz):
+    """Return S_k' f of a force on the link of velocity ``k``."""
+    return (
         model.S[k, 0] * nx + model.S[k, 1] * ny + model.S[k, 2] * nz
         + model.S[k, 3] * fx + model.S[k, 4] * fy + model.S[k, 5] * fz
     )  # fmt: skip
-    K_d = K_k * d_inv
+
+
+@kernel
+def force_past_velocity(work, k, K_d, nx, ny, nz, fx, fy, fz):
+    """Return f - U_k K_d, what is transmitted of a force on the link of velocity ``k``: six components."""
     U = work.U
     return (
-        K_k,
         nx - U[k, 0] * K_d,
         ny - U[k, 1] * K_d,
         nz - U[k, 2] * K_d,

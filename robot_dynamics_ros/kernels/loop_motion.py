@@ -67,23 +67,27 @@ def relative_velocities(model, work):
 
 @kernel
 def relative_accelerations(model, work):
-    """Write the row a_AB of ``work`` from the rows v a T R_A p_B. RBDA section 8.2.
+    """Write the row a_AB of ``work`` from the rows v v_AB a T R_A p_B. RBDA section 8.2.
 
     A fictitious acceleration of the base that stands for gravity has no effect.
     """
+    v, of, R = work.v_AB, work.a_AB, work.R_A
     for c in range(model.loop_link.shape[0]):
         a, b, x, y, z = model.loop_link[c, 0], model.loop_link[c, 1], work.p_B[c, 0], work.p_B[c, 1], work.p_B[c, 2]
-        awx, awy, awz, avx, avy, avz = velocity_at(work, a, x, y, z)
-        bwx, bwy, bwz, bvx, bvy, bvz = velocity_at(work, b, x, y, z)
-        a1, a2, a3, a4, a5, a6 = acceleration_at(work, a, awx, awy, awz, x, y, z)
-        b1, b2, b3, b4, b5, b6 = acceleration_at(work, b, bwx, bwy, bwz, x, y, z)
-        # R_A' (alpha_B - alpha_A - w_A x w_B)
-        cx, cy, cz = cross(awx, awy, awz, bwx, bwy, bwz)
-        of, R = work.a_AB, work.R_A
-        of[c, 0], of[c, 1], of[c, 2] = rotate_back(R, c, b1 - a1 - cx, b2 - a2 - cy, b3 - a3 - cz)
-        # R_A' (a_B - a_A - 2 w_A x v_AB), a_A that of the point of link a at the origin of B
-        cx, cy, cz = cross(awx, awy, awz, bvx - avx, bvy - avy, bvz - avz)
-        of[c, 3], of[c, 4], of[c, 5] = rotate_back(R, c, b4 - a4 - 2.0 * cx, b5 - a5 - 2.0 * cy, b6 - a6 - 2.0 * cz)
+        wx, wy, wz = rotate(work.T, a, work.v[a, 0], work.v[a, 1], work.v[a, 2])
+        a1, a2, a3, a4, a5, a6 = acceleration_at(work, a, wx, wy, wz, x, y, z)
+        bx, by, bz = rotate(work.T, b, work.v[b, 0], work.v[b, 1], work.v[b, 2])
+        b1, b2, b3, b4, b5, b6 = acceleration_at(work, b, bx, by, bz, x, y, z)
+        # w_A in the axes of A
+        wx, wy, wz = rotate_back(R, c, wx, wy, wz)
+        # R_A' (alpha_B - alpha_A) - w_A x w_AB
+        cx, cy, cz = cross(wx, wy, wz, v[c, 0], v[c, 1], v[c, 2])
+        alpha_x, alpha_y, alpha_z = rotate_back(R, c, b1 - a1, b2 - a2, b3 - a3)
+        of[c, 0], of[c, 1], of[c, 2] = alpha_x - cx, alpha_y - cy, alpha_z - cz
+        # R_A' (a_B - a_A) - 2 w_A x v_AB, a_A that of the point of link a at the origin of B
+        cx, cy, cz = cross(wx, wy, wz, v[c, 3], v[c, 4], v[c, 5])
+        ax, ay, az = rotate_back(R, c, b4 - a4, b5 - a5, b6 - a6)
+        of[c, 3], of[c, 4], of[c, 5] = ax - 2.0 * cx, ay - 2.0 * cy, az - 2.0 * cz
 
 
 @kernel

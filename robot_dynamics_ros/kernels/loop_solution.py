@@ -15,18 +15,18 @@ from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
 
 @kernel
 def orthogonalise_rows(work):
-    """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, and V_row, V_norm; reads ``d``.
+    """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, V_row, V_norm and scale.
 
-    V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before, see ``square_of_effect``,
-    and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm 5.2.6; the rank test is
-    described above.
+    Reads ``d``. V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before, see
+    ``square_of_effect``, and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm
+    5.2.6; the rank test is described above.
     """
     V, share, weight = work.V, work.V_row, work.V_norm
     m = weight.shape[0]
     for k in range(work.tau.shape[0]):
-        scale = 1.0 / np.sqrt(work.d[k + 1])
+        work.scale[k] = 1.0 / np.sqrt(work.d[k + 1])
         for j in range(m):
-            V[k, j] *= scale
+            V[k, j] *= work.scale[k]
     for j in range(m):
         # share_jl = v_j' v_l, of all columns at once
         for after in range(V.shape[1]):
@@ -74,7 +74,7 @@ def subtract_share(V, k, j, share):
 def solve_rows(work, target):
     """Write lam (m) of ``work``, the solution for ``target`` (m), and tau (nv), the forces K lam on the joints.
 
-    Reads V, V_row, V_norm of ``work``, written by ``orthogonalise_rows``, and ``d``; overwrites ``target``.
+    Reads V, V_row, V_norm and scale of ``work``, written by ``orthogonalise_rows``; overwrites ``target``.
     Golub & Van Loan 2013, section 5.3.
     """
     V, lam = work.V, work.lam
@@ -89,7 +89,7 @@ def solve_rows(work, target):
         for k in range(work.tau.shape[0]):
             work.tau[k] += V[k, j] * lam[j]
     for k in range(work.tau.shape[0]):
-        work.tau[k] *= np.sqrt(work.d[k + 1])
+        work.tau[k] /= work.scale[k]
     for j in range(lam.shape[0] - 1, -1, -1):
         # lam_j -= share_jl lam_l
         for after in range(j + 1, lam.shape[0]):

@@ -4,7 +4,7 @@ J M^-1 J' = K' D^-1 K; see ``kinematics`` for a frame and for ``view``.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.force_propagation import force_past_velocity
+from robot_dynamics_ros.kernels.force_propagation import force_along, force_past_velocity
 from robot_dynamics_ros.kernels.frame_wrench import link_in_base, wrench_in_link
 from robot_dynamics_ros.kernels.spatial import dot, force_at_parent, motion_from_parent
 
@@ -35,10 +35,11 @@ def propagate_unit_wrenches(model, work, i, rotation, origin, view, column, K):
         for k in range(model.first[j + 1] - 1, model.first[j] - 1, -1):
             d_inv = 1.0 / work.d[k]
             for row in range(6):
-                K[k - 1, column + row], f[row, 0], f[row, 1], f[row, 2], f[row, 3], f[row, 4], f[row, 5] = (
-                    force_past_velocity(
-                        model, work, k, d_inv, f[row, 0], f[row, 1], f[row, 2], f[row, 3], f[row, 4], f[row, 5]
-                    )
+                # K_k = S_k' f,  f -= U_k K_k / d_k
+                nx, ny, nz, fx, fy, fz = f[row, 0], f[row, 1], f[row, 2], f[row, 3], f[row, 4], f[row, 5]
+                K[k - 1, column + row] = force_along(model, k, nx, ny, nz, fx, fy, fz)
+                f[row, 0], f[row, 1], f[row, 2], f[row, 3], f[row, 4], f[row, 5] = force_past_velocity(
+                    work, k, K[k - 1, column + row] * d_inv, nx, ny, nz, fx, fy, fz
                 )
         for row in range(6):
             # f = X_j' f

@@ -138,6 +138,7 @@ class Workspace(NamedTuple):
     V_row: np.ndarray  # (m, m or more)        row j: share of column j in those after it
     V_norm: np.ndarray  # (m,)                 weight of each column
     tau: np.ndarray  # (nv,) N m, N            joint torques of loops
+    scale: np.ndarray  # (nv,)                 D^-1/2
     step: np.ndarray  # (nv,)                  change of velocities or accelerations by the loops
 
     @classmethod
@@ -156,7 +157,7 @@ class Workspace(NamedTuple):
         shapes += [(n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
         shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 4 * [(rows,)]
         wide = (rows + 7) // 8 * 8
-        return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,)]
+        return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,), (nv,)]
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype=float) -> np.ndarray:

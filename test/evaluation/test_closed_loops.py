@@ -3,6 +3,7 @@
 import pickle
 
 from support import random_trees as trees
+from support.mechanisms import cable
 
 import numpy as np
 import pytest
@@ -227,6 +228,14 @@ def test_coupled_joints_move_together():
     slope = -0.5 + 0.6 * q[0]
     tau = robot.inverse_dynamics(q, qd, qdd)
     assert abs((tau - torques()) @ [1.0, 0.0, slope]) < 1e-11
+
+
+def test_long_light_chains_are_closed_from_afar():
+    robot = cable(100).robot
+    random = np.random.default_rng(0)
+    for width in (0.1, 0.4, 0.8):
+        q = robot.close_loops(random.uniform(-width, width, 100)).q
+        assert np.abs(robot.loop_errors(q)).max() < 1e-12
 
 
 def test_loops_that_cannot_be_closed_are_named():
