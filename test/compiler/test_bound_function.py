@@ -166,7 +166,7 @@ def test_arguments_to_be_bound_must_be_contiguous():
 @pytest.mark.parametrize('flag', [True, False])
 def test_a_bool_in_a_bound_tuple_is_a_condition(flag):
     """``semi_implicit``: positions move at the velocity after the step, otherwise by the sum over the stages."""
-    plan = Plan(0.5, np.zeros(1), np.ones(1), flag, True, False, False, False, 1, 1)
+    plan = Plan(0.5, np.zeros(1), np.ones(1), flag, True, False, False, False, False, 1, 1)
     x = Buffers.of(plan, 1, N, N)
     x.q[:], x.qd[:], x.qdd[:] = 1.0, 1.0, 2.0
     bound(end_step, Robot.named('aubo_i5').model.arrays, plan, x)()
