@@ -19,6 +19,8 @@ from robot_dynamics_ros.model.rotations import from_rpy
 from robot_dynamics_ros.simulation import simulate
 from robot_dynamics_ros.simulation.position_limits import end_column
 
+pytestmark = pytest.mark.compiled
+
 BAR = four_bar()
 START, SPEED = closed(BAR, [1.0, -0.5, 1.8], [2.0, 0.0, 0.0])
 HELD = ('one', 'base', [0, 0, 0], rod(1.0)), ('two', 'one_link', [1.0, 0, 0], rod(0.5))
@@ -179,7 +181,6 @@ def two_arms(binding='adaptive') -> Robot:
     return robot.with_loops([LoopClosure('slot', None, np.eye(4), 'arm', pose, 'planar_point')])
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize('method', ['semi_implicit', 'rk4'])
 @pytest.mark.parametrize('make', [four_bar, two_arms])
 def test_the_same_bits_by_every_way(make, method):
