@@ -1,5 +1,6 @@
 """The base of every node of this package: a lifecycle node with a robot, described parameters and diagnostics."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -45,6 +46,8 @@ class BaseNode(LifecycleNode):
         self.resources = ExitStack()
         self.clock_followers: list[Callable[[int, int], object]] = []
         self.active = False
+        self._ending = False
+        self._beginning = threading.Lock()  # a process that ends looks whether the node has begun or never will
         self.diagnostics: Diagnostics | None = None
         self.activated = 0  # by the steady clock, ns
         self.crash = ''
@@ -89,6 +92,12 @@ class BaseNode(LifecycleNode):
         task = self.task  # the executor may be about to clean the node up
         if task is not None:
             task.end()
+
+    def end(self) -> None:
+        """Stop publishing for good: the process ends, whatever its other threads are doing with the node."""
+        with self._beginning:
+            self._ending = True
+        self.fall_silent()
 
     def refuse(self, reason: str) -> None:
         """Have ``reason`` logged with the next diagnostics: a message that is refused does not delay the next one."""
@@ -142,12 +151,16 @@ class BaseNode(LifecycleNode):
             self._reason = f'not activated: {error}'
             self.get_logger().error(self._reason)
             return TransitionCallbackReturn.FAILURE
-        result = super().on_activate(state)
-        self.active = True
-        self.clock_watch.look()
-        self.activated = time.monotonic_ns()
-        self.task.begin()
-        return result
+        with self._beginning:
+            if self._ending:
+                self._reason = 'not activated: the process ends'
+                return TransitionCallbackReturn.FAILURE
+            result = super().on_activate(state)
+            self.active = True
+            self.clock_watch.look()
+            self.activated = time.monotonic_ns()
+            self.task.begin()
+            return result
 
     def on_deactivate(self, state):
         """Stop publishing."""

@@ -62,8 +62,8 @@ class _Stop:
 
 
 def silence(nodes: list) -> None:
-    """Let all nodes with a lifecycle stop publishing, all at once: the ramp of one does not delay that of another."""
-    threads = [threading.Thread(target=node.fall_silent) for node in list(nodes) if isinstance(node, LifecycleNode)]
+    """Let all nodes with a lifecycle stop publishing for good, all at once: no ramp delays that of another node."""
+    threads = [threading.Thread(target=node.end) for node in list(nodes) if isinstance(node, LifecycleNode)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -179,6 +179,36 @@ def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_node_that_is_configured_while_another_one_sends_its_last_torques_does_not_begin(number):
+    """The first node's ramp lasts until the second one has tried to begin."""
+    script = (
+        'import threading\n'
+        'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
+        'from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer\n'
+        'from robot_dynamics_ros.nodes.process import run\n'
+        'falling, tried = threading.Event(), threading.Event()\n'
+        'class First(GravityCompensationNode):\n'
+        '    def fall_silent(self):\n'
+        '        falling.set()\n'
+        '        tried.wait()\n'
+        '        super().fall_silent()\n'
+        'class Second(DynamicsServer):\n'
+        '    def make_task(self):\n'
+        '        task = super().make_task()\n'
+        '        print("second", flush=True)\n'
+        '        falling.wait()\n'
+        '        return task\n'
+        '    def start(self):\n'
+        '        super().start()\n'
+        '        print("active:", self.active, self.silence, flush=True)\n'
+        '        tried.set()\n'
+        'run(First, Second)\n'
+    )
+    last = printed_until_the_end(script, 'second', number).splitlines()[-1]
+    assert last == 'active: False not activated: the process ends'
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_at_the_end_nodes_fall_silent_while_they_can_still_publish(number):
     script = (
         'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
