@@ -72,7 +72,9 @@ class DynamicsServices(Task):
         def both(answer):
             for count in (1, lanes()):
                 rest = np.zeros(count * self.robot.nv)
-                answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+                # frames of a loop may be half a turn apart here: then there is a program, but no result
+                with suppress(DynamicsError):
+                    answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
 
         def jacobian(query):
             query.jacobian(self.robot.link_names[-1], 'local')

@@ -1,5 +1,7 @@
 """An arm with a closed loop in the nodes: the server computes with it or says why not, torque nodes do not start."""
 
+from dataclasses import replace
+
 from support import graph as ros
 from support.simulated_robots import closed, four_bar
 
@@ -117,6 +119,29 @@ def test_efforts_of_a_motion_are_refused(server):
         server, '_check_trajectory', CheckTrajectory.Request(trajectory=trajectory), CheckTrajectory.Response()
     )
     assert not response.success and response.message.startswith('trajectory check: not available for four_bar')
+
+
+@pytest.mark.parametrize('binding', ['generic', pytest.param('specialised', marks=pytest.mark.compiled)])
+def test_a_loop_without_a_derivative_at_the_position_zero_is_served_elsewhere(make, tmp_path, binding):
+    """Its frames are half a turn apart there."""
+    turned = four_bar('weld').with_gravity(GRAVITY)
+    (loop,) = turned.model.loops.closures
+    pose = loop.pose_a.copy()
+    pose[:2, :2] *= -1.0
+    turned = turned.with_loops([replace(loop, pose_a=pose)])
+    file = tmp_path / 'turned.yaml'
+    file.write_text(turned.to_yaml(), encoding='utf-8')
+    node = make(SERVER, model=str(file), binding=binding)
+    node.start()
+    assert node.active, node.silence
+    request = GetForwardDynamics.Request(**MOTION, efforts=TORQUE.tolist())
+    response = answered(node, '_forward_dynamics', request, GetForwardDynamics.Response())
+    assert response.success, response.message
+    expected = turned.with_binding('generic').forward_dynamics(START, SPEED, TORQUE)
+    np.testing.assert_allclose(response.accelerations, expected, rtol=1e-9)
+    rest = {name: [0.0] * 3 for name in ('positions', 'velocities', 'efforts')}
+    response = answered(node, '_forward_dynamics', GetForwardDynamics.Request(**rest), GetForwardDynamics.Response())
+    assert not response.success and 'not finite' in response.message
 
 
 def test_a_payload_needs_a_limit(make, path):
