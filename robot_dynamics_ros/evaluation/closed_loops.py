@@ -26,6 +26,8 @@ far, and a cable of 100 links needed up to 621 of them (2026-11-22)."""
 MOST_STEPS = 100
 LEFT = 1e-6
 """N m per N m. Share of the demanded torque above which given joints do not produce a motion."""
+ROUNDING = 1e-12
+"""N m per N m. Share of the torques without loops below which a demanded torque is rounding."""
 
 
 class ClosedState(NamedTuple):
@@ -85,10 +87,15 @@ def closing_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     if not isinstance(torques, Mapping):
         raise ArgumentError(f'torques: expected a mapping from names of closures, got {torques!r:.80}')
     given = {name: validation.numbers(f'torques[{name!r}]', value) for name, value in torques.items()}
-    for name in given:
+    for name, value in given.items():
         if name not in closures:
             raise UnknownNameError(f'torques: no closure {name!r}; there are {", ".join(closures) or "none"}')
-    shape = np.broadcast_shapes(*(value.shape for value in given.values()))
+        validation.check_finite(f'torques[{name!r}]', value)
+    try:
+        shape = np.broadcast_shapes(*(value.shape for value in given.values()))
+    except ValueError:
+        shapes = ', '.join(f'{name!r} {value.shape}' for name, value in given.items())
+        raise ArgumentError(f'torques: batch shapes do not broadcast: {shapes}') from None
     rows = np.zeros((*shape, len(closures)))
     for name, value in given.items():
         rows[..., closures.index(name)] = value
@@ -112,11 +119,14 @@ def actuated_torques(evaluator: Evaluator, q, qd, torques: np.ndarray, actuated)
     for index in np.ndindex(torques.shape[:-1]):
         N = _null_space(J[index])
         wanted = N.T @ torques[index]
-        found = np.linalg.lstsq(N[columns].T, wanted, rcond=RANK)[0]
+        # singular values of a part of N are relative to 1, and not to the largest one, which may be rounding
+        U, sizes, V = np.linalg.svd(N[columns].T, full_matrices=False)
+        found = V.T @ np.divide(U.T @ wanted, sizes, out=np.zeros_like(sizes), where=sizes > RANK)
         missed = np.abs(N[columns].T @ found - wanted).max(initial=0.0)
-        if missed > LEFT * np.abs(wanted).max(initial=1e-300):
+        if missed > max(LEFT * np.abs(wanted).max(initial=0.0), ROUNDING * np.abs(torques[index]).max(initial=0.0)):
             where = f'q{list(index)}' if index else 'q'
-            raise ArgumentError(f'{where}: the joints {", ".join(actuated)} cannot produce this motion here')
+            names = f'joints {", ".join(actuated)}' if len(actuated) else 'empty list of joints'
+            raise ArgumentError(f'{where}: the {names} cannot produce this motion here')
         tau[index][columns] = found
     return tau
 
@@ -129,6 +139,8 @@ def _velocities(evaluator: Evaluator, actuated) -> np.ndarray:
     for joint in actuated:
         if joint not in model.joint_names:
             raise UnknownNameError(f'actuated: no joint {joint!r}; there are {", ".join(model.joint_names)}')
+        if actuated.count(joint) > 1:
+            raise ArgumentError(f'actuated: joint {joint!r} occurs twice')
     first = model.arrays.first
     numbers = [model.joint_names.index(joint) + 1 for joint in actuated]
     return np.array([k - 1 for i in numbers for k in range(first[i], first[i + 1])], int)

@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.bound_function import bound
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation import external_forces
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
 from robot_dynamics_ros.evaluation.quantity import pool
@@ -17,6 +17,7 @@ from robot_dynamics_ros.kernels.divide_and_conquer import join, separate
 from robot_dynamics_ros.kernels.free_links import fixed_base, no_wrenches
 from robot_dynamics_ros.kernels.wrenches import wrenches_on_links
 from robot_dynamics_ros.model.assembly import Assembly, AssemblyWorkspace
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
 
 METHOD = 'divide_and_conquer'
@@ -38,8 +39,7 @@ class DivideAndConquer:
 
         ``threads`` is the largest number of cores for a state (None: all).
         """
-        if model.arrays.rows:
-            raise ModelError(f'divide and conquer: not available for {model.name}, which has closed loops')
+        check_tree(model, 'divide and conquer')
         threads = threads or len(os.sched_getaffinity(0))
         self._arrays = model.arrays
         self._parts = max(1, min(threads, model.arrays.n // LEAST_LINKS_OF_A_THREAD))

@@ -182,7 +182,7 @@ class Evaluator:
             name, algorithm, kernel = key, BY_METHOD[key], key
         else:
             name, algorithm, kernel = self._of_reference_frame(*key)
-        check_loops(self.model, name, algorithm)
+        check_loops(self.model, kernel, algorithm)
         code = self._own_code(algorithm)
         if code is not None:
             code.add(name, algorithm)

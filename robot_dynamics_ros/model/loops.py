@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -26,8 +26,8 @@ def with_loops(model: Model, loops: Iterable[LoopClosure | Coupling], gain: floa
     """Return the model with these loops in place of its own.
 
     ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). Raises ArgumentError for anything
-    that is no loop, UnknownNameError for a link or joint that does not exist, and ModelError naming a loop that is
-    wrong.
+    that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a loop that is
+    wrong, such as a coupling whose joint does not exist.
     """
     try:
         given = list(loops)
@@ -67,6 +67,10 @@ def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
     base = model.link_names[0]
     kind = checked.choice(f'{where}: kind', loop.kind, tuple(COMPONENTS))
     link_a, link_b = (base if link is None else link for link in (loop.link_a, loop.link_b))
+    for side, link in (('link_a', link_a), ('link_b', link_b)):
+        if not isinstance(link, str) or link not in model.frames:
+            known = ', '.join(model.frames)
+            raise UnknownNameError(f'{where}: {side}: no link {checked.shown(link)}; there are {known}')
     if model.frame(link_a).link == model.frame(link_b).link:
         raise ModelError(f'{where}: {link_a!r} and {link_b!r} are one rigid body')
     forces = {

@@ -1,6 +1,7 @@
 """Closed loops on ``Robot``: what its methods return for one state and for batches, and what they refuse."""
 
 import pickle
+from dataclasses import replace
 
 from support import random_trees as trees
 from support.mechanisms import cable
@@ -238,6 +239,37 @@ def test_long_light_chains_are_closed_from_afar():
         assert np.abs(robot.loop_errors(q)).max() < 1e-12
 
 
+def test_torques_of_joints_that_the_loops_hold_are_not_rounding():
+    """A joint without effect has no torque, however little rounding leaves of its effect."""
+    robot = Robot.named('aubo_i5')
+    q, zero = np.radians([0, -30, 60, 0, 60, 0]), np.zeros(6)
+    grasp = robot.link_pose(q, 'wrist3_Link')
+    arm = robot.with_loops([LoopClosure('crank', None, grasp, 'wrist3_Link', kind='revolute')])
+    turned = np.eye(6)[5]
+    with pytest.raises(ArgumentError, match='q: the joints shoulder_joint cannot produce this motion'):
+        arm.inverse_dynamics(q, zero, turned, actuated=['shoulder_joint'])
+    with pytest.raises(ArgumentError, match='q: the empty list of joints cannot produce this motion'):
+        arm.inverse_dynamics(q, zero, turned, actuated=[])
+    with pytest.raises(ArgumentError, match="actuated: joint 'wrist3_joint' occurs twice"):
+        arm.inverse_dynamics(q, zero, turned, actuated=['wrist3_joint', 'wrist3_joint'])
+    # the loop alone keeps the arm at rest, up to rounding
+    weightless = arm.with_gravity([0.0, 0.0, 0.0])
+    assert not weightless.inverse_dynamics(q, zero, zero, actuated=['shoulder_joint']).any()
+    held = robot.with_loops([LoopClosure('held', None, grasp, 'wrist3_Link', kind='weld')])
+    assert not held.inverse_dynamics(q, zero, zero, actuated=['shoulder_joint']).any()
+
+
+def test_of_accelerations_that_the_loops_do_not_allow_the_nearest_ones_are_produced():
+    q, qd = states(ROBOT)
+    asked = np.array([1.0, -2.0, 0.5])
+    exact = ROBOT.with_loops(ROBOT.loops.all, gain=0.0)
+    qdd = exact.forward_dynamics(q, qd, ROBOT.inverse_dynamics(q, qd, asked, actuated=['crank']))
+    J, M = ROBOT.loop_jacobian(q), ROBOT.mass_matrix(q)
+    K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+    nearest = np.linalg.lstsq(K, np.concatenate([M @ asked, J @ qdd]), rcond=1e-12)[0][:3]
+    np.testing.assert_allclose(qdd, nearest, atol=1e-9)
+
+
 def test_loops_that_cannot_be_closed_are_named():
     short = ROBOT.with_loops([LoopClosure('too short', 'coupler_link', at(0.1), 'rocker_link', at(0.1))])
     with pytest.raises(LoopError, match=r"q: loop 'too short' cannot be closed from here; it stays open by 0\."):
@@ -252,7 +284,7 @@ def test_loops_that_cannot_be_closed_are_named():
         (5, ArgumentError, 'loops: expected a list, got 5'),
         (['pin'], ArgumentError, "loops: expected a LoopClosure or a Coupling, got 'pin'"),
         ([on_crank('a', link_b='crank_link')], ModelError, 'are one rigid body'),
-        ([on_crank('a', link_b='elbow')], UnknownNameError, "no link 'elbow'"),
+        ([on_crank('a', link_b='elbow')], UnknownNameError, "loop 'a': link_b: no link 'elbow'; there are"),
         ([on_crank('a', kind='ball')], ModelError, "loop 'a': kind: expected one of point, weld"),
         ([on_crank('')], ModelError, 'loops: name: expected a name'),
         ([on_crank('a', np.ones((4, 4)))], ModelError, "loop 'a': pose_a: expected a rotation"),
@@ -300,6 +332,11 @@ def test_what_takes_no_loops_into_account_is_refused():
         ROBOT.forward_dynamics_derivatives(zero, zero, zero)
     with pytest.raises(ModelError, match='forward_dynamics_by_mass_matrix: not available'):
         ROBOT.forward_dynamics(zero, zero, zero, method='mass_matrix')
+    wrenches = {'coupler_link': np.ones(6)}
+    with pytest.raises(ModelError, match=r'^forward_dynamics_by_mass_matrix_with_wrench: not available'):
+        ROBOT.forward_dynamics(zero, zero, zero, wrenches, method='mass_matrix')
+    with pytest.raises(ModelError, match=r"^divide and conquer: .*four_bar, which has closed loops: loop 'pin'"):
+        ROBOT.forward_dynamics(zero, zero, zero, method='divide_and_conquer')
     q, qd = states(ROBOT)
     assert np.array_equal(
         ROBOT.forward_dynamics(q, qd, zero), ROBOT.forward_dynamics(q, qd, zero, method='articulated')
@@ -312,12 +349,18 @@ def test_what_takes_no_loops_into_account_is_refused():
         (1.0, ArgumentError, 'torques: expected a mapping'),
         ({'hinge': 1.0}, UnknownNameError, "torques: no closure 'hinge'; there are pin"),
         ({'pin': 'x'}, ArgumentError, r"torques\['pin'\]"),
-        ({'pin': np.nan}, ArgumentError, 'torques'),
+        ({'pin': np.nan}, ArgumentError, r"torques\['pin'\]: nan is not finite"),
+        ({'pin': [1.0, np.nan]}, ArgumentError, r"torques\['pin'\]\[1\]: nan is not finite"),
+        ({'pin': np.ones(2), 'end': np.ones(3)}, ArgumentError, r"broadcast: 'pin' \(2,\), 'end' \(3,\)"),
     ],
 )
 def test_wrong_torques_of_closing_joints_are_refused(torques, error, message):
+    (pin,) = ROBOT.loops.closures
+    two = (
+        ROBOT if isinstance(torques, dict) and 'hinge' in torques else ROBOT.with_loops([pin, replace(pin, name='end')])
+    )
     with pytest.raises(error, match=message):
-        ROBOT.closing_torque(np.zeros(3), torques)
+        two.closing_torque(np.zeros(3), torques)
 
 
 def test_a_closure_without_effect_changes_nothing():
