@@ -245,9 +245,9 @@ def _check_closed(robot: Robot, name: str, errors: np.ndarray, most: float) -> N
     if largest > most:
         b, row = np.argwhere(np.abs(errors) == largest)[0]
         state = f' of start state {b}' if len(errors) > 1 else ''
-        what = 'is open by' if name == 'q0' else 'opens at a rate of'
+        what, unit = ('is open by', 'rad, m') if name == 'q0' else ('opens at a rate of', 'rad/s, m/s')
         raise ArgumentError(
-            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {largest:.3g} (rad, m); '
+            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {largest:.3g} ({unit}); '
             f'expected up to {most:g}, see Robot.close_loops'
         )
 
