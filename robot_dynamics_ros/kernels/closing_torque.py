@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.loop_state import loop_poses, loop_state
-from robot_dynamics_ros.kernels.spatial import force_at_parent, rotate, rotate_back
+from robot_dynamics_ros.kernels.spatial import rotate, rotate_back
 
 
 @kernel
@@ -51,7 +51,7 @@ def add_closing_torques(model, work, tau):
 def add_closing_torque(model, work, c, torque, tau):
     """Write tau (nv, N m or N) += the joint torques of ``torque`` (N m) on B about z of A, and its reaction on A.
 
-    Reads ``model`` and the rows E r T R_A of ``work``. Featherstone & Orin 2000, eq. 19.
+    Reads ``model`` and the rows E T R_A of ``work``. Featherstone & Orin 2000, eq. 19.
     """
     for side in range(2):
         j = model.loop_link[c, side]
@@ -59,11 +59,11 @@ def add_closing_torque(model, work, c, torque, tau):
         sign = 2.0 * side - 1.0
         nx, ny, nz = rotate(work.R_A, c, 0.0, 0.0, sign * torque)
         nx, ny, nz = rotate_back(work.T, j, nx, ny, nz)
-        fx, fy, fz = 0.0, 0.0, 0.0
         while j != stop:
             for k in range(model.first[j], model.first[j + 1]):
                 tau[k - 1] += model.S[k, 0] * nx + model.S[k, 1] * ny + model.S[k, 2] * nz
-            nx, ny, nz, fx, fy, fz = force_at_parent(work.E, work.r, j, nx, ny, nz, fx, fy, fz)
+            # a couple is the same at every point
+            nx, ny, nz = rotate_back(work.E, j, nx, ny, nz)
             j = model.parent[j]
 
 

@@ -1,7 +1,7 @@
 """Forces of the rows of closed loops on the joints: freely, and through articulated bodies."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.force_propagation import propagate_force
+from robot_dynamics_ros.kernels.force_propagation import force_along, propagate_force
 from robot_dynamics_ros.kernels.loop_rows import coupling, row_force
 from robot_dynamics_ros.kernels.spatial import cross, force_at_parent, rotate, rotate_back
 
@@ -50,10 +50,7 @@ def loop_jacobian_of_poses(model, work, q, J):
             sign = 2.0 * side - 1.0
             while j != stop:
                 for k in range(model.first[j], model.first[j + 1]):
-                    J[row, k - 1] = sign * (
-                        model.S[k, 0] * nx + model.S[k, 1] * ny + model.S[k, 2] * nz
-                        + model.S[k, 3] * fx + model.S[k, 4] * fy + model.S[k, 5] * fz
-                    )  # fmt: skip
+                    J[row, k - 1] = sign * force_along(model, k, nx, ny, nz, fx, fy, fz)
                 nx, ny, nz, fx, fy, fz = force_at_parent(work.E, work.r, j, nx, ny, nz, fx, fy, fz)
                 j = model.parent[j]
     for k in range(model.coupled.shape[0]):

@@ -4,7 +4,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.loop_motion import relative_poses, relative_velocities
 from robot_dynamics_ros.kernels.motion import link_angular_velocity
-from robot_dynamics_ros.kernels.poses import link_poses, pose_of_link
+from robot_dynamics_ros.kernels.poses import base_pose, link_poses, pose_of_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate
 
 
@@ -36,9 +36,7 @@ def loop_state_of_transforms(model, work, qd):
     Reads ``model``. Featherstone & Orin 2000, eq. 3.
     """
     # T_0 = 1, v_0 = 0
-    for row in range(4):
-        for column in range(4):
-            work.T[0, row, column] = 1.0 if row == column else 0.0
+    base_pose(work.T)
     for k in range(6):
         work.v[0, k] = 0.0
     for i in range(1, model.parent.shape[0]):

@@ -8,12 +8,10 @@ from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent, point_
 @kernel
 def base_motion(work, gravity):
     """Write w[0], a[0] and B[0] of ``work`` for a base at rest under ``gravity`` (3, m/s^2, base frame)."""
-    # w_0 = 0, a_0 = -gravity: gravity as a fictitious acceleration of the base
+    base_at_rest(work)
+    # a_0 = -gravity: gravity as a fictitious acceleration of the base
     for k in range(3):
-        work.w[0, k] = 0.0
-        work.a[0, k] = 0.0
         work.a[0, k + 3] = -gravity[k]
-    point_acceleration(work.w, work.a, 0, work.B)
 
 
 @kernel

@@ -11,14 +11,19 @@ def link_poses(model, work, q, T):
     Writes all of ``T`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """
     n = model.parent.shape[0] - 1
-    # T_0 = 1
-    for row in range(4):
-        for column in range(4):
-            T[0, row, column] = 1.0 if row == column else 0.0
+    base_pose(T)
 
     for i in range(1, n + 1):
         joint_transform(model, q, i, work.E, work.r)
         pose_of_link(model, work, i, T)
+
+
+@kernel
+def base_pose(T):
+    """Write T_0 = 1, the pose (4, 4) of the base in its own frame."""
+    for row in range(4):
+        for column in range(4):
+            T[0, row, column] = 1.0 if row == column else 0.0
 
 
 @kernel
@@ -63,9 +68,7 @@ def composed_poses(model, work, i):
 
     Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """
-    for row in range(4):
-        for column in range(4):
-            work.T[0, row, column] = 1.0 if row == column else 0.0
+    base_pose(work.T)
     for k in range(joints_to_link(model, i) - 1, -1, -1):
         pose_of_link(model, work, link_before(model, i, k), work.T)
 

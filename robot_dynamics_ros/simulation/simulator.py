@@ -157,11 +157,7 @@ def simulate(
     elif has_loops and limits is not None:
         raise ArgumentError('projection: required with position limits, at which impulses have to keep loops closed')
     # fixed steps are projected: without the gain, forward dynamics is that of closed loops
-    moved = (
-        robot.with_loops([*loops.closures, *loops.couplings], gain=0.0)
-        if plan.projection and method != 'adaptive'
-        else robot
-    )
+    moved = robot.with_loops(loops.all, gain=0.0) if plan.projection and method != 'adaptive' else robot
     setup = Setup(moved, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
