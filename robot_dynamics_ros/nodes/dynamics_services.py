@@ -73,7 +73,7 @@ class DynamicsServices(Task):
             for count in (1, lanes()):
                 rest = np.zeros(count * self.robot.nv)
                 # frames of a loop may be half a turn apart here: then there is a program, but no result
-                with suppress(DynamicsError):
+                with suppress(ArgumentError):
                     answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
 
         def jacobian(query):
