@@ -188,7 +188,7 @@ def links_of(tree: KinematicTree, q) -> Links:
 
 
 def rates(tree: KinematicTree, links: Links, qd, wrench) -> Rates:
-    """Return what the velocities qd (n,), gravity and the wrench on the last link cause."""
+    """Return the quantities that depend on the velocities qd (n,), on gravity and on the wrench on the last link."""
     # P v = H qd
     v = solve_outwards(links.P, links.H @ qd).reshape(-1, 6)
     # hdot_i = v_i x h_i

@@ -18,9 +18,9 @@ CLOSED = 1e-6
 
 
 def with_loops_of_part(model: Model, part: Model) -> Model:
-    """Return ``part`` of ``model`` with the loops between links, or joints, that it has.
+    """Return ``part`` of ``model`` with the loops whose links or joints are all in the part.
 
-    Raises ModelError naming a loop between what the part has and what it does not have.
+    Raises ModelError naming a loop of which only one side is in the part.
     """
     kept: list[LoopClosure | Coupling] = []
     for loop in model.loops.all:
