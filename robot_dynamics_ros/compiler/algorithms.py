@@ -38,7 +38,6 @@ from robot_dynamics_ros.kernels.loop_quantities import (
     loop_accelerations,
     loop_errors,
     loop_jacobian,
-    loop_multipliers,
     loop_rates,
     loop_step,
 )
@@ -235,7 +234,6 @@ ALGORITHMS = {
     'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('rows', 'nv')),
     'loop_rates': Algorithm(loop_rates, ('q', 'qd'), ROWS),
     'loop_accelerations': Algorithm(loop_accelerations, MOTION, ROWS),
-    'loop_multipliers': Algorithm(loop_multipliers, FORWARD, ROWS, FORCES),
     'loop_step': Algorithm(loop_step, ('q', CHANGE), VECTOR),
     'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
     'closing_torque': Algorithm(closing_torque, ('q', CLOSING_TORQUES), VECTOR),

@@ -74,11 +74,14 @@ def impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
     return np.add(qd, step, out=given)
 
 
-def least_forces(evaluator: Evaluator, q, multipliers: np.ndarray) -> np.ndarray:
-    """Return the multipliers (..., m) of least norm that have the effect of the given ones at q (..., nq)."""
-    J = evaluator.evaluate('loop_jacobian', evaluator.load, None, q)
-    torques = np.swapaxes(J, -1, -2)
-    return (np.linalg.pinv(torques, rcond=RANK) @ (torques @ multipliers[..., None]))[..., 0]
+def constraint_forces(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
+    """Return the forces lambda (..., m) of least norm for J' lambda = ID(q, qd, qdd) - tau - tau_a."""
+    load = evaluator.load
+    qdd = evaluator.evaluate('forward_dynamics', load, None, q, qd, tau)
+    torques = evaluator.evaluate('inverse_dynamics', load, None, q, qd, qdd) - tau
+    torques -= evaluator.evaluate('spring_torque', load, None, q, qd)
+    J = evaluator.evaluate('loop_jacobian', load, None, q)
+    return (np.linalg.pinv(np.swapaxes(J, -1, -2), rcond=RANK) @ torques[..., None])[..., 0]
 
 
 def closing_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:

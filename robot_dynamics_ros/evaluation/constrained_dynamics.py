@@ -99,8 +99,7 @@ class ConstrainedDynamics(Dynamics):
         Where rows depend on each other, those of least norm. Closures act on B in the axes of A, at the origin of B.
         Featherstone & Orin 2000, eq. 19 to 21.
         """
-        found = self._evaluate('loop_multipliers', self._load, None, q, qd, tau)
-        return written(out, closed_loops.least_forces(self._evaluator, q, found))
+        return written(out, closed_loops.constraint_forces(self._evaluator, q, qd, tau))
 
     def closing_torque(self, q, torques, out=None) -> results.Torques:
         """Joint torques tau_a of motors in closing joints, to be added to tau. Featherstone & Orin 2000, eq. 19.

@@ -14,7 +14,7 @@ from robot_dynamics_ros.kernels.loop_state import loop_state, loop_state_of_tran
 def loop_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under tau (nv, N m or N) with all loops closed.
 
-    Writes ``qdd``, the multipliers lam (m) and most rows of ``work``. Arguments as ``aba``, whose result without loops
+    Writes ``qdd`` and most rows of ``work``. Arguments as ``aba``, whose result without loops
     is corrected: the multipliers come first, linear in n at fixed rows. Springs and dampers of closures act, and the
     errors of the rows decay: d^2e/dt^2 + 2 gain de/dt + gain^2 e = 0.
 
@@ -33,7 +33,7 @@ def loop_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
     row_rates(model, work, q, qd, work.row_rate)
     row_accelerations(model, work, q, qd, qdd, work.row_target)
     gain = model.loop_gain[0]
-    for row in range(work.lam.shape[0]):
+    for row in range(work.row_target.shape[0]):
         # J M^-1 J' lam = -(J qdd + dJ/dt qd + 2 gain J qd + gain^2 e)
         work.row_target[row] = -(work.row_target[row] + gain * (2.0 * work.row_rate[row] + gain * work.row_error[row]))
     propagate_rows(model, work, q, work.V)

@@ -3,7 +3,6 @@
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.articulated_inertias import articulated_inertias
 from robot_dynamics_ros.kernels.loop_forces import loop_jacobian_of_poses, propagate_rows
-from robot_dynamics_ros.kernels.loop_forward import loop_forward
 from robot_dynamics_ros.kernels.loop_motion import relative_accelerations
 from robot_dynamics_ros.kernels.loop_rows import row_accelerations, row_errors, row_rates
 from robot_dynamics_ros.kernels.loop_solution import orthogonalise_rows, response, solve_rows
@@ -58,22 +57,11 @@ def loop_accelerations(model, work, q, qd, qdd, accelerations):
 
 
 @kernel
-def loop_multipliers(model, work, q, qd, tau, gravity, f_ext, multipliers):
-    """Write multipliers (m; N, N m) of the rows for the arguments of ``loop_forward``.
-
-    Writes ``multipliers`` and what ``loop_forward`` writes. Featherstone & Orin 2000, eq. 21.
-    """
-    loop_forward(model, work, q, qd, tau, gravity, f_ext, work.qdd)
-    for row in range(multipliers.shape[0]):
-        multipliers[row] = work.lam[row]
-
-
-@kernel
 def loop_step(model, work, q, change, step):
     """Write step (nv) = M^-1 J' (J M^-1 J')^-1 change, which changes the rows by ``change`` (m), at q (nq, rad or m).
 
     Of all such steps it has the least step' M step. Of positions it is a Newton step, of velocities a projection, or
-    the effect of an impact. Writes ``step`` and the rows E r I_A U d a T R_A z_B e_AB p_B p_AB V V_row V_norm lam tau
+    the effect of an impact. Writes ``step`` and the rows E r I_A U d a T R_A z_B e_AB p_B p_AB V V_row V_norm scale tau
     row_target of ``work``; reads ``model``. Featherstone & Orin 2000, eq. 21, for impulses.
     """
     articulated_inertias(model, work, q)

@@ -3,7 +3,7 @@
 J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
 which does not square the condition of V. What is left of a column that depends on those before it is rounding, as is a
 column of a row without effect; its weight w goes to zero with the eighth power of (length left / length of a row that
-moves all joints) below 1e-8, without a branch. Such a row takes no part: its multiplier is zero, and its target is met
+moves all joints) below 1e-8, without a branch. Such a row takes no part: its force is zero, and its target is met
 as far as the other rows meet it. A second orthogonalisation of each column gains nothing here (2026-11-22).
 """
 
@@ -72,28 +72,24 @@ def subtract_share(V, k, j, share):
 
 @kernel
 def solve_rows(work, target):
-    """Write lam (m) of ``work``, the solution for ``target`` (m), and tau (nv), the forces K lam on the joints.
+    """Write tau (nv) of ``work``, the forces K lam on the joints of the solution lam for ``target`` (m).
 
     Reads V, V_row, V_norm and scale of ``work``, written by ``orthogonalise_rows``; overwrites ``target``.
     Golub & Van Loan 2013, section 5.3.
     """
-    V, lam = work.V, work.lam
+    V = work.V
     for k in range(work.tau.shape[0]):
         work.tau[k] = 0.0
-    for j in range(lam.shape[0]):
-        # t_l -= share_jl t_j,  lam_j = w_j t_j
-        lam[j] = work.V_norm[j] * target[j]
-        for after in range(j + 1, lam.shape[0]):
+    for j in range(target.shape[0]):
+        # t_l -= share_jl t_j
+        for after in range(j + 1, target.shape[0]):
             target[after] -= work.V_row[j, after] * target[j]
-        # K lam = D^1/2 sum of v_j lam_j
+        # K lam = D^1/2 sum of v_j w_j t_j
+        w_t = work.V_norm[j] * target[j]
         for k in range(work.tau.shape[0]):
-            work.tau[k] += V[k, j] * lam[j]
+            work.tau[k] += V[k, j] * w_t
     for k in range(work.tau.shape[0]):
         work.tau[k] /= work.scale[k]
-    for j in range(lam.shape[0] - 1, -1, -1):
-        # lam_j -= share_jl lam_l
-        for after in range(j + 1, lam.shape[0]):
-            lam[j] -= work.V_row[j, after] * lam[after]
 
 
 @kernel

@@ -133,7 +133,6 @@ class Workspace(NamedTuple):
     row_error: np.ndarray  # (m,)              error of each row of the loops
     row_rate: np.ndarray  # (m,)               its rate
     row_target: np.ndarray  # (m,)             what each row has to change by
-    lam: np.ndarray  # (m,) N, N m             multipliers of the rows
     V: np.ndarray  # (nv, m or more each)      a column for each row of the loops, see ``loop_solution``
     V_row: np.ndarray  # (m, m or more)        row j: share of column j in those after it
     V_norm: np.ndarray  # (m,)                 weight of each column
@@ -155,7 +154,7 @@ class Workspace(NamedTuple):
         shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 6), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
         shapes += [(n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
-        shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 4 * [(rows,)]
+        shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 3 * [(rows,)]
         wide = (rows + 7) // 8 * 8
         return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,), (nv,)]
 

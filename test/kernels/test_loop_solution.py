@@ -24,7 +24,7 @@ def solved(V, target) -> np.ndarray:
     rows, columns = -(-n // 4) * 4, -(-m // 8) * 8
     padded = np.pad(V, ((0, rows - n), (0, columns - m)))
     sizes, share = (V**2).sum(0), np.full((m, columns), np.nan)
-    work = SimpleNamespace(V=padded, V_row=share, V_norm=sizes, d=np.ones(n + 1), lam=np.zeros(m))
+    work = SimpleNamespace(V=padded, V_row=share, V_norm=sizes, d=np.ones(n + 1))
     work.tau, work.scale = np.zeros((2, n))
     loop_solution.orthogonalise_rows.py_func(work)
     loop_solution.solve_rows.py_func(work, target.copy())
