@@ -135,7 +135,7 @@ def test_joints_that_cannot_produce_a_motion_are_named():
         ROBOT.inverse_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), actuated='crank')
 
 
-@pytest.mark.parametrize('batch', [(), (1,), (2, 3), (40,)], ids=str)
+@pytest.mark.parametrize('batch', [(), (1,), (2, 3), pytest.param((40,), marks=pytest.mark.compiled)], ids=str)
 def test_every_form_of_arguments(batch):
     q, qd = states(ROBOT, batch)
     tau = torques(batch)
@@ -231,6 +231,7 @@ def test_coupled_joints_move_together():
     assert abs((tau - torques()) @ [1.0, 0.0, slope]) < 1e-11
 
 
+@pytest.mark.compiled
 def test_long_light_chains_are_closed_from_afar():
     robot = cable(100).robot
     random = np.random.default_rng(0)
