@@ -21,7 +21,7 @@ from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
+from robot_dynamics_ros.model.editing import cut, turned_gravity, with_attached, with_locked_joints
 from robot_dynamics_ros.model.loop_types import GAIN
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model
@@ -57,16 +57,22 @@ class Robot(ConstrainedDynamics):
 
     @classmethod
     def from_urdf(
-        cls, source: str | Path, base_link: str | None = None, tip_link: str | None = None, mimic: str = 'ignore'
+        cls,
+        source: str | Path,
+        base_link: str | None = None,
+        tip_link: str | None = None,
+        mimic: str = 'ignore',
+        gravity=None,
     ) -> 'Robot':
-        """Return the robot of a URDF; ModelError names an unsupported element.
+        """Return the robot of a URDF, or its ``chain``; ModelError names an unsupported element.
 
         A joint with <mimic> is a joint of its own, and a finding says so; with ``mimic='couple'`` it has a ``Coupling``
-        with the joint that it mimics. Raises ArgumentError.
+        with the joint that it mimics. Gravity is (0, 0, -9.81) in the frame of the URDF's root, unless it is given.
+        Raises ArgumentError.
         """
         validation.choice('mimic', mimic, MIMIC)
-        model = model_from_urdf(source, couple_mimics=mimic == 'couple')
-        return cls(cut(model, base_link, tip_link)).with_binding('adaptive')
+        robot = cls(model_from_urdf(source, couple_mimics=mimic == 'couple'))
+        return robot.chain(base_link, tip_link, gravity).with_binding('adaptive')
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
@@ -94,13 +100,18 @@ class Robot(ConstrainedDynamics):
         """Return this robot as YAML text with gravity and lumped payloads, without the findings of the model check."""
         return yaml_of(self._model, self._gravity)
 
-    def chain(self, base_link: str | None = None, tip_link: str | None = None) -> 'Robot':
+    def chain(self, base_link: str | None = None, tip_link: str | None = None, gravity=None) -> 'Robot':
         """Return the chain from ``base_link`` to ``tip_link``.
 
-        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity keeps its
-        components, now in the new base frame. Raises ModelError naming a loop between the chain and what is dropped.
+        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity stays the
+        same vector, now expressed in the frame of ``base_link``; ``gravity``, in that frame, replaces it. Raises
+        ModelError naming a loop between the chain and what is dropped, and ArgumentError naming a moving joint between
+        the base and ``base_link``, unless ``gravity`` is given.
         """
-        return self._of(cut(self._model, base_link, tip_link))
+        part = cut(self._model, base_link, tip_link)
+        if gravity is None:
+            gravity = turned_gravity(self._model, part.link_names[0], self._gravity)
+        return Robot(part, gravity).with_binding(self.binding, self._threads)
 
     def with_locked_joints(self, positions) -> 'Robot':
         """Return this robot with joints locked at positions; their links are lumped into the parent links.

@@ -140,6 +140,8 @@ class Parameters:
         if name in CHOICES:
             return value in CHOICES[name]
         if name == 'gravity':
+            if list(value) == [0.0]:
+                return True
             if len(value) != 3 or not np.isfinite(value).all():
                 return False
             size = np.linalg.norm(value)

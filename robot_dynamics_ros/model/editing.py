@@ -50,6 +50,24 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     return _audited(with_loops_of_part(model, reduced), _inherited(model))
 
 
+def turned_gravity(model: Model, base_link: str, gravity: np.ndarray) -> np.ndarray:
+    """Return gravity (3, m/s^2) of a model's base frame in the frame of ``base_link``, which fixed joints connect.
+
+    Raises UnknownNameError, and ArgumentError naming a moving joint between both: gravity depends on its position.
+    """
+    frame = model.frame(base_link)
+    if frame.link:
+        link = frame.link
+        while model.arrays.parent[link]:
+            link = int(model.arrays.parent[link])
+        joint = model.joint_names[link - 1]
+        raise ArgumentError(
+            f'gravity: joint {joint!r} moves between the base {model.link_names[0]!r} and {base_link!r}, so its '
+            f'direction there is unknown; state gravity in the frame of {base_link!r}, or lock the joint'
+        )
+    return np.sum(frame.rotation * gravity[:, None], axis=0)
+
+
 def with_locked_joints(model: Model, positions: Mapping) -> Model:
     """Return the model with joints locked at positions (rad, m) and their links merged into the parent links.
 

@@ -17,7 +17,7 @@ from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.parameters import Parameters, check_names
-from robot_dynamics_ros.nodes.robot_loader import RobotDescription, check_gravity, load_robot, locked_positions
+from robot_dynamics_ros.nodes.robot_loader import RobotDescription, load_robot, locked_positions, stated_gravity
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.robot import Robot
 
@@ -54,7 +54,7 @@ class BaseNode(LifecycleNode):
         self._reason = 'not configured'  # why a node that is not active publishes nothing
         self._refusal = ''
         shared = {
-            'gravity': lambda vector: check_gravity(vector, self.value('gravity_limit')),
+            'gravity': lambda vector: stated_gravity(vector, self.value('gravity_limit')),
             'locked_joints': locked_positions,
             'use_sim_time': self._check_clock,
         }
@@ -126,7 +126,6 @@ class BaseNode(LifecycleNode):
         try:
             check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
             self.parameters.check_choices()
-            check_gravity(self.value('gravity'), self.value('gravity_limit'))
             self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
             self.robot = load_robot(self, self.description.source())
             self.model_digest = self.robot.digest

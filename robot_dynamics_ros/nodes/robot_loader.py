@@ -27,7 +27,12 @@ def load_robot(node, description: str) -> Robot:
         robot = Robot.named(description)
     if node.value('actuators'):
         robot = robot.with_actuators(node.value('actuators'))
-    robot = _part(robot, locked_positions(node.value('locked_joints')), node.value('base_link'), node.value('tip_link'))
+    gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))
+    if gravity is not None:
+        robot = robot.with_gravity(gravity)
+    locked = locked_positions(node.value('locked_joints'))
+    robot = _part(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
+    check_gravity(robot.gravity, node.value('gravity_limit'))
     for finding in robot.findings:
         if finding.severity == 'error':
             node.get_logger().error(f'{robot.name}: {finding}')
@@ -40,7 +45,7 @@ def load_robot(node, description: str) -> Robot:
         raise ModelError(f'{robot.name}: no joint moves')
     if robot.nv != len(robot.joint_names):
         raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
-    return robot.with_binding(node.value('binding')).with_gravity(node.value('gravity'))
+    return robot.with_binding(node.value('binding'))
 
 
 def is_yaml(description: str) -> bool:
@@ -96,6 +101,14 @@ class RobotDescription:
         self._on_description = None
 
 
+def stated_gravity(vector, limit: float) -> np.ndarray | None:
+    """Return the parameter gravity (3, m/s^2, frame of base_link), None for [0.0]: it is not stated; or refuse it."""
+    if list(vector) == [0.0]:
+        return None
+    check_gravity(vector, limit)
+    return np.array(vector)
+
+
 def check_gravity(vector, limit: float) -> None:
     """Refuse gravity (3, m/s^2) that is not finite, or larger than the parameter gravity_limit says (m/s^2)."""
     validation.finite('gravity', vector, (3,))
@@ -130,8 +143,11 @@ def locked_positions(entries) -> dict[str, float]:
     return positions
 
 
-def _part(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str) -> Robot:
-    """Return ``robot`` with locked joints, and of it the chain between two links ('': its own base, every tip)."""
+def _part(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str, gravity) -> Robot:
+    """Return ``robot`` with locked joints, and of it the chain between two links ('': its own base, every tip).
+
+    ``gravity`` (3, m/s^2, frame of ``base_link``) is None where it is that of the description.
+    """
     if locked:
         try:
             robot = robot.with_locked_joints(locked)
@@ -139,7 +155,7 @@ def _part(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str)
             raise ArgumentError(f'locked_joints: {error}') from error
     if base_link or tip_link:
         try:
-            robot = robot.chain(base_link or None, tip_link or None)
+            robot = robot.chain(base_link or None, tip_link or None, gravity)
         except DynamicsError as error:
             raise ArgumentError(f'base_link {base_link!r}, tip_link {tip_link!r}: {error}') from error
     return robot

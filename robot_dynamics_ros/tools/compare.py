@@ -119,7 +119,7 @@ def _robot(options) -> Robot:
     """Return the robot that the options describe."""
     readers = {'.urdf': Robot.from_urdf, '.xml': Robot.from_mjcf, '.yaml': Robot.from_yaml}
     robot = readers.get(_suffix(options), Robot.named)(options.robot)
-    return robot.chain(options.base_link, options.tip_link) if options.base_link or options.tip_link else robot
+    return robot.chain(options.base_link, options.tip_link, options.gravity)
 
 
 def _suffix(options) -> str:
@@ -163,6 +163,13 @@ def _parser() -> argparse.ArgumentParser:
     add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or a path: .urdf, .xml (MJCF), .yaml')
     add('--base-link', help='link whose frame becomes the base frame')
     add('--tip-link', help='last link of the chain')
+    add(
+        '--gravity',
+        type=float,
+        nargs=3,
+        metavar=('X', 'Y', 'Z'),
+        help='in the base frame, m/s^2 (default: as described)',
+    )
     add('--motion', choices=MOTIONS, default='quintic', help='default: %(default)s, as in the course')
     add('--start', type=float, nargs='+', metavar='Q', help='start of the motion, rad or m')
     add('--end', type=float, nargs='+', metavar='Q', help='end of the motion, rad or m')

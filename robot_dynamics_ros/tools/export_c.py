@@ -25,6 +25,13 @@ def main() -> None:
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
     parser.add_argument('--tip-link', help='last link of the chain')
+    parser.add_argument(
+        '--gravity',
+        type=float,
+        nargs=3,
+        metavar=('X', 'Y', 'Z'),
+        help='exported gravity in the base frame, m/s^2 (default: (0, 0, -9.81) in the frame of the root)',
+    )
     options = parser.parse_args()
     try:
         programs = [program(text) for text in options.program] if options.program else PROGRAMS
@@ -40,7 +47,7 @@ def robot_of(options) -> Robot:
     robot = Robot.from_urdf(options.robot) if is_urdf else Robot.named(options.robot)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)
-    return robot.chain(options.base_link, options.tip_link) if options.base_link or options.tip_link else robot
+    return robot.chain(options.base_link, options.tip_link, options.gravity)
 
 
 def program(text: str) -> Program:

@@ -303,7 +303,7 @@ def test_an_attached_robot_brings_its_rotors_and_a_cut_one_keeps_them():
     z = pose[:3, :3] @ first.axis
     more = turned.kinetic_energy(q, qd) - still.kinetic_energy(q, qd)
     assert more == pytest.approx(0.02 * qd[4] * z @ joined.link_velocity(q, qd, 'link_4')[:3], rel=1e-9)
-    back = joined.chain('second ' + trees.BASE)
+    back = joined.chain('second ' + trees.BASE, gravity=robot.gravity)
     assert back.rotor_spin == pytest.approx(robot.rotor_spin)
     assert back.mass_matrix(Q) == pytest.approx(robot.mass_matrix(Q), rel=1e-12, abs=1e-12)
 

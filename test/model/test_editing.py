@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
@@ -212,14 +212,52 @@ def test_a_base_on_a_fixed_joint_keeps_its_own_frame():
         'tool',
     }
     state, at_rest = drawn(4, 2), full.link_pose(np.zeros(3), 'mast')
+    by_hand = by_hand.with_gravity(at_rest[:3, :3].T @ full.gravity)
     assert part.inverse_dynamics(*state) == pytest.approx(by_hand.inverse_dynamics(*state), rel=1e-12)
     assert part.link_pose(state[0], 'ground') == pytest.approx(np.linalg.inv(at_rest), abs=1e-15)
     expected = at_rest @ part.link_pose(state[0], 'tool')
     assert full.link_pose([*state[0], 0.0], 'tool') == pytest.approx(expected, abs=1e-14)
 
 
+def test_gravity_stays_the_same_vector_where_fixed_joints_lead_to_the_base():
+    full, part = Robot.from_urdf(TREE).with_gravity(GRAVITY), Robot.from_urdf(TREE, base_link='mast')
+    turn = full.link_pose(np.zeros(3), 'mast')[:3, :3]
+    assert part.gravity == pytest.approx(turn.T @ (0.0, 0.0, -9.81), rel=1e-14, abs=1e-14)
+    q = drawn(7, 3)
+    for robot, chain in ((full, full.chain('mast')), (Robot.from_urdf(TREE), part)):
+        assert chain.gravity_torque(q) == pytest.approx(robot.gravity_torque(q), rel=1e-12, abs=1e-12)
+    # payloads on the full robot are part of the chain
+    carried = full.with_payload(Payload(1.0, (0.1, 0.0, 0.2)), 'tool')
+    assert carried.chain('mast').gravity_torque(q) == pytest.approx(carried.gravity_torque(q), rel=1e-12, abs=1e-12)
+    assert full.chain(tip_link='tool').gravity.tolist() == GRAVITY.tolist()
+
+
+def test_beyond_a_moving_joint_gravity_has_to_be_stated():
+    robot = Robot.from_urdf(TREE)
+    message = (
+        r"^gravity: joint 'z_turn' moves between the base 'ground' and 'flag', .* state gravity in the frame of 'flag'"
+    )
+    for make in (lambda: robot.chain('flag'), lambda: Robot.from_urdf(TREE, base_link='flag')):
+        with pytest.raises(ArgumentError, match=message):
+            make()
+    with pytest.raises(ArgumentError, match=r"^gravity: joint 'z_turn' moves"):
+        robot.chain('tool')
+    assert robot.chain('boom', gravity=GRAVITY).gravity.tolist() == GRAVITY.tolist()
+    assert Robot.from_urdf(TREE, 'mast', gravity=GRAVITY).gravity.tolist() == GRAVITY.tolist()
+    with pytest.raises(ArgumentError, match=r'^gravity: expected'):
+        robot.chain('boom', gravity=(0.0, 9.81))
+    # a joint that is locked is a fixed one
+    held = robot.with_locked_joints({'z_turn': 0.4})
+    q = drawn(8, 3)
+    q[:, 0] = 0.4
+    assert held.chain('boom').gravity_torque(q[:, 1:]) == pytest.approx(
+        robot.gravity_torque(q)[:, 1:], rel=1e-12, abs=1e-12
+    )
+
+
 def test_a_chain_of_one_body_has_no_joint():
-    part = Robot.from_urdf(TREE, base_link='sledge', tip_link='tool')
+    part = Robot.from_urdf(TREE, base_link='sledge', tip_link='tool', gravity=GRAVITY)
+    assert part.gravity.tolist() == GRAVITY.tolist()
     assert (part.nv, part.link_names, part.frame_names) == (0, ('sledge',), ('tool', 'sledge'))
 
 

@@ -5,6 +5,7 @@ What it should compute is what the whole robot does with the other joints where 
 
 from support import graph as ros
 from support.example_robots import example_urdfs
+from support.facade_robots import TREE
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ class StandIn:
 
     def __init__(self, **parameters):
         defaults = {'base_link': '', 'tip_link': '', 'actuators': '', 'locked_joints': [''], 'binding': 'generic'}
-        self.value = {'gravity': [0.0, 0.0, -9.81], **defaults, **parameters}.__getitem__
+        self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
 
     def get_logger(self):
         return rclpy.logging.get_logger('stand_in')
@@ -116,9 +117,6 @@ def test_the_arm_alone_has_the_torques_of_the_whole_robot_with_the_other_joints_
     for name, position in part['locked'].items():
         q[:, whole.joint_names.index(name)] = position
     q[:, places], qd[:, places] = rng.uniform(-2.0, 2.0, (2, 20, len(places)))
-    if 'base_link' in part:  # in the frame of the base of the whole
-        rotation = whole.link_pose(np.zeros(whole.nv), part['base_link'])[:3, :3]
-        robot = robot.with_gravity(rotation.T @ whole.gravity)
     for part_of_it, all_of_it in (
         (robot, whole),
         (robot.with_payload(carried, part['frame']), whole.with_payload(carried, part['frame'])),
@@ -189,8 +187,36 @@ def test_what_is_wrong_is_refused_by_name(parameters, reason):
 
 
 def test_robots_that_come_with_the_package_have_parts_too():
-    robot = load_robot(StandIn(locked_joints=['wrist3_joint: 0.5'], base_link='shoulder_Link'), 'aubo_i5')
-    assert robot.joint_names == Robot.named('aubo_i5').joint_names[1:-1]
+    up = [0.0, 0.0, -9.81]
+    robot = load_robot(StandIn(locked_joints=['wrist3_joint: 0.5'], base_link='shoulder_Link', gravity=up), 'aubo_i5')
+    assert robot.joint_names == Robot.named('aubo_i5').joint_names[1:-1] and robot.gravity.tolist() == up
+
+
+def test_gravity_is_that_of_the_root_unless_it_is_stated_in_the_frame_of_base_link():
+    whole, down = Robot.from_urdf(TREE), [1.0, 2.0, -9.0]
+    turn = whole.link_pose(np.zeros(3), 'mast')[:3, :3]
+    robot = load_robot(StandIn(base_link='mast'), TREE)
+    np.testing.assert_allclose(robot.gravity, turn.T @ whole.gravity, rtol=1e-14, atol=1e-14)
+    q = np.linspace(-1.0, 1.0, 3)
+    np.testing.assert_allclose(robot.gravity_torque(q), whole.gravity_torque(q), rtol=1e-12, atol=1e-12)
+    assert load_robot(StandIn(base_link='mast', gravity=down), TREE).gravity.tolist() == down
+    assert load_robot(StandIn(gravity=down), TREE).gravity.tolist() == down
+    with pytest.raises(DynamicsError, match=r"^base_link 'boom', tip_link '': gravity: joint 'z_turn' moves between"):
+        load_robot(StandIn(base_link='boom'), TREE)
+    held = load_robot(StandIn(base_link='boom', locked_joints=['z_turn: 0.3']), TREE)
+    turn = whole.link_pose([0.3, 0.0, 0.0], 'boom')[:3, :3]
+    np.testing.assert_allclose(held.gravity, turn.T @ whole.gravity, rtol=1e-14, atol=1e-14)
+
+
+def test_a_file_by_to_yaml_keeps_its_gravity(tmp_path):
+    path = tmp_path / 'tree.yaml'
+    path.write_text(Robot.from_urdf(TREE).with_gravity((0.0, 9.81, 0.0)).to_yaml())
+    assert load_robot(StandIn(), str(path)).gravity.tolist() == [0.0, 9.81, 0.0]
+    assert load_robot(StandIn(gravity=[0.0, 0.0, -9.81]), str(path)).gravity.tolist() == [0.0, 0.0, -9.81]
+    with pytest.raises(
+        DynamicsError, match=r'^gravity: its magnitude of 9.81 m/s.2 is above the parameter gravity_limit'
+    ):
+        load_robot(StandIn(gravity_limit=5.0), str(path))
 
 
 @pytest.fixture

@@ -42,7 +42,9 @@ def test_a_robot_of_the_package_or_of_a_file(command, tmp_path, capsys):
 def test_programs_and_a_part_of_the_robot(command, tmp_path):
     programs = ['mass_matrix', 'link_pose:ee_link', 'jacobian:ee_link:local']
     given = [word for program in programs for word in ('--program', program)]
-    command('aubo_i5', tmp_path, *given, '--base-link', 'upperArm_Link', '--tip-link', 'wrist3_Link')
+    part = '--base-link', 'upperArm_Link', '--tip-link', 'wrist3_Link', '--gravity', '1.5', '0', '-9'
+    command('aubo_i5', tmp_path, *given, *part)
+    assert '{1.5, 0.0, -9.0}' in (tmp_path / 'aubo_i5_dynamics.c').read_text()
     assert functions(tmp_path) == ['mass_matrix', 'link_pose_ee_link', 'jacobian_ee_link_local']
     assert 'AUBO_I5_NV = 4,' in (tmp_path / 'aubo_i5_dynamics.h').read_text()
 
