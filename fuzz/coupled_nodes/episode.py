@@ -86,7 +86,7 @@ class Episode:
     def told(self, name: str, topic: str, message) -> None:
         """Record that a node received a payload or gravity."""
         if name in self.models and topic in LOADS and self.models[name].configured:
-            self.models[name].told(topic, message)
+            self.models[name].told(topic, message, self.nodes.now)
         self.models[CONTROLLER].look_at_loads(self.nodes.steady)
 
     def failed(self, name: str, error: Exception) -> None:
@@ -121,7 +121,7 @@ class Episode:
             for topic in LOADS:
                 message = self.nodes.known(name, topic)
                 if message is not None:
-                    self.models[name].told(topic, message)
+                    self.models[name].told(topic, message, self.nodes.now)
 
     def activate(self, name: str) -> None:
         """Activate a node."""

@@ -3,6 +3,7 @@
 A load is a list of (weight, body) and one of (weight, vector); between two loads both are weighted.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from support import graph
@@ -10,6 +11,10 @@ from support import graph
 from coupled_nodes.robots import GRAVITY, Body
 
 SECOND = graph.SECOND
+LATE = SECOND // 20
+"""Time by which a node may know a ramp late (R25)."""
+SHORTEST = SECOND // 2
+"""Shortest ramp that replaces a step (R25)."""
 
 
 @dataclass
@@ -32,6 +37,24 @@ class Ramp:
         share = self.share(time)
         parts = ((1.0 - share, self.before), (share, self.after))
         return [(part * weight, what) for part, load in parts if part for weight, what in load]
+
+    def without_step(self, held: 'Ramp', now: int) -> 'Ramp':
+        """Return what a node that holds another ramp follows: this one, or a ramp of its own from what it holds (R25).
+
+        This one counts where it is known within ``LATE``, and where it is a step from what is held.
+        """
+        value = held.at(now)
+        gap = _distance(value, self.at(now))
+        scale = 1e-9 * (1.0 + gap + _distance(self.after, []))
+        late = sum(ramp.change(LATE) for ramp in (self, held) if not ramp.share(now - LATE) >= 1.0)
+        if gap <= scale + late or (not self.duration and _distance(value, self.before) <= scale):
+            return self
+        left = self.start + self.duration - now if self.duration else 0
+        return Ramp(self.after, value, now, max(left, SHORTEST))
+
+    def change(self, duration: int) -> float:
+        """Return how much the load changes in so many ns of the ramp."""
+        return min(1.0, duration / self.duration) * _distance(self.after, self.before) if self.duration else 0.0
 
     def set_back(self, last: int, now: int) -> None:
         """Keep the progress when the clock is set back from ``last`` to ``now``; a finished ramp stays finished."""
@@ -64,6 +87,22 @@ class Load:
         self.payload.set_back(last, now)
         self.gravity.set_back(last, now)
 
+    def follow(self, topic: str, message, fills_before: bool, now: int) -> int:
+        """Apply a PayloadState or GravityState at a time when torques are computed with this load (R25).
+
+        Return until when a ramp replaces what the message says, 0 where none does.
+        """
+        kind = topic.removesuffix('_state')
+        held = getattr(self, kind)
+        if kind == 'payload':
+            self.carry(message, fills_before)
+        else:
+            self.pull(message)
+        told = getattr(self, kind)
+        followed = told.without_step(held, now)
+        setattr(self, kind, followed)
+        return 0 if followed is told else followed.start + followed.duration
+
     def carry(self, message, fills_before: bool = True) -> None:
         """Apply a PayloadState; earlier releases did not fill ``before``: then use the payload at its stamp."""
         stamp = graph.nanoseconds(message.stamp)
@@ -78,6 +117,30 @@ class Load:
             return
         before, after = ([(1.0, vector_of(vector))] for vector in (message.before, message.gravity))
         self.gravity = Ramp(after, before, graph.nanoseconds(message.header.stamp), round(message.ramp_time * SECOND))
+
+
+def _distance(one: list, other: list) -> float:
+    """Return the largest difference of masses, first moments and inertias, or of components of gravity."""
+    numbers = Counter()
+    for sign, load in ((1.0, one), (-1.0, other)):
+        for weight, what in load:
+            for key, number in _linear(what):
+                numbers[key] += sign * weight * number
+    return max(map(abs, numbers.values()), default=0.0)
+
+
+def _linear(what):
+    """Yield names and values of what changes linearly: of a body about the origin of its frame, or of a vector."""
+    if not isinstance(what, Body):
+        yield from enumerate(what)
+        return
+    x, y, z = what.com
+    steiner = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
+    yield (what.frame, 'mass'), what.mass
+    for k, c in enumerate(what.com):
+        yield (what.frame, 'com', k), what.mass * c
+    for k, (about_com, shift) in enumerate(zip(what.inertia, steiner, strict=True)):
+        yield (what.frame, 'inertia', k), about_com + what.mass * shift
 
 
 def body_of(message) -> Body:

@@ -114,6 +114,8 @@ class TorqueModel:
         self.configured, self.active = True, False
         self.clock = Clock(self.settings.age_limit)
         self.load = Load()
+        self._newest: dict = {}  # message of each load topic
+        self._ramp_ends = 0  # of a ramp of the node's own (R25)
         self._looked: int | None = None
         self.heard: set[str] = set()
         self._created = steady
@@ -134,13 +136,18 @@ class TorqueModel:
         self._began: float | None = None  # how long states were overdue when on_stale began to act, s
         self.sent_at: float | None = None  # steady time, since activation
 
-    def told(self, topic: str, message) -> None:
-        """Apply a payload or gravity."""
+    def told(self, topic: str, message, now: int) -> None:
+        """Apply a payload or gravity; without a step where torques are computed already (R25)."""
         self.heard.add(topic)
-        (self.load.carry if topic == 'payload_state' else self._pull)(message)
-
-    def _pull(self, message) -> None:
-        self.load.pull(message)
+        if message == self._newest.get(topic):
+            return
+        self._newest[topic] = message
+        if self.ready:
+            self._ramp_ends = max(self._ramp_ends, self.load.follow(topic, message, self._fills_before, now))
+        elif topic == 'payload_state':
+            self.load.carry(message, self._fills_before)
+        else:
+            self.load.pull(message)
 
     def law(self, state: State, silence: bool):
         """Return (rule, torque or None, idle, sure) for a usable state."""
@@ -298,5 +305,5 @@ class GravityModel(TorqueModel):
 
     def law(self, state: State, silence: bool):
         """Return g(q) with the payload at the state's stamp."""
-        rule = self.why if self.why == 'R3' else 'ANSWER'
+        rule = self.why if self.why == 'R3' else 'R25' if state.stamp < self._ramp_ends else 'ANSWER'
         return rule, self.arm.gravity_torque(state.q, self.load.at(state.stamp)), False, True

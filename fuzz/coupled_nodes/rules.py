@@ -24,6 +24,7 @@ RULES = {
     'R18': 'no exception leaves a callback or a timer',
     'R19': 'a long trajectory costs no more at its first state',
     'R21': 'stamps of a publisher do not go back',
+    'R25': 'a payload or gravity that does not continue what a node holds is followed by a ramp',
     'ANSWER': 'every usable state is answered with the right torque, on every topic, with its stamp and frame',
     'FRAME': 'frame_id of a torque is the base link',
     'GATE': 'no state is answered that is too old, from the future, out of order or incomplete',

@@ -15,16 +15,20 @@ Vector = tuple[float, float, float]
 class GravityRamp(Ramp[Vector]):
     """Gravity vector in the base link over time, m/s^2: a linear change from ``before`` to ``after``."""
 
-    def at(self, time: int) -> np.ndarray:
+    def at(self, time: int) -> Vector:
         """Return gravity (3,) at ``time`` (ns), exactly ``after`` when the ramp is finished."""
         share = self.share(time)
         if share >= 1.0:
-            return np.array(self.after)
-        return (1.0 - share) * np.array(self.before) + share * np.array(self.after)
+            return self.after
+        return vector_of((1.0 - share) * np.array(self.before) + share * np.array(self.after))
+
+    def numbers(self, *values) -> np.ndarray:
+        """Return the vectors ``values`` as an array (values, 3)."""
+        return np.array(values)
 
     def to(self, vector, start: int, ramp_time: float) -> 'GravityRamp':
         """Return the ramp from gravity at ``start`` (ns) to ``vector`` (3, m/s^2) over ``ramp_time`` s."""
-        return GravityRamp(vector_of(vector), vector_of(self.at(start)), start, round(ramp_time * 1e9))
+        return GravityRamp(vector_of(vector), self.at(start), start, round(ramp_time * 1e9))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,16 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
                 carried[frame] = carried[frame] + body if frame in carried else body
         return carried
 
+    def numbers(self, *values: Mapping[str, Payload]) -> np.ndarray:
+        """Return the ten inertial parameters of each frame of any of ``values``, (values, 10 frames)."""
+        frames = sorted({frame for payloads in values for frame in payloads})
+        nothing = np.zeros(10)
+        rows = [
+            [payloads[frame].ten_parameters if frame in payloads else nothing for frame in frames]
+            for payloads in values
+        ]
+        return np.reshape(rows, (len(values), 10 * len(frames)))
+
     def to(self, frame: str, payload: Payload, start: int, ramp_time: float) -> 'PayloadRamp':
         """Return the ramp from the payloads at ``start`` (ns) to ``payload`` alone, over ``ramp_time`` s."""
         after = {frame: payload} if payload.mass else {}

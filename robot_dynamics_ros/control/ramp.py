@@ -3,8 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+import numpy as np
+
 Value = TypeVar('Value')
 Self = TypeVar('Self', bound='Ramp')
+LATE = 50_000_000
+"""ns by which a ramp may be known late: what it has changed until then is applied at once."""
+SHORTEST = 500_000_000
+"""ns: shortest duration of a ramp that replaces a step which nobody has asked for."""
+ROUNDING = 1e-12
+"""Of values that went through a message, relative to their magnitude."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,35 @@ class Ramp(Generic[Value]):
         """Return whether the value is ``after`` at ``time`` (ns)."""
         return self.share(time) >= 1.0
 
+    def at(self, time: int) -> Value:
+        """Return the value at ``time`` (ns)."""
+        raise NotImplementedError
+
+    def numbers(self, *values: Value) -> np.ndarray:
+        """Return the numbers of each of ``values``, (values, m), that change linearly."""
+        raise NotImplementedError
+
+    def without_step(self: Self, held: Self, now: int) -> Self:
+        """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
+
+        It is this ramp where its value is the held one to within what both change in ``LATE``, and also where it has
+        no duration and begins at the held value: that step was asked for. Else it is a ramp from the held value to
+        ``after``, over what is left of this ramp, ``SHORTEST`` at least.
+        """
+        value = held.at(now)
+        before, after, held_before, held_after, held_now, own = self.numbers(
+            self.before, self.after, held.before, held.after, value, self.at(now)
+        )
+        rounding = ROUNDING * np.abs([before, after, held_now]).max(initial=0.0)
+        room = rounding + _late(self, after - before)
+        if not held.finished(now):
+            room = room + _late(held, held_after - held_before)
+        asked = not self.duration and (np.abs(held_now - before) <= rounding).all()
+        if asked or (np.abs(held_now - own) <= room).all():
+            return self
+        left = self.start + self.duration - now if self.duration else 0
+        return replace(self, before=value, start=now, duration=max(left, SHORTEST))
+
     def clock_set_back(self: Self, before: int, after: int) -> Self:
         """Return the ramp for a clock that was set back from ``before`` to ``after`` (ns).
 
@@ -35,3 +72,8 @@ class Ramp(Generic[Value]):
         if self.finished(before):
             return replace(self, duration=0)
         return replace(self, start=self.start + after - before)
+
+
+def _late(ramp: Ramp, change: np.ndarray) -> np.ndarray:
+    """Return how much a ramp with this ``change`` changes in ``LATE``; without a duration nothing."""
+    return min(1.0, LATE / ramp.duration) * np.abs(change) if ramp.duration else np.zeros(change.shape)

@@ -116,6 +116,10 @@ class ControlLoop(Task):
         """Publish nothing until ``begin``."""
         self.pipeline.halted = reason
 
+    def warnings(self) -> list[str]:
+        """Return what is wrong with payload and gravity."""
+        return self.arm.load.warnings()
+
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""
         node, arm, pipeline, gate = self._node, self.arm, self.pipeline, self._gate

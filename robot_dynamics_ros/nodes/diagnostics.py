@@ -33,8 +33,8 @@ class Diagnostics:
         """Publish the status; fields that can't be computed are an error of their own."""
         node = self._node
         try:
-            fields = node.task.report()
-            level, message = self._level(), node.silence or 'answering'
+            fields, warnings = node.task.report(), node.task.warnings()
+            level, message = self._level(warnings), '; '.join(filter(None, [node.silence, *warnings])) or 'answering'
         except Exception as error:  # the node goes on, whatever can't be reported
             fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'
             node.get_logger().error(message, throttle_duration_sec=60.0)
@@ -49,8 +49,8 @@ class Diagnostics:
         array.header.stamp = node.get_clock().now().to_msg()
         self.publisher.publish(array)
 
-    def _level(self) -> bytes:
-        """Return the diagnostic level."""
+    def _level(self, warnings: list[str]) -> bytes:
+        """Return the diagnostic level, with the ``warnings`` of the task."""
         if self._node.crash:
             return DiagnosticStatus.ERROR
-        return DiagnosticStatus.WARN if self._node.silence else DiagnosticStatus.OK
+        return DiagnosticStatus.WARN if self._node.silence or warnings else DiagnosticStatus.OK

@@ -25,7 +25,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.jit.machine_code import lanes
 from robot_dynamics_ros.messages.load import load_report
 from robot_dynamics_ros.nodes.load_service import LoadService
-from robot_dynamics_ros.nodes.load_topics import LoadPublisher
+from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher, publisher_warnings
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
@@ -100,6 +100,10 @@ class DynamicsServices(Task):
         self._follow_clock()
         self.load.begin()
 
+    def warnings(self) -> list[str]:
+        """Return that another server publishes payload or gravity, too."""
+        return publisher_warnings(self._publishers_of)
+
     def report(self) -> dict[str, str]:
         """Return counts of requests, payload and gravity."""
         self._follow_clock()
@@ -109,7 +113,12 @@ class DynamicsServices(Task):
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
             **load_report(self.load.load.payload.mass, self.load.load.gravity.after),
+            **{f'publishers of {topic}': str(self._publishers_of(topic)) for topic in KINDS},
         }
+
+    def _publishers_of(self, topic: str) -> int:
+        """Return how many publishers of a topic the graph has."""
+        return self._node.count_publishers(self._node.resolve_topic_name(topic))
 
     def _follow_clock(self) -> None:
         """Keep the progress of ramps on a clock that was set back; publish them again later, for late joiners."""

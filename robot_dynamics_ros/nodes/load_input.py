@@ -4,13 +4,15 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.load import gravity_ramp_of, load_report, payload_ramp_of
-from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
+from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics, publisher_warnings
 
+RampOf = TypeVar('RampOf', bound=Ramp)
 DISCOVERY = 0.5
 """s from the subscriptions' creation in which a publisher on the graph may not be known yet.
 
@@ -30,9 +32,10 @@ class LoadInput:
     """The load of a configured node: ``load``, with the newest valid message of each topic.
 
     ``missing`` is '' once the load is known, else why no torque may be published. A wrong message is refused and
-    changes nothing; one whose ramp begins later than now is refused until then. Without a publisher there is no payload
-    and gravity is the node's. The executor handles messages; any thread may report a clock that was set back. Who holds
-    the lock ``changing`` sees no change.
+    changes nothing; one whose ramp begins later than now is refused until then. Once the load is ``in_use``, one that
+    does not continue it is followed by a ramp (``Ramp.without_step``): a server that starts anew, a second one, or a
+    message that is late makes no step. Without a publisher there is no payload and gravity is the node's. The executor
+    handles messages; any thread may report a clock that was set back. Who holds the lock ``changing`` sees no change.
     """
 
     def __init__(self, node, changed: Callable[[], object], awaited: bool = False):
@@ -50,7 +53,7 @@ class LoadInput:
         self._refusals: dict[str, str] = {}
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
         self._began = time.monotonic()
-        self.missing = NOT_ACTIVATED
+        self.missing, self.in_use = NOT_ACTIVATED, False
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
         for topic, message in self._topics.newest():
             self._apply(topic, message)
@@ -69,7 +72,7 @@ class LoadInput:
     def begin(self) -> None:
         """Check again what is missing, as at activation."""
         self._began = time.monotonic()
-        self.missing = NOT_ACTIVATED
+        self.missing, self.in_use = NOT_ACTIVATED, False
         self.look()
 
     def look(self) -> None:
@@ -94,7 +97,15 @@ class LoadInput:
     def report(self) -> dict[str, str]:
         """Return payload and gravity for the diagnostics, and why a message was refused last."""
         load = self.load
-        return {**load_report(load.payload.mass, load.gravity.after), 'load refused last': self.refused}
+        return {
+            **load_report(load.payload.mass, load.gravity.after),
+            'load refused last': self.refused,
+            **{f'publishers of {topic}': str(self._topics.publishers(topic)) for topic in KINDS},
+        }
+
+    def warnings(self) -> list[str]:
+        """Return that more than one server publishes payload or gravity."""
+        return publisher_warnings(self._topics.publishers)
 
     def _on_message(self, topic: str, message) -> None:
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
@@ -114,12 +125,13 @@ class LoadInput:
             return False
         try:
             if topic == 'payload_state':
-                ramp = payload_ramp_of(self._node.robot, message)
-                load = replace(self.load, payload=ramp)
+                payload = payload_ramp_of(self._node.robot, message)
+                self._check_start(topic, message, payload)
+                load = replace(self.load, payload=self._followed(topic, self.load.payload, payload))
             else:
-                ramp = gravity_ramp_of(self._node.robot, message)
-                load = replace(self.load, gravity=ramp)
-            self._check_start(topic, message, ramp)
+                gravity = gravity_ramp_of(self._node.robot, message)
+                self._check_start(topic, message, gravity)
+                load = replace(self.load, gravity=self._followed(topic, self.load.gravity, gravity))
         except DynamicsError as error:
             self.refused = self._refusals[topic] = f'{topic}: {error}'
             self._node.get_logger().warning(f'refused: {self.refused}')
@@ -128,6 +140,18 @@ class LoadInput:
         self._applied[topic] = message
         self._refusals.pop(topic, None)
         return True
+
+    def _followed(self, topic: str, held: RampOf, told: RampOf) -> RampOf:
+        """Return the ramp that follows the message ``told``; where it makes no step, a warning is logged."""
+        if not self.in_use:
+            return told
+        ramp = told.without_step(held, self._node.get_clock().now().nanoseconds)
+        if ramp is not told:
+            self._node.get_logger().warning(
+                f'{topic} does not begin at the value in force: ramp over {ramp.duration * 1e-9:g} s; it is late, '
+                'or from a dynamics_server that has started anew or runs beside another one'
+            )
+        return ramp
 
     def _check_start(self, topic: str, message, ramp: Ramp) -> None:
         """Refuse a ramp that begins later than now, and check it again later: its share is not known yet."""

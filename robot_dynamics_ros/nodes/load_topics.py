@@ -72,7 +72,11 @@ class LoadTopics:
 
     def has_publisher(self, topic: str) -> bool:
         """Return whether the graph has a publisher of one of ``KINDS``."""
-        return self._node.count_publishers(self._node.resolve_topic_name(topic)) > 0
+        return self.publishers(topic) > 0
+
+    def publishers(self, topic: str) -> int:
+        """Return how many publishers of one of ``KINDS`` the graph has."""
+        return self._node.count_publishers(self._node.resolve_topic_name(topic))
 
     def hand_over(self, resolved: str, message) -> None:
         """Receive a message from a node of this process, in the thread of that node."""
@@ -98,6 +102,15 @@ class LoadTopics:
         self._newest[topic] = message
         if self._receive is not None:
             self._receive(topic, message)
+
+
+def publisher_warnings(publishers: Callable[[str], int]) -> list[str]:
+    """Return the warnings of a node for ``publishers(topic)``, the number of publishers of each of ``KINDS``."""
+    return [
+        f'{topic} has {count} publishers, and the newest message counts: end all instances of dynamics_server but one'
+        for topic in KINDS
+        if (count := publishers(topic)) > 1
+    ]
 
 
 def _receivers(context, resolved: str) -> WeakSet:

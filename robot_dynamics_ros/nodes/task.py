@@ -26,6 +26,10 @@ class Task:
     def halt(self, reason: str) -> None:
         """Publish nothing until ``begin``, after an exception in whatever thread."""
 
+    def warnings(self) -> list[str]:
+        """Return what is wrong although the node publishes, and what to do: the diagnostics become a warning."""
+        return []
+
     def report(self) -> dict[str, str]:
         """Return the task's fields of the diagnostics."""
         return {}

@@ -51,6 +51,8 @@ class Awaited(Protocol):
 
     missing: str
     """What is not known yet; '' for nothing."""
+    in_use: bool
+    """Whether a state has come since activation when nothing was missing; the pipeline sets it."""
 
 
 class Output(Protocol):
@@ -220,7 +222,7 @@ class TorquePipeline:
     def _answer(self, data: bytes, steady: float, now: int) -> str:
         """Publish the torque for a state; return why there is none."""
         state, gate = self._state, self._gate
-        self._falls_back = False
+        self._falls_back, self._load.in_use = False, True
         stamp = state.read(data)
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:

@@ -92,10 +92,11 @@ WRONG = {
     'R14, no time passes between torques': (TorqueModel, 'step', lambda *_: (0.0, 0.0)),
     'R15, a monitored torque is clamped': (TorqueModel, '_limited', _clamped),
     'R17, nothing goes on when states stop': (TorqueModel, 'absence', lambda *_: None),
+    'R25, a load may make a step': (Ramp, 'without_step', lambda ramp, held, now: ramp),
     'GATE, every stamp is good': (Clock, 'refuses', lambda *_: ''),
 }
 """By the rule that is dropped: what of the models is replaced, so that right nodes must look wrong."""
-RARE = ('R1,', 'R3,', 'R6,', 'R8,', 'R10,', 'R11,')
+RARE = ('R1,', 'R3,', 'R6,', 'R8,', 'R10,', 'R11,', 'R25,')
 """Beginnings of those that take long to be noticed."""
 
 

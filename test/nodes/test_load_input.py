@@ -8,6 +8,7 @@ import support.graph  # noqa: F401 - sets the ROS domain before rclpy is importe
 import pytest
 import rclpy
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -17,6 +18,7 @@ from std_msgs.msg import Header
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros.control.load import Load
+from robot_dynamics_ros.control.ramp import SHORTEST
 from robot_dynamics_ros.nodes import load_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
@@ -393,3 +395,49 @@ def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile
     process.spin_until(lambda: published, 'payload and gravity, published again')
     (ramp,) = (message for message in published if isinstance(message, PayloadState))
     assert 0 <= now()[1] // SECOND - ramp.stamp.sec < 30
+
+
+def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_are_computed(process):
+    follower, server = process.node(Follower), process.node(DynamicsServer)
+    follower.start()
+    server.start()
+    set_payload(server, 3.0, ramp_time=1e-9)
+    held = follower.load.load.payload
+    assert held.finished(follower.get_clock().now().nanoseconds)
+    follower.load.in_use = True  # as the pipeline says at the first state
+    before = follower.get_clock().now().nanoseconds
+    second = process.node(DynamicsServer)
+    second.start()
+    ramp = follower.load.load.payload
+    assert (mass_of(follower), ramp.before, ramp.duration) == (0.0, held.after, SHORTEST)
+    assert before <= ramp.start <= follower.get_clock().now().nanoseconds
+    gravity = follower.load.load.gravity
+    assert gravity.finished(before) and gravity.after == (0.0, 0.0, -9.81)
+    # a node that is activated begins with what is in force
+    follower.trigger_deactivate()
+    follower.trigger_activate()
+    set_payload(second, 2.0, ramp_time=1e-9)
+    assert mass_of(follower) == 2.0 and follower.load.load.payload.duration == 1
+
+
+def test_two_servers_are_a_warning_with_their_number(process):
+    follower = process.node(Follower)
+    servers = [process.node(DynamicsServer) for _ in range(2)]
+    for node in (follower, *servers):
+        node.start()
+    process.spin_until(lambda: len(follower.load.warnings()) == 2, 'the warnings')
+    text = 'payload_state has 2 publishers, and the newest message counts: end all instances of dynamics_server but one'
+    assert follower.load.warnings() == [text, text.replace('payload', 'gravity')]
+    assert follower.load.report()['publishers of payload_state'] == '2'
+    found = []
+    process.nodes[0].create_subscription(DiagnosticArray, '/diagnostics', found.append, 10)
+    process.spin_until(lambda: any('gravity_state has 2' in array.status[0].message for array in found), 'a warning')
+    status = next(array.status[0] for array in found if 'gravity_state has 2' in array.status[0].message)
+    assert (status.level, status.message) == (DiagnosticStatus.WARN, '; '.join(follower.load.warnings()))
+    assert {'publishers of payload_state': '2', 'publishers of gravity_state': '2'}.items() <= {
+        value.key: value.value for value in status.values
+    }.items()
+    process.executor.remove_node(servers[1])
+    process.nodes.remove(servers[1])
+    servers[1].destroy_node()
+    process.spin_until(lambda: not follower.load.warnings(), 'no warning any more')
