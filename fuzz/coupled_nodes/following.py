@@ -7,6 +7,8 @@ from coupled_nodes.model import State, TorqueModel
 from coupled_nodes.motion import Follower
 from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
+INTERRUPTION = 1.0
+"""Silence after which the hold position is measured again, s (R2)."""
 SPREAD = 1.0
 """Time for which payload or gravity of two nodes may differ after they were equal, s (R13)."""
 
@@ -131,7 +133,7 @@ class ControllerModel(FollowingModel):
     def law(self, state: State, silence: bool):
         """Return the torque of the control law along the trajectory, or that of holding."""
         self.missing, self._either = '', None
-        if silence:
+        if silence and self._hold is not None and self._holding_ends(state):
             self._hold = None
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
         rule = self.why_of(status)
@@ -142,6 +144,13 @@ class ControllerModel(FollowingModel):
             self._hold = None
             return rule, self._along(state, *motion), False, True
         return self._with_feedforward(rule, state, motion)
+
+    def _holding_ends(self, state: State) -> bool:
+        """Return whether the hold position is measured again after a silence (R2)."""
+        if self.clock.usable is None or (state.stamp - self.clock.usable) / SECOND > INTERRUPTION:
+            return True
+        tolerance = self.settings.start_tolerance or np.inf
+        return bool((np.abs(self.arm.distance(self._hold, state.q)) > tolerance).any())
 
     def _with_feedforward(self, rule: str, state: State, motion):
         """Return what pd_feedforward does on a trajectory (R12, R13).

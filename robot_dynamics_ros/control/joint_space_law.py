@@ -5,6 +5,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_dynamics_ros.control.feedforward_law import MotionSource
+from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
@@ -26,9 +27,9 @@ class FeedforwardSource(Protocol):
 class JointSpaceLaw:
     """Follows the desired motion by ``JointSpaceControl``; without a motion it holds the arm by ``Hold``.
 
-    The hold position is measured when holding begins, and again after an interruption of the states. When a motion
-    begins, the law holds the arm until the first feedforward torque, at most for the age limit of that torque. A motion
-    that was being followed is not held: without a feedforward torque there is no torque at all.
+    ``HoldPosition`` says where the arm is held. When a motion begins, the law holds the arm until the first feedforward
+    torque, at most for the age limit of that torque. A motion that was being followed is not held: without a
+    feedforward torque there is no torque at all.
     """
 
     def __init__(
@@ -38,16 +39,16 @@ class JointSpaceLaw:
         control: PayloadBlender,
         hold: PayloadBlender,
         feedforward: FeedforwardSource | None,
+        position: HoldPosition,
     ):
         """Follow ``desired`` (3, n), which ``source`` writes.
 
-        ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``. ``feedforward`` is None if ``control``
-        uses none.
+        ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``; the latter holds ``position``.
+        ``feedforward`` is None if ``control`` uses none.
         """
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
-        n = desired.shape[1]
-        self._hold_position, self._zeros = np.zeros(n), np.zeros(n)
+        self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
         self._waits_since: int | None
         self._reset()
 
@@ -71,8 +72,6 @@ class JointSpaceLaw:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
             return NO_VELOCITIES
-        if state.resumed:
-            self._holds = False
         result = self._source.follow(state)
         if result is not TORQUE:
             self._follows, self._waits_since = False, None
@@ -83,16 +82,18 @@ class JointSpaceLaw:
             if fault is not None:
                 if self._waits(state.stamp, self._feedforward.age_limit):
                     return self._hold_at(state, out)
-                self._holds = False  # without a torque the arm leaves the hold position
+                self._hold_position.release()  # without a torque the arm leaves the hold position
                 return fault
             feedforward = self._feedforward.effort
-        self._holds, self._follows, self._waits_since = False, True, None
+        self._hold_position.release()
+        self._follows, self._waits_since = True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
     def _reset(self) -> None:
         """Reset to neither holding, following nor waiting for a feedforward torque."""
-        self._holds = self._follows = False
+        self._hold_position.release()
+        self._follows = False
         self._waits_since = None
 
     def _waits(self, stamp: int, longest: int) -> bool:
@@ -105,8 +106,6 @@ class JointSpaceLaw:
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
-        if not self._holds:
-            self._hold_position[:] = state.q
-            self._holds = True
-        self._hold.torque(state.stamp, state.q, state.qd, self._hold_position, out=out)
+        self._hold_position.update(state)
+        self._hold.torque(state.stamp, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE

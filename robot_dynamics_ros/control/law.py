@@ -1,6 +1,7 @@
 """Interface of a control law: it computes a torque from a measured state, or returns the reason why there is none."""
 
 from enum import Enum
+from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -42,6 +43,9 @@ class MeasuredState:
     resumed : bool
         Whether this state is the first after an interruption: an activation, a clock that was set back, or a time
         longer than the age limit without a complete state.
+    pause : float
+        Time since the last complete state, s; infinite for the first one after an activation or a clock that was set
+        back.
     """
 
     def __init__(self, q: np.ndarray, qd: np.ndarray):
@@ -49,6 +53,7 @@ class MeasuredState:
         self.stamp = 0
         self.has_velocity = False
         self.resumed = True
+        self.pause = inf
 
 
 class Law(Protocol):

@@ -1,6 +1,7 @@
 """State gate: accepts or rejects joint states by the age and order of their stamps."""
 
 from enum import Enum
+from math import inf
 
 
 class Verdict(Enum):
@@ -89,6 +90,10 @@ class StateGate:
     def resumes(self, stamp: int) -> bool:
         """Return whether ``stamp`` (ns) is the first, or later than the last used one by more than the age limit."""
         return self.used is None or stamp - self.used > self._limit
+
+    def pause(self, stamp: int) -> float:
+        """Return the time from the last used stamp to ``stamp`` (ns), s; infinite for the first one."""
+        return inf if self.used is None else (stamp - self.used) * 1e-9
 
     def _update_period(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""

@@ -1,6 +1,6 @@
 """The task of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -42,14 +42,15 @@ class ControlLoop(Task):
         handlers: dict[str, Callable[[bytes], object]] | None = None,
         fields: dict[str, str] | None = None,
         renew: Callable[[], Law] | None = None,
+        reports: Sequence[Callable[[], dict[str, str]]] = (),
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
-        ``handlers`` receive further JointState topics on the hot path's thread; ``fields`` are added to the
-        diagnostics; ``renew`` makes the law again at each activation.
+        ``handlers`` receive further JointState topics on the hot path's thread; ``fields`` and those that ``reports``
+        return are added to the diagnostics; ``renew`` makes the law again at each activation.
         """
         self._node, self.arm, self._output, self.trajectory = node, arm, output, trajectory
-        self._fields, self._renew = {} if fields is None else fields, renew
+        self._fields, self._renew, self._reports = {} if fields is None else fields, renew, reports
         takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         cores = tuple(core for core in node.value('cores') if core >= 0)
@@ -147,6 +148,7 @@ class ControlLoop(Task):
             **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
             **arm.load.report(),
             **self._fields,
+            **{name: value for report in self._reports for name, value in report().items()},
         }
 
     def _subscribe(self, topic: str, handler, group: NoExecutor):

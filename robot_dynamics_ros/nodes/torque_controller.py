@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
@@ -39,6 +40,7 @@ class TorqueController(BaseNode):
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
         desired, fields = np.zeros((3, arm.robot.nv)), {}
         follower = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
+        position = HoldPosition(arm.robot, self.value('start_tolerance'), self.refuse)
         feedforward = FeedforwardInput(self, arm, self.value('feedforward_age_limit'))
         handlers = {TOPIC: feedforward.on_torque}
 
@@ -50,10 +52,13 @@ class TorqueController(BaseNode):
             hold = arm.blended(lambda robot: Hold(robot, *gains, terms))
             fields['control law'] = name
             feedforward.reset()  # torques received before the activation are dropped
-            return JointSpaceLaw(follower, desired, control, hold, feedforward if name == 'pd_feedforward' else None)
+            source = feedforward if name == 'pd_feedforward' else None
+            return JointSpaceLaw(follower, desired, control, hold, source, position)
 
         output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
-        return ControlLoop(self, arm, make_law(), output, trajectory, handlers, fields, renew=make_law)
+        return ControlLoop(
+            self, arm, make_law(), output, trajectory, handlers, fields, renew=make_law, reports=(position.report,)
+        )
 
     def _check_gains(self, name: str, values) -> None:
         gains(name, values, self.robot.nv)

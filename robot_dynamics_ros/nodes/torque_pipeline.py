@@ -227,7 +227,7 @@ class TorquePipeline:
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)
-        state.resumed = gate.resumes(stamp)
+        state.resumed, state.pause = gate.resumes(stamp), gate.pause(stamp)
         result = self.law.torque(state, self._torque)
         if result is not TORQUE:
             return self._unanswered(result)

@@ -75,7 +75,7 @@ class ControlledByLaw:
         state.stamp = round(1e9 * t)
         self._torque[:] = 0.0
         result = self._law.torque(state, self._torque)
-        state.resumed = False
+        state.resumed, state.pause = False, 0.0
         if result.outcome == Outcome.INCOMPLETE:
             raise ArgumentError(f'torque: the control law has no torque at {t:g} s: {result.reason}')
         if result.outcome == Outcome.IDLE:

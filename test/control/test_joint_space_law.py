@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.hold_position import INTERRUPTION, HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
@@ -20,6 +21,7 @@ MS, SECOND = 1_000_000, 1_000_000_000
 START = 50 * SECOND
 STIFFNESS, DAMPING = np.array([300.0, 400.0, 300.0, 60.0, 50.0, 40.0]), np.array([30.0, 40.0, 20.0, 4.0, 3.0, 0.0])
 AGE_LIMIT = 50 * MS
+TOLERANCE = 0.5
 IDLE, OTHER = Result(Outcome.IDLE, 'nothing'), Result(Outcome.INCOMPLETE, 'feedforward torque not added: ...')
 HERE = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
 THERE = HERE + 0.25
@@ -46,16 +48,20 @@ class Controller:
         self.source, self.load = GivenMotion(self.desired, motion), Load.of(ROBOT)
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
-        self.law = JointSpaceLaw(self.source, self.desired, self.control, self.blended(hold), self.feedforward)
+        self.told = []
+        self.position = HoldPosition(ROBOT, TOLERANCE, self.told.append)
+        holding = self.blended(hold)
+        self.law = JointSpaceLaw(self.source, self.desired, self.control, holding, self.feedforward, self.position)
         self.state, self.out = MeasuredState(np.zeros(6), np.zeros(6)), np.full(6, np.nan)
         self.state.stamp, self.state.resumed = START, True
 
     def blended(self, make):
         return PayloadBlender(make, ROBOT, self.load)
 
-    def give(self, q=HERE, qd=MOVING, after=5 * MS, resumed=False, has_velocity=True):
+    def give(self, q=HERE, qd=MOVING, after=5 * MS, resumed=False, has_velocity=True, pause=0.015):
         """Return what becomes of a state ``after`` ns later."""
         state = self.state
+        state.pause = pause
         state.stamp, state.resumed, state.has_velocity = state.stamp + after, resumed, has_velocity
         state.q[:], state.qd[:] = q, qd if has_velocity else np.nan
         self.out[:] = np.nan
@@ -107,8 +113,48 @@ def test_after_a_silence_the_hold_position_is_measured_again():
     one = Controller()
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True) and one.holds(HERE, q=THERE)
-    assert one.holds(THERE, q=THERE, resumed=True)
+    assert one.holds(THERE, q=THERE, resumed=True, pause=INTERRUPTION + 0.001)
     assert one.holds(THERE, q=HERE)
+    assert one.position.report() == {'hold position measured again': '1 after an interruption, 0 away from it'}
+    assert one.told == []
+
+
+def test_the_hold_position_survives_a_pause_that_is_no_interruption():
+    one = Controller()
+    one.source.result = IDLE
+    assert one.holds(HERE, resumed=True, pause=np.inf)
+    for pause in (0.007, 0.015, 0.2, INTERRUPTION):
+        assert one.holds(HERE, q=THERE, resumed=True, pause=pause)
+    assert one.position.report() == {'hold position measured again': '0 after an interruption, 0 away from it'}
+
+
+@pytest.mark.parametrize('joint', range(6))
+def test_an_arm_that_was_moved_in_a_pause_does_not_leap_back(joint):
+    one, moved = Controller(), HERE.copy()
+    moved[joint] -= TOLERANCE + 0.01
+    one.source.result = IDLE
+    assert one.holds(HERE, resumed=True, pause=np.inf)
+    assert one.holds(HERE, q=moved)  # without a pause it was pushed, and is pushed back
+    assert one.holds(moved, q=moved, resumed=True)
+    assert one.holds(moved, q=HERE)
+    assert one.position.report() == {'hold position measured again': '0 after an interruption, 1 away from it'}
+    (said,) = one.told
+    assert repr(ROBOT.joint_names[joint]) in said and '0.510' in said and 'start_tolerance' in said and '0.015' in said
+
+
+def test_without_a_tolerance_a_moved_arm_is_pulled_back_after_a_pause():
+    one = Controller()
+    one.source.result = IDLE
+    one.law = JointSpaceLaw(
+        one.source,
+        one.desired,
+        one.control,
+        one.blended(hold),
+        one.feedforward,
+        HoldPosition(ROBOT, 0.0, one.told.append),
+    )
+    assert one.holds(HERE, resumed=True, pause=np.inf)
+    assert one.holds(HERE, q=HERE + 3.0, resumed=True) and one.told == []
 
 
 def test_after_a_motion_the_arm_is_held_where_it_is_then():
@@ -153,7 +199,7 @@ def test_a_state_without_velocities_moves_no_hold_position():
     assert one.give(THERE, has_velocity=False) is NO_VELOCITIES
     assert one.holds(HERE, q=THERE)
     assert one.give(THERE, has_velocity=False, resumed=True) is NO_VELOCITIES
-    assert one.holds(THERE, q=THERE, resumed=True)
+    assert one.holds(HERE, q=THERE, resumed=True)
 
 
 # Following
@@ -320,7 +366,10 @@ class Loop:
         self.follower, self.gate = TrajectoryFollower(ROBOT, self.desired, 0.1, self.told.append), StateGate(0.05)
         load = Load.of(ROBOT)
         control = PayloadBlender(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0), ROBOT, load)
-        self.law = JointSpaceLaw(self.follower, self.desired, control, PayloadBlender(hold, ROBOT, load), None)
+        position = HoldPosition(ROBOT, 0.1, self.told.append)
+        self.law = JointSpaceLaw(
+            self.follower, self.desired, control, PayloadBlender(hold, ROBOT, load), None, position
+        )
         self.state = MeasuredState(np.zeros(6), np.zeros(6))
         self.state.has_velocity = True
 
@@ -329,7 +378,7 @@ class Loop:
         if self.gate.set_back(stamp):
             self.law.set_back(stamp)
         out, self.state.q[:] = np.empty(6), q
-        self.state.stamp, self.state.resumed = stamp, self.gate.resumes(stamp)
+        self.state.stamp, self.state.resumed, self.state.pause = stamp, self.gate.resumes(stamp), self.gate.pause(stamp)
         assert self.law.torque(self.state, out) is TORQUE
         self.gate.used = stamp
         return out - ROBOT.gravity_torque(self.state.q)

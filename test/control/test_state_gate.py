@@ -1,5 +1,7 @@
 """State gate: age and order of the stamps of joint states, silences, and clocks that go back."""
 
+import math
+
 import pytest
 
 from robot_dynamics_ros.control.state_gate import StateGate, Verdict
@@ -46,6 +48,15 @@ def test_a_stated_age_limit_does_not_depend_on_the_period():
                 stamp = SECOND + k * gap
                 assert gate.check(stamp, stamp + age) is expected
             assert gate.limit == 0.05
+
+
+def test_a_pause_is_the_time_since_the_last_used_stamp():
+    gate = StateGate(0.05)
+    assert gate.pause(SECOND) == math.inf
+    gate.used = SECOND
+    assert gate.pause(SECOND + 15 * MS) == pytest.approx(0.015)
+    gate.reset()
+    assert gate.pause(SECOND) == math.inf
 
 
 def test_after_a_state_was_used_earlier_ones_are_refused():
