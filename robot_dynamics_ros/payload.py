@@ -12,6 +12,7 @@ from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.products import product
 
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -186,7 +187,8 @@ class Payload:
         mass = float(validation.not_negative('mass', mass, (), 'kg'))
         center = validation.finite('center', center, (3,))
         R = validation.rotation('rotation', rotation)
-        return cls(mass, center, R @ np.diag(mass * (squares.sum() - squares)) @ R.T)
+        x, y, z = squares
+        return cls(mass, center, product(R, np.diag(mass * (x + y + z - squares)), R.T))
 
 
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:

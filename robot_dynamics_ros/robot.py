@@ -25,6 +25,7 @@ from robot_dynamics_ros.model.editing import cut, turned_gravity, with_attached,
 from robot_dynamics_ros.model.loop_types import GAIN
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model
+from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.payload import Payload
 
 COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')
@@ -151,7 +152,7 @@ class Robot(ConstrainedDynamics):
 
         Raises ArgumentError unless R' R is the identity to 1e-6 and det R > 0.
         """
-        return self.with_gravity(validation.rotation('rotation', rotation).T @ GRAVITY)
+        return self.with_gravity(product(validation.rotation('rotation', rotation).T, GRAVITY))
 
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to the payload of ``link``; the last link by default.

@@ -11,6 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
 from robot_dynamics_ros.model.configuration import is_no_quaternion
+from robot_dynamics_ros.model.products import determinant
+from robot_dynamics_ros.model.rotations import rotation_error
 
 FLOAT64 = np.dtype(np.float64)
 REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``
@@ -36,10 +38,10 @@ def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndar
 def rotation(name: str, value) -> np.ndarray:
     """Return ``value`` as a rotation matrix R (3, 3); ArgumentError unless R' R = 1 to 1e-6 and det R > 0."""
     matrix = finite(name, value, (3, 3))
-    error = np.abs(matrix.T @ matrix - np.eye(3)).max()
+    error = rotation_error(matrix.T)
     if error > ROTATION_TOLERANCE:
         raise ArgumentError(f"{name}: expected a rotation matrix, got one with R'R off the identity by {error:.3g}")
-    if np.linalg.det(matrix) < 0.0:
+    if determinant(matrix) < 0.0:
         raise ArgumentError(f'{name}: expected a rotation matrix, got a reflection: its determinant is -1')
     return matrix
 

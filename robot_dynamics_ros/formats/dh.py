@@ -20,6 +20,7 @@ from robot_dynamics_ros.model.audit import audit_inertial, audit_model
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS, Finding, Frame, Model
+from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import about, exact
 
 CONVENTIONS = ('standard', 'modified')
@@ -112,13 +113,13 @@ def model_from_dh(
         along_x = _screw([1.0, 0.0, 0.0], row.alpha, row.a)
         along_z = _screw([0.0, 0.0, 1.0], row.theta, row.d)
         if convention == 'standard':
-            pose, dh_frame = dh_frame @ along_z, along_x
+            pose, dh_frame = product(dh_frame, along_z), along_x
         else:
-            pose, dh_frame = dh_frame @ along_x @ along_z, np.eye(4)
+            pose, dh_frame = product(dh_frame, along_x, along_z), np.eye(4)
         frames[f'dh_{i}'] = _frame(i, dh_frame)
         about_com = np.asarray(row.inertia)
         findings += audit_inertial(link, row.mass, about_com)
-        inertial = dh_frame if row.inertial_frame is None else dh_frame @ np.asarray(row.inertial_frame)
+        inertial = dh_frame if row.inertial_frame is None else product(dh_frame, row.inertial_frame)
         R, p = inertial[:3, :3], inertial[:3, 3]
         joint = Joint(
             name=row.joint or f'joint_{i}',
@@ -128,7 +129,7 @@ def model_from_dh(
             axis=np.array([0.0, 0.0, float(row.sign)]),
             rotation=exact(pose[:3, :3]),
             origin=pose[:3, 3],
-            inertia=ten_parameters(row.mass, R @ np.asarray(row.com) + p, R @ about_com @ R.T),
+            inertia=ten_parameters(row.mass, product(R, row.com) + p, product(R, about_com, R.T)),
             rotor=row.rotor,
             lower=row.lower,
             upper=row.upper,
@@ -140,7 +141,7 @@ def model_from_dh(
         joints.append(joint)
         parent = link
     if tool is not None:
-        frames['tool'] = _frame(len(joints), dh_frame @ checked.pose('tool', tool))
+        frames['tool'] = _frame(len(joints), product(dh_frame, checked.pose('tool', tool)))
     model = Model.of(checked.name('name', name), base_link, joints, frames)
     return replace(model, findings=(*findings, *audit_model(model)))
 

@@ -25,6 +25,7 @@ from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import about
 
 # Fields of MjModel that must be zero, since a model cannot represent them: element, meaning.
@@ -110,7 +111,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
     findings: list[Finding] = []
     for i in range(1, plant.nbody):
         name, mass, R = name_of('body', plant.body(i)), float(plant.body_mass[i]), rotation_of(plant.body_iquat[i])
-        about_com = R @ np.diag(plant.body_inertia[i]) @ R.T
+        about_com = product(R, np.diag(plant.body_inertia[i]), R.T)
         findings += audit_inertial(name, mass, about_com)
         findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
@@ -155,7 +156,7 @@ def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint
         is_body = i == first + count - 1 and not anchor.any()
         low, high = plant.jnt_range[i] if plant.jnt_limited[i] else (-math.inf, math.inf)
         link = body if is_body else f'{body}/{name}'
-        at_zero = _at_zero(plant, i, kind, rotation, origin + rotation @ anchor)
+        at_zero = _at_zero(plant, i, kind, rotation, origin + product(rotation, anchor))
         yield Joint(
             name=name,
             link=link,
@@ -182,9 +183,9 @@ def _at_zero(plant, joint: int, kind: str, rotation: np.ndarray, origin: np.ndar
     """Return rotation (3, 3) and origin (3, m) of a joint's link at zero coordinates, from those at MuJoCo's qpos0."""
     axis, ref = plant.jnt_axis[joint], plant.qpos0[plant.jnt_qposadr[joint]]
     if kind == 'revolute':
-        return rotation @ about(axis, -ref), origin
+        return product(rotation, about(axis, -ref)), origin
     if kind == 'prismatic':
-        return rotation, origin - ref * rotation @ axis
+        return rotation, origin - ref * product(rotation, axis)
     # the coordinates of a free body are its pose
     return (np.eye(3), np.zeros(3)) if kind == 'free' else (rotation, origin)
 

@@ -9,7 +9,6 @@ rigid here, and polynomials those of the coordinates themselves.
 from dataclasses import replace
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import called, mujoco_module, name_of, rotation_of
@@ -72,7 +71,10 @@ def _coupling(plant, number: int) -> Coupling:
     names = [name_of('joint', plant.joint(i)) if i >= 0 else None for i in joints]
     r1, r2 = (float(plant.qpos0[plant.jnt_qposadr[i]]) if i >= 0 else 0.0 for i in joints)
     coefficients = plant.eq_data[number, :LARGEST_POLYNOMIAL] if joints[1] >= 0 else plant.eq_data[number, :1]
-    polynomial = Polynomial(coefficients)
-    if r2:
-        polynomial = polynomial(Polynomial([-r2, 1.0]))
-    return Coupling(str(names[0]), names[1], tuple((polynomial + r1).trim().coef.tolist()))
+    polynomial = coefficients.tolist()
+    # p(x - r2) by repeated division (Horner's scheme)
+    for first in range(len(polynomial) - 1):
+        for k in range(len(polynomial) - 2, first - 1, -1):
+            polynomial[k] -= r2 * polynomial[k + 1]
+    polynomial[0] += r1
+    return Coupling(str(names[0]), names[1], (polynomial[0], *np.trim_zeros(polynomial[1:], 'b')))

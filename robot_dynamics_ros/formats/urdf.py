@@ -30,7 +30,8 @@ from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy
+from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy, unit
 
 KINDS = {
     'revolute': 'revolute',
@@ -164,7 +165,7 @@ def _inertial(owner: str, link: Element) -> Inertial:
         raise ModelError(f'{owner}: <inertial> lacks {"<mass>" if mass is None else "<inertia>"}')
     rotation, com = _pose(owner, element)
     entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-    about_com = rotation @ symmetric(number(owner, inertia, entry) for entry in entries) @ rotation.T
+    about_com = product(rotation, symmetric(number(owner, inertia, entry) for entry in entries), rotation.T)
     return Inertial(number(owner, mass, 'value'), com, about_com)
 
 
@@ -214,8 +215,7 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
     """Return a fixed joint with the URDF type, axis, limits and friction of a joint that moves."""
     written = only_child(owner, element, 'axis')
     axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # default of URDF
-    length = math.hypot(*axis)
-    if length < SHORTEST_AXIS:
+    if math.hypot(*axis) < SHORTEST_AXIS:
         shown = ' '.join(f'{part:g}' for part in axis)
         raise ModelError(f'{owner}: <axis xyz="{shown}">: the axis has no direction')
 
@@ -233,7 +233,7 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
     return replace(
         joint,
         kind=KINDS[kind],
-        axis=np.array(axis) / length,
+        axis=unit(axis),
         lower=lower,
         upper=upper,
         velocity=velocity if velocity > 0.0 else math.nan,

@@ -15,6 +15,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.arrays import LINE, ModelArrays, aligned_zeros
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.products import product, symmetric_inverse
 
 LEAST_MOMENT = 1e-12
 """Least principal moment of inertia of a link relative to its largest one: a rod without thickness has none."""
@@ -227,11 +228,12 @@ def _mobilities(inertias: np.ndarray, link_names) -> np.ndarray:
     Phi = np.zeros((len(inertias), 6, 6))
     for i, parameters in enumerate(inertias[1:], start=1):
         mass, com, inertia = central_parameters(parameters) if parameters[0] > 0.0 else (0.0, np.zeros(3), np.eye(3))
-        moments, axes = np.linalg.eigh(inertia)
+        moments = np.linalg.eigvalsh(inertia)
         if not (mass > 0.0 and moments[0] > LEAST_MOMENT * moments[2]):
             what = 'rotational inertia about every axis' if mass > 0.0 else 'mass'
             raise ModelError(f'divide and conquer: link {link_names[i]!r} has no {what}; use another method')
         # alpha = J^-1 (n - c x f),  a = f / m + c x alpha
-        P, cx = (axes / moments) @ axes.T, np.cross(np.eye(3), com)
-        Phi[i] = np.block([[P, -P @ cx], [cx @ P, np.eye(3) / mass - cx @ P @ cx]])
+        P, cx = symmetric_inverse(inertia), np.cross(np.eye(3), com)
+        below = product(cx, P)
+        Phi[i] = np.block([[P, below.T], [below, np.eye(3) / mass - product(below, cx)]])
     return Phi

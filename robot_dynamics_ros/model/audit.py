@@ -11,6 +11,7 @@ import numpy as np
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, directions_of
 from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.products import dot, product
 
 # Six printed decimals change each entry of a 3 x 3 inertia by at most 5e-7 kg m^2 and its principal moments by at most
 # three times that (Weyl's inequality). A smaller violation may be rounding.
@@ -87,7 +88,7 @@ def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
 def _smallest_inertia(joint: Joint) -> float:
     """Return the smallest inertia S' I S (kg m^2, kg) of a joint's link over the joint's velocities."""
     mass, directions = joint.inertia[0], directions_of(joint)
-    rotational = np.abs(np.diag(directions @ symmetric(joint.inertia[4:]) @ directions.T))
+    rotational = np.abs(np.diag(product(directions, symmetric(joint.inertia[4:]), directions.T)))
     rotational += abs(mass) * joint.pitch**2
     return min(rotational[k] if k < 3 else abs(mass) for k in KINDS[joint.kind].velocities)
 
@@ -103,8 +104,8 @@ def audit_rotors(joints: Sequence[Joint]) -> Iterator[Finding]:
             continue
         # I_m = (N I_m)^2 / (N^2 I_m)
         of_rotor = joint.spin**2 / joint.rotor if joint.rotor > 0.0 else np.inf
-        axis = joint.rotation @ joint.axis
-        of_link = axis @ central_parameters(inertias[joint.parent])[2] @ axis
+        axis = product(joint.rotation, joint.axis)
+        of_link = dot(axis, product(central_parameters(inertias[joint.parent])[2], axis))
         if of_rotor > of_link + ROUNDING:
             message = (
                 f'its rotor has {of_rotor:g} kg m^2 about its axis, link {joint.parent!r} with it only {of_link:g}'

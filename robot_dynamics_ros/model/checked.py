@@ -8,7 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.model import JointLimits
-from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, exact
+from robot_dynamics_ros.model.products import determinant
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, nearest_rotation, rotation_error, unit
 
 MAX_NAME = 256  # characters
 LARGEST_NUMBER = 1e30  # m, kg, rad, ...: products and sums of such numbers are still finite
@@ -97,12 +98,14 @@ def array(where: str, value, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def rotation(where: str, value) -> np.ndarray:
-    """Return the rotation (3, 3) nearest to a matrix R; ModelError unless R R' = 1 to 1e-6 and det R > 0."""
+    """Return the rotation (3, 3) nearest to a matrix R; ModelError unless R R' = 1 to 1e-6 and det R > 0.
+
+    What is a rotation up to rounding stays as it is, to the bit.
+    """
     found = array(where, value, (3, 3))
-    if abs(found @ found.T - np.eye(3)).max() > ROTATION_TOLERANCE or np.linalg.det(found) < 0.0:
+    if rotation_error(found) > ROTATION_TOLERANCE or determinant(found) < 0.0:
         raise ModelError(f'{where}: expected a rotation matrix, got {shown(value)}')
-    u, _, v = np.linalg.svd(found)
-    return exact(u @ v)
+    return nearest_rotation(found)
 
 
 def pose(where: str, value) -> np.ndarray:
@@ -117,10 +120,9 @@ def pose(where: str, value) -> np.ndarray:
 def direction(where: str, value) -> np.ndarray:
     """Return the unit vector (3,) along a vector; ModelError for a zero vector."""
     found = array(where, value, (3,))
-    length = math.hypot(*found)
-    if length < SHORTEST_AXIS:
+    if math.hypot(*found) < SHORTEST_AXIS:
         raise ModelError(f'{where}: the axis has no direction, got {shown(value)}')
-    return found / length
+    return unit(found)
 
 
 def _fits(value, shape: tuple[int, ...]) -> bool:

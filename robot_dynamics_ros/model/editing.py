@@ -20,6 +20,7 @@ from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.kept_loops import with_loops_of_both, with_loops_of_locked, with_loops_of_part
 from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.products import product
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
@@ -45,7 +46,7 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     if body == base_link:
         reduced = merged(model.name, base_link, parts, base_inertia)
     else:
-        back = fixed(body, base_link, base.rotation.T, -base.rotation.T @ base.origin, base_inertia)
+        back = fixed(body, base_link, base.rotation.T, -product(base.rotation.T, base.origin), base_inertia)
         reduced = merged(model.name, base_link, [back, *(part for part in parts if part.link != base_link)])
     return _audited(with_loops_of_part(model, reduced), _inherited(model))
 
@@ -65,7 +66,7 @@ def turned_gravity(model: Model, base_link: str, gravity: np.ndarray) -> np.ndar
             f'gravity: joint {joint!r} moves between the base {model.link_names[0]!r} and {base_link!r}, so its '
             f'direction there is unknown; state gravity in the frame of {base_link!r}, or lock the joint'
         )
-    return np.sum(frame.rotation * gravity[:, None], axis=0)
+    return product(frame.rotation.T, gravity)
 
 
 def with_locked_joints(model: Model, positions: Mapping) -> Model:

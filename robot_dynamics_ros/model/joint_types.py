@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.model.products import dot, norm
+
 
 class Kind(NamedTuple):
     """Coordinates and velocities of a joint type. Indices count the joint's own coordinates; -1: none.
@@ -74,8 +76,8 @@ def directions_of(joint: Joint) -> np.ndarray:
     axis = np.asarray(joint.axis, float)
     # x, or y where x is nearly parallel to the axis, without its part along the axis
     nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
-    perpendicular = nearest - (nearest @ axis) * axis
-    perpendicular /= np.linalg.norm(perpendicular)
+    perpendicular = nearest - dot(nearest, axis) * axis
+    perpendicular /= norm(perpendicular)
     return np.array([axis, perpendicular, np.cross(axis, perpendicular)])
 
 
@@ -87,4 +89,4 @@ def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:
     if KINDS[kind].quaternion >= 0:
         return np.array([0.0, 0.0, 1.0]), 0.0
     screw = S[velocities.index(0)]
-    return screw[:3], float(screw[:3] @ screw[3:])
+    return screw[:3], dot(screw[:3], screw[3:])

@@ -12,6 +12,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.products import product
 
 CLOSED = 1e-6
 """m, rad: largest error of a loop that locked joints close; their positions may be printed with six decimals."""
@@ -67,12 +68,13 @@ def _is_within_one_body(model: Model, closure: LoopClosure) -> bool:
     a, b = (model.frame(str(link)) for link in (closure.link_a, closure.link_b))
     if a.link != b.link:
         return False
-    B_in_A = np.linalg.solve(a.pose @ closure.pose_a, b.pose @ closure.pose_b)
+    A, B = product(a.pose, closure.pose_a), product(b.pose, closure.pose_b)
+    R, p = product(A[:3, :3].T, B[:3, :3]), product(A[:3, :3].T, B[:3, 3] - A[:3, 3])  # of B in A
     errors = {
-        'point': B_in_A[:3, 3],
-        'planar_point': B_in_A[:2, 3],
-        'weld': B_in_A[:3] - np.eye(4)[:3],
-        'revolute': np.array([*B_in_A[:3, 3], *B_in_A[:3, 2] - np.eye(3)[2]]),
+        'point': p,
+        'planar_point': p[:2],
+        'weld': np.array([*p, *(R - np.eye(3)).ravel()]),
+        'revolute': np.array([*p, *R[:, 2] - np.eye(3)[2]]),
     }
     error = abs(errors[closure.kind]).max()
     if error > CLOSED:

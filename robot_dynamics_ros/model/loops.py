@@ -15,6 +15,7 @@ from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.loop_types import COMPONENTS, GAIN, Coupling, LoopClosure, Loops
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.products import product
 
 MOST_ROWS = 1000
 """Of all loops together: their matrix needs 8 MB then."""
@@ -116,7 +117,7 @@ def _arrays(model: Model, loops: Loops) -> ModelArrays:
     for c, closure in enumerate(closures):
         for side, (link, pose) in enumerate(((closure.link_a, closure.pose_a), (closure.link_b, closure.pose_b))):
             frame = model.frame(str(link))
-            in_link = frame.pose @ pose
+            in_link = product(frame.pose, pose)
             links[c, side], R[c, side], p[c, side] = frame.link, in_link[:3, :3], in_link[:3, 3]
         links[c, 2] = last_common_link(arrays, *links[c, :2])
     rows = [(c, component) for c, closure in enumerate(closures) for component in COMPONENTS[closure.kind]]

@@ -10,6 +10,7 @@ from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 from robot_dynamics_ros.model.loop_types import Loops
+from robot_dynamics_ros.model.products import product
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 MOST_MOVING_LINKS = 20_000
@@ -138,13 +139,13 @@ class Model:
             # Rodrigues: J(q) = a a' + (1 - a a') cos(q) - (a x) sin(q), link <- link at q = 0
             axis = directions[0]
             along = np.outer(axis, axis) if kind.angle >= 0 else np.eye(3)
-            E0[i], Ec[i] = along @ to_link, (np.eye(3) - along) @ to_link
+            E0[i], Ec[i] = product(along, to_link), product(np.eye(3) - along, to_link)
             if kind.angle >= 0:
-                Es[i] = -np.cross(np.eye(3), axis) @ to_link
+                Es[i] = product(-np.cross(np.eye(3), axis), to_link)
             # a screw's slide is pitch times its angle
             scale = joint.pitch if joint.kind == 'helical' else 1.0
             for k, direction in enumerate(kind.slides):
-                r1[i, k] = scale * to_link.T @ directions[direction]
+                r1[i, k] = scale * product(to_link.T, directions[direction])
             # velocities in qd
             motions = np.kron(np.eye(2), directions)[list(kind.velocities)]
             if joint.kind == 'helical':

@@ -5,10 +5,13 @@ The pseudo-inertia is [P h; h' m] (4, 4) with the second moments P (kg m^2), the
 in all directions (Wensing, Kim & Slotine 2018).
 """
 
+import math
+
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, parameters_of_moments, second_moments
+from robot_dynamics_ros.model.products import product
 
 
 def pseudo_inertia(row) -> np.ndarray:
@@ -58,10 +61,10 @@ def parameters_of_log_cholesky(coordinates) -> np.ndarray:
     and t above it. Rucker & Wensing 2022.
     """
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = coordinates
-    U = np.exp(alpha) * np.array([
-        [np.exp(d1), s12, s13, t1],
-        [0.0, np.exp(d2), s23, t2],
-        [0.0, 0.0, np.exp(d3), t3],
+    U = math.exp(alpha) * np.array([
+        [math.exp(d1), s12, s13, t1],
+        [0.0, math.exp(d2), s23, t2],
+        [0.0, 0.0, math.exp(d3), t3],
         [0.0, 0.0, 0.0, 1.0],
     ])  # fmt: skip
-    return parameters_of_pseudo_inertia(U @ U.T)
+    return parameters_of_pseudo_inertia(product(U, U.T))

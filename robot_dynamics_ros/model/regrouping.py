@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments
+from robot_dynamics_ros.model.products import dot, product
 
 MOST_LINKS_IN_A_ROW = 24
 """Trees with more links one after the other are left as they are: regrouping costs digits there.
@@ -38,15 +39,15 @@ def regrouped(arrays: ModelArrays) -> ModelArrays:
         axis, E = arrays.S[arrays.first[i], :3], arrays.E0[i] + arrays.Ec[i]
         if arrays.angle[i] >= 0:
             # on the axis: mass m_i, first moment s along it, second moment t
-            s, t = axis @ h[i], axis @ P[i] @ axis
-            a = E.T @ axis
+            s, t = dot(axis, h[i]), dot(axis, product(P[i], axis))
+            a = product(E.T, axis)
             ra = np.outer(r, a)
             P[p] += m[i] * np.outer(r, r) + s * (ra + ra.T) + t * np.outer(a, a)
             h[p] += m[i] * r + s * a
             m[p] += m[i]
             m[i], h[i], P[i] = 0.0, h[i] - s * axis, P[i] - t * np.outer(axis, axis)
         else:
-            P[p] += E.T @ P[i] @ E
+            P[p] += product(E.T, P[i], E)
             P[i] = 0.0
     inertia = np.array([parameters_of_moments(*moments) for moments in zip(m, h, P, strict=True)])
     inertia[-1] = arrays.I[-1]

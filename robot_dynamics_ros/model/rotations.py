@@ -1,16 +1,43 @@
-"""Rotation matrices from angles, and roll, pitch and yaw of a rotation matrix."""
+"""Rotation matrices from angles, and roll, pitch and yaw of a rotation matrix; the same bits on every processor."""
 
 import math
 
 import numpy as np
 
+from robot_dynamics_ros.model.products import product
+
 SHORTEST_AXIS = 1e-9  # shorter vectors have no direction
 ROTATION_ROUNDING = 1e-15  # cos(pi / 2) with pi in 16 digits is 1e-16
+ORTHONORMAL = 1e-14
+"""Of R R' - 1: a matrix with a smaller error is a rotation up to rounding, also after products with other rotations."""
+PI = 0x3_243F6A88_85A308D3_13198A2E_03707344_A4093822_299F31D0_082EFA98_EC4E6C89
+"""pi 2^256."""
+
+
+def sine_and_cosine(angle: float) -> tuple[float, float]:
+    """Return sin and cos of an angle (rad, up to 1e30), correctly rounded.
+
+    Those of the C library differ between processors and versions in the last bit of some angles. Fixed-point numbers
+    with 256 bits after the point: reduction to [-pi/4, pi/4], then Taylor's series.
+    """
+    if abs(angle) < 1e-9:
+        return angle, 1.0
+    numerator, denominator = angle.as_integer_ratio()
+    x = (numerator << 256) // denominator
+    quarters = (2 * x + PI // 2) // PI
+    x -= quarters * PI // 2
+    sums, term, k = [1 << 256, x], x, 1
+    while term:
+        k += 1
+        term = (term * x >> 256) // k
+        sums[k % 2] += term if k % 4 < 2 else -term
+    cosine, sine = (it / (1 << 256) for it in sums)
+    return ((sine, cosine), (cosine, -sine), (-sine, -cosine), (-cosine, sine))[quarters % 4]
 
 
 def from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Return Rz(yaw) Ry(pitch) Rx(roll) (3, 3): rotations in rad about fixed axes x, then y, then z."""
-    sr, cr, sp, cp, sy, cy = (f(angle) for angle in (roll, pitch, yaw) for f in (math.sin, math.cos))
+    (sr, cr), (sp, cp), (sy, cy) = (sine_and_cosine(float(angle)) for angle in (roll, pitch, yaw))
     return exact(np.array([
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
         [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
@@ -36,7 +63,8 @@ def about(axis, angle: float) -> np.ndarray:
     """Return the rotation (3, 3) by ``angle`` (rad) about the unit vector ``axis`` (3): Rodrigues' formula."""
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return exact(np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * cross @ cross)
+    sine, cosine = sine_and_cosine(float(angle))
+    return exact(np.eye(3) + sine * cross + (1.0 - cosine) * product(cross, cross))
 
 
 def exact(rotation: np.ndarray) -> np.ndarray:
@@ -46,3 +74,24 @@ def exact(rotation: np.ndarray) -> np.ndarray:
     """
     nearest = np.round(rotation)
     return np.where(abs(rotation - nearest) < ROTATION_ROUNDING, nearest, rotation)
+
+
+def rotation_error(matrix: np.ndarray) -> float:
+    """Return the largest entry of R R' - 1 of a matrix R (3, 3): 0 for a rotation or a reflection."""
+    return float(np.abs(product(matrix, matrix.T) - np.eye(3)).max())
+
+
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """Return the rotation (3, 3) nearest to a matrix (3, 3) that is one to about 1e-6; a rotation stays as it is.
+
+    Newton's iteration for the orthogonal polar factor (Higham 1986): each step squares the error.
+    """
+    while rotation_error(matrix) > ORTHONORMAL:
+        matrix = 0.5 * product(matrix, 3.0 * np.eye(3) - product(matrix.T, matrix))
+    return exact(matrix)
+
+
+def unit(vector) -> np.ndarray:
+    """Return the unit vector (3,) along one (3,) of at least ``SHORTEST_AXIS``; a unit vector stays as it is."""
+    length = math.hypot(*vector)
+    return np.array(vector, float) / (1.0 if abs(length - 1.0) < ROTATION_ROUNDING else length)

@@ -1,0 +1,58 @@
+"""Products of small matrices and vectors, with the same bits on every processor.
+
+BLAS and LAPACK choose their code, and with it the order of summation, by the processor, so that ``@`` and ``np.linalg``
+round differently from machine to machine. A model built with them would have another digest on another machine. Here
+every sum is written out in a fixed order, of operations that IEEE 754 rounds in one way only.
+"""
+
+import math
+
+import numpy as np
+
+
+def product(first, *others) -> np.ndarray:
+    """Return the product of matrices (.., ..), from left to right; the last one may be a vector (..,)."""
+    result = np.asarray(first, float)
+    for other in others:
+        right = np.asarray(other, float)
+        rows = right if right.ndim == 2 else right[:, None]
+        total = result[:, :1] * rows[0]
+        for k in range(1, len(rows)):
+            total = total + result[:, k, None] * rows[k]
+        result = (total if right.ndim == 2 else total[:, 0]) + 0.0  # no negative zeros
+    return result
+
+
+def dot(a, b) -> float:
+    """Return the scalar product of two vectors (n,)."""
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += float(x) * float(y)
+    return total
+
+
+def norm(vector) -> float:
+    """Return the length of a vector (n,)."""
+    return math.sqrt(dot(vector, vector))
+
+
+def trace(matrix) -> float:
+    """Return the sum of the diagonal of a matrix (3, 3)."""
+    return float(matrix[0, 0] + matrix[1, 1] + matrix[2, 2])
+
+
+def determinant(matrix) -> float:
+    """Return the determinant of a matrix (3, 3)."""
+    return dot(matrix[0], np.cross(matrix[1], matrix[2]))
+
+
+def symmetric_inverse(matrix) -> np.ndarray:
+    """Return the inverse (3, 3) of a symmetric positive definite matrix (3, 3), by its factors L D L'."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.asarray(matrix, float).tolist()
+    a, b = xy / xx, xz / xx
+    d = yy - a * xy
+    c = (yz - b * xy) / d
+    D = np.array([xx, d, zz - b * xz - c * c * d])
+    L_inverse = np.array([[1.0, 0.0, 0.0], [-a, 1.0, 0.0], [a * c - b, -c, 1.0]])
+    W = L_inverse / np.sqrt(D)[:, None]
+    return product(W.T, W)
