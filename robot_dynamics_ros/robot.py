@@ -21,6 +21,8 @@ from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.audit import judged
+from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
 from robot_dynamics_ros.model.editing import cut, turned_gravity, with_attached, with_locked_joints
 from robot_dynamics_ros.model.loop_types import GAIN
 from robot_dynamics_ros.model.loops import with_loops
@@ -132,6 +134,16 @@ class Robot(ConstrainedDynamics):
     def with_actuators(self, source) -> 'Robot':
         """Return this robot with the rotors, gears and friction of an actuator file such as ``config/aubo_i5.yaml``."""
         model = with_actuators(self._bare, source)
+        return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
+
+    def with_consistent_inertias(self) -> 'Robot':
+        """Return this robot with the nearest inertia that a body can have in place of each that no body has.
+
+        Nearest are second moments about the centre in the Frobenius norm, by their positive semidefinite part; mass and
+        centre are kept, so gravity torques are the same. ``findings`` says by how much each link was corrected. Raises
+        ModelError naming a link with a negative mass.
+        """
+        model = with_consistent_inertias(self._bare)
         return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
 
     def with_loops(self, loops, gain: float = GAIN) -> 'Robot':
@@ -314,7 +326,9 @@ class Robot(ConstrainedDynamics):
     limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
     friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')
     actuators = property(lambda self: self._model.actuators, doc='Gear ratios and torque constants; NaN where unknown.')
-    findings = property(lambda self: self._model.findings, doc='Findings of the model check on the description.')
+    findings = property(
+        lambda self: judged(self._bare), doc='Findings of the model check, links on fixed joints lumped.'
+    )
 
     def _of(self, part: Model) -> 'Robot':
         """Return the robot of a model derived from this one, with the same gravity and binding."""

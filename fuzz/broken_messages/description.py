@@ -17,6 +17,7 @@ from broken_messages.rules import DESCRIBED, Findings
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.model.audit import refusals
 
 TOPIC = 'robot_description'
 ODD_TEXTS = (
@@ -64,7 +65,7 @@ class Descriptions:
         message, node = understood(data, String), self._node
         if message is None:
             return
-        robot = described(message.data)
+        robot = described(message.data, self._node.needs)
         told = f'active is {node.active}: {node.reason}'
         self._check(DESCRIBED, node.active is (robot is not None), told)
         if not node.active:
@@ -125,13 +126,13 @@ class Descriptions:
         return text[: found.start()] + change(found) + text[found.end() :]
 
 
-def described(text: str) -> Robot | None:
-    """Return the robot of a text, None if a node must reject it."""
+def described(text: str, needs) -> Robot | None:
+    """Return the robot of a text, None if a node that ``needs`` parts of the model must reject it."""
     try:
         robot = Robot.from_urdf(text) if '<' in text else None
     except DynamicsError:
         return None
-    if robot is None or any(finding.severity == 'error' for finding in robot.findings):
+    if robot is None or refusals(robot.findings, needs):
         return None
     answerable = robot.nv and robot.nv == len(robot.joint_names) and (robot.limits.effort > 0.0).all()
     return robot.with_binding('generic') if answerable else None

@@ -33,6 +33,7 @@ CHOICES = {
     'evaluate_at': ('desired', 'measured'),
     'source': ('joint_trajectory', 'controller_state'),
     'binding': ('specialised', 'generic'),
+    'model_findings': ('refuse', 'accept'),
     'control_law': ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque'),
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}

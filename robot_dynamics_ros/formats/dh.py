@@ -9,14 +9,14 @@ to the link at Tx(a) Rx(alpha).
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS, Finding, Frame, Model
@@ -143,7 +143,7 @@ def model_from_dh(
     if tool is not None:
         frames['tool'] = _frame(len(joints), product(dh_frame, checked.pose('tool', tool)))
     model = Model.of(checked.name('name', name), base_link, joints, frames)
-    return replace(model, findings=(*findings, *audit_model(model)))
+    return audited(model, findings)
 
 
 def _checked(where: str, given: DHRow | Mapping) -> DHRow:

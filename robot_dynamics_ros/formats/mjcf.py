@@ -9,7 +9,6 @@ angular first, all in the link's axes. Equality constraints become closed loops,
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -20,7 +19,7 @@ from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
 from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, check_moving_links, parsed, read_text
 from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
@@ -119,8 +118,7 @@ def _model(plant) -> tuple[Model, np.ndarray]:
     check_moving_links(joint.kind for joint in parts)
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
     off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)
-    findings += [*model.findings, *audit_model(model)]
-    return replace(model, findings=tuple(findings)), np.zeros(3) if off else plant.opt.gravity.copy()
+    return audited(model, [*findings, *model.findings]), np.zeros(3) if off else plant.opt.gravity.copy()
 
 
 def _refuse(plant) -> None:

@@ -38,7 +38,6 @@ An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about th
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +47,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed_yaml, read_text
 from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Frame, Friction, JointLimits, Model
@@ -115,7 +114,7 @@ def _model(content) -> tuple[Model, np.ndarray]:
         frames[frame] = Frame(number[link], *_pose(where, row))
     model = Model.of(name, base_link, joints, frames, base_inertia=base_inertia)
     model = with_loops_read(model, content.get('loops', {}))
-    return replace(model, findings=(*findings, *audit_model(model))), gravity
+    return audited(model, findings), gravity
 
 
 def _joint(where: str, row, findings: list[Finding]) -> Joint:

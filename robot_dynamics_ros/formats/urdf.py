@@ -23,7 +23,7 @@ from robot_dynamics_ros.formats.untrusted_text import (
     read_text,
     word,
 )
-from robot_dynamics_ros.model.audit import audit_inertial, audit_model
+from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
@@ -106,7 +106,7 @@ def _model(robot: Element, couple_mimics: bool) -> Model:
         model = with_loops(model, [_coupling(*mimic) for mimic in mimics.items()])
     else:
         findings += [_independence(*mimic) for mimic in mimics.items()]
-    return replace(model, findings=(*findings, *audit_model(model)))
+    return audited(model, findings)
 
 
 def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:

@@ -1,10 +1,12 @@
 """Physical consistency checks of a robot description; they yield findings and never raise or change anything.
 
 Inertials are checked link by link as written, so that a finding names the element to correct. Whether forward dynamics
-is regular (moving bodies without inertia) is checked on the moving bodies, links on fixed joints included.
+is regular (moving bodies without inertia) is checked on the moving bodies, links on fixed joints included; so is, by
+``judged``, whether an inertial that no body has makes the inertia of a moving body wrong.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from robot_dynamics_ros.model.products import dot, product
 ROUNDING = 1.5e-6  # kg m^2
 # Relative to the largest principal moment: rounding of the eigenvalue solver.
 EIGENVALUE_ROUNDING = 1e-12
+AFFECTED = ('masses', 'inertias', 'forward dynamics', 'friction', 'limits')
+"""What errors make wrong. Gravity torques are computed from masses (and centres of mass) alone."""
 # A pinhead has fifty times more about its own axis; the rounding errors of a mass on the axis are smaller.
 SMALLEST_AXIS_INERTIA = 1e-12  # kg m^2, kg
 
@@ -26,13 +30,15 @@ def audit_inertial(link: str, mass: float, inertia: np.ndarray) -> Iterator[Find
     """Yield findings on a link's mass (kg) and its inertia about the centre of mass (3, 3; kg m^2), as written."""
     where = f'link {link!r}'
     if mass < 0:
-        yield Finding('error', where, f'its mass of {mass:g} kg is negative')
+        yield Finding('error', where, f'its mass of {mass:g} kg is negative', 'masses')
     if not inertia.any():
         if mass > 0:
-            yield Finding('warning', where, f'it is a point mass of {mass:g} kg: no inertia about its centre')
+            yield Finding(
+                'warning', where, f'it is a point mass of {mass:g} kg: no inertia about its centre', 'inertias'
+            )
         return
     if mass == 0:
-        yield Finding('error', where, 'it has an inertia but no mass')
+        yield Finding('error', where, 'it has an inertia but no mass', 'inertias')
     moments = np.linalg.eigvalsh(inertia)
     shown = ', '.join(f'{moment:.6g}' for moment in moments)
     excess = moments[2] - moments[1] - moments[0]
@@ -41,12 +47,14 @@ def audit_inertial(link: str, mass: float, inertia: np.ndarray) -> Iterator[Find
             'error' if moments[0] < -ROUNDING else 'warning',
             where,
             f'its inertia about the centre is not positive definite: principal moments {shown} kg m^2',
+            'inertias',
         )
     elif excess > EIGENVALUE_ROUNDING * moments[2]:
         yield Finding(
             'error' if excess > ROUNDING else 'warning',
             where,
             f'its principal moments {shown} kg m^2 break the triangle inequality: no body has them',
+            'inertias',
         )
 
 
@@ -62,7 +70,7 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         missing = ', '.join(unknown)
         yield Finding('warning', where, f'no limit known for {missing} (zero, negative or missing)')
     if joint.lower > joint.upper:
-        yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}')
+        yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}', 'limits')
     for quantity, value in (
         ('damping', joint.viscous),
         ('friction', joint.coulomb),
@@ -70,7 +78,7 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         ('load-dependent friction', joint.load),
     ):
         if value < 0:
-            yield Finding('error', where, f'its {quantity} of {value:g} is negative: it would add energy')
+            yield Finding('error', where, f'its {quantity} of {value:g} is negative: it would add energy', 'friction')
 
 
 def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
@@ -80,7 +88,7 @@ def audit_bodies(joints: Sequence[Joint]) -> Iterator[Finding]:
         where = f'link {joint.link!r}'
         if joint.link not in parents and _smallest_inertia(joint) + joint.rotor < SMALLEST_AXIS_INERTIA:
             message = f'joint {joint.name!r} moves no inertia and ends its chain: forward dynamics is singular'
-            yield Finding('error', where, message)
+            yield Finding('error', where, message, 'forward dynamics')
         elif joint.inertia[0] == 0:
             yield Finding('warning', where, 'it moves, but neither it nor a link fixed to it has a mass')
 
@@ -110,7 +118,7 @@ def audit_rotors(joints: Sequence[Joint]) -> Iterator[Finding]:
             message = (
                 f'its rotor has {of_rotor:g} kg m^2 about its axis, link {joint.parent!r} with it only {of_link:g}'
             )
-            yield Finding('error', f'joint {joint.name!r}', message)
+            yield Finding('error', f'joint {joint.name!r}', message, 'inertias')
 
 
 def audit_model(model: Model) -> Iterator[Finding]:
@@ -121,5 +129,55 @@ def audit_model(model: Model) -> Iterator[Finding]:
     joints = model.joints
     for joint in joints:
         yield from audit_joint(joint)
-    yield from audit_bodies(joints)
+    if _has_mass(joints):
+        yield from audit_bodies(joints)
+    elif joints:
+        message = 'no link that moves has a mass: the description lacks its inertials, and no torque can be computed'
+        yield Finding('error', f'robot {model.name!r}', message, 'masses')
     yield from audit_rotors(joints)
+
+
+def audited(model: Model, written: Iterable[Finding]) -> Model:
+    """Return the model with its findings, errors on its masses first; ``written`` are those on what the source says."""
+    found = [*written, *audit_model(model)]
+    first = [it for it in found if it.severity == 'error' and it.affects == 'masses']
+    return replace(model, findings=(*first, *(it for it in found if it not in first)))
+
+
+def judged(model: Model) -> tuple[Finding, ...]:
+    """Return a model's findings, with errors on inertials as warnings where no moving body is impossible by them.
+
+    So it is for a link that is fixed to the base, and for one that is a part of a body whose inertia is that of a body:
+    links on fixed joints and locked joints are lumped into the link that moves them.
+    """
+    bodies = {f'link {name!r}': frame.link for name, frame in model.frames.items()}
+    impossible = {body: body > 0 and _is_impossible(model.arrays.I[body]) for body in set(bodies.values())}
+
+    def judge(finding: Finding) -> Finding:
+        body = bodies.get(finding.where)
+        if finding.severity != 'error' or body is None:
+            return finding
+        possible = finding.affects == 'inertias' and not impossible[body]
+        on_base = finding.affects in ('inertias', 'masses') and body == 0
+        return finding._replace(severity='warning') if possible or on_base else finding
+
+    return tuple(judge(finding) for finding in model.findings)
+
+
+def refusals(findings: Iterable[Finding], needed: Collection[str] = AFFECTED) -> list[Finding]:
+    """Return the errors that make something wrong that is ``needed``, of ``AFFECTED``."""
+    return [finding for finding in findings if finding.severity == 'error' and finding.affects in needed]
+
+
+def _has_mass(joints: Sequence[Joint]) -> bool:
+    """Return whether a link that moves has a mass."""
+    return any(joint.inertia[0] != 0.0 for joint in joints)
+
+
+def _is_impossible(row: np.ndarray) -> bool:
+    """Return whether no body has the inertia of ten parameters (10,), beyond ``ROUNDING``."""
+    mass, _, inertia = central_parameters(row)
+    if mass <= 0.0:
+        return bool(inertia.any())
+    moments = np.linalg.eigvalsh(inertia)
+    return bool(moments[0] < -ROUNDING or moments[2] - moments[1] - moments[0] > ROUNDING)

@@ -14,7 +14,7 @@ from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.arrays import Workspace
-from robot_dynamics_ros.model.audit import audit_model
+from robot_dynamics_ros.model.audit import audit_model, audited
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
@@ -177,5 +177,4 @@ def _inherited(model: Model, prefix: str = '') -> Iterator[Finding]:
 def _audited(model: Model, inherited) -> Model:
     """Return the model with its own findings and the inherited ones on links that it has."""
     links = {f'link {link!r}' for link in model.frames}
-    kept = (finding for finding in inherited if finding.where in links)
-    return replace(model, findings=(*kept, *audit_model(model)))
+    return audited(model, (finding for finding in inherited if finding.where in links))

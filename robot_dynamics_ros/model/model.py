@@ -70,6 +70,7 @@ class Finding(NamedTuple):
     severity: str
     where: str
     message: str
+    affects: str = ''  # what an error makes wrong, one of audit.AFFECTED; '' for none of them
 
     def __str__(self):
         """Return the finding as one line."""

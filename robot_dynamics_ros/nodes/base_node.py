@@ -13,6 +13,7 @@ from rclpy.time_source import CLOCK_TOPIC
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.jit.compile_lock import CompileLock
+from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
@@ -34,6 +35,8 @@ class BaseNode(LifecycleNode):
     """
 
     clock_reader: ClockReader | None = None
+    needs: tuple[str, ...] = AFFECTED
+    """What of the model has to be right for what the node computes."""
 
     def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
         """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects, by name."""

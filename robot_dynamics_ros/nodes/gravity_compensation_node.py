@@ -13,6 +13,8 @@ from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 class GravityCompensationNode(BaseNode):
     """``joint_states`` in, ``gravity_torque``, ``gravity_torque/info`` and ``gravity_torque/commands`` out."""
 
+    needs = ('masses', 'limits')
+
     def __init__(self, **options):
         """Declare the parameters and subscribe to the load."""
         super().__init__('gravity_compensation_node', torque_checks(self), **options)

@@ -9,6 +9,7 @@ from std_msgs.msg import String
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.model.audit import refusals
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
 
@@ -17,7 +18,8 @@ def load_robot(node, description: str) -> Robot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
     Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. The findings of the
-    model check are logged. DynamicsError names the parameter, joint or link that is wrong.
+    model check are logged, and an error that affects what the node computes is refused, unless model_findings accepts
+    it. DynamicsError names the parameter, joint or link that is wrong.
     """
     if is_yaml(description):
         robot = Robot.from_yaml(Path(description))
@@ -33,19 +35,34 @@ def load_robot(node, description: str) -> Robot:
     locked = locked_positions(node.value('locked_joints'))
     robot = _part(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
     check_gravity(robot.gravity, node.value('gravity_limit'))
-    for finding in robot.findings:
-        if finding.severity == 'error':
-            node.get_logger().error(f'{robot.name}: {finding}')
-        else:
-            node.get_logger().warning(f'{robot.name}: {finding}')
-    wrong = [finding for finding in robot.findings if finding.severity == 'error']
-    if wrong:
-        raise ModelError(f'{robot.name}: the audit found {len(wrong)} error(s), first {wrong[0]}')
+    _check_findings(node, robot)
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
     if robot.nv != len(robot.joint_names):
         raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
     return robot.with_binding(node.value('binding'))
+
+
+def _check_findings(node, robot: Robot) -> None:
+    """Log the findings of the model check; ModelError for an error that affects what ``node`` computes.
+
+    With the parameter model_findings 'accept' all findings are warnings.
+    """
+    accepted = node.value('model_findings') == 'accept'
+    wrong = [] if accepted else refusals(robot.findings, node.needs)
+    for finding in robot.findings:
+        if finding in wrong:
+            node.get_logger().error(f'{robot.name}: {finding}')
+        else:
+            node.get_logger().warning(f'{robot.name}: {finding._replace(severity="warning")}')
+    if wrong:
+        correct = 'correct the description'
+        if any(finding.affects == 'inertias' for finding in wrong):
+            correct += ' (Robot.with_consistent_inertias() proposes inertias)'
+        raise ModelError(
+            f'{robot.name}: the model check found {len(wrong)} error(s), first {wrong[0]}; {correct}, or set the '
+            'parameter model_findings to accept'
+        )
 
 
 def is_yaml(description: str) -> bool:

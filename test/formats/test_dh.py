@@ -225,7 +225,7 @@ def test_names_limits_and_findings_of_a_row():
     assert np.isnan(robot.limits.velocity[0])
     np.testing.assert_array_equal(robot.link_pose([0.5], 'dh_1')[:3], np.c_[np.eye(3), [0.0, 0.0, 0.5]])
     found = [(finding.severity, finding.where) for finding in robot.findings]
-    assert found == [('warning', "joint 'lift'"), ('error', "link 'carriage'")]  # no velocity limit, no mass
+    assert found == [('error', "robot 'stand'"), ('warning', "joint 'lift'")]  # no mass, no velocity limit
     heavy = model_from_dh([{'mass': 1.0, 'inertia': np.diag([0.1, 0.1, 0.3])}])
     assert any('triangle' in str(finding) for finding in heavy.findings)
 

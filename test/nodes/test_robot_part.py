@@ -3,20 +3,25 @@
 What it should compute is what the whole robot does with the other joints where they are held.
 """
 
+import re
+from types import SimpleNamespace
+
 from support import graph as ros
 from support.example_robots import example_urdfs
 from support.facade_robots import TREE
 
 import numpy as np
 import pytest
-import rclpy.logging
+import rclpy
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetInverseDynamics, GetMassMatrix, SetPayload
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.robot_loader import load_robot
 
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
@@ -83,14 +88,22 @@ PARTS = {
 
 
 class StandIn:
-    """As much of a node as the loader needs."""
+    """As much of a node as the loader needs; ``lines`` are what it logs, by level."""
 
-    def __init__(self, **parameters):
-        defaults = {'base_link': '', 'tip_link': '', 'actuators': '', 'locked_joints': [''], 'binding': 'generic'}
+    def __init__(self, needs=AFFECTED, **parameters):
+        self.needs, self.lines = needs, {'error': [], 'warning': []}
+        defaults = {
+            'model_findings': 'refuse',
+            'base_link': '',
+            'tip_link': '',
+            'actuators': '',
+            'locked_joints': [''],
+            'binding': 'generic',
+        }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
 
     def get_logger(self):
-        return rclpy.logging.get_logger('stand_in')
+        return SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})
 
 
 def locked(positions):
@@ -217,6 +230,51 @@ def test_a_file_by_to_yaml_keeps_its_gravity(tmp_path):
         DynamicsError, match=r'^gravity: its magnitude of 9.81 m/s.2 is above the parameter gravity_limit'
     ):
         load_robot(StandIn(gravity_limit=5.0), str(path))
+
+
+# no body has the inertia of the sledge, on which the tool is fixed: 0.12 > 0.02 + 0.02
+FLAWED = TREE.replace('iyy="0.03"', 'iyy="0.12"')
+MASSLESS = re.sub('<inertial>.*?</inertial>', '', TREE, flags=re.DOTALL)
+
+
+def test_gravity_needs_no_inertia_and_other_nodes_refuse_one_that_no_body_has():
+    needs = GravityCompensationNode.needs
+    gravity = StandIn(needs)
+    robot = load_robot(gravity, FLAWED)
+    assert not gravity.lines['error']
+    assert any("warning: link 'sledge': its principal moments" in line for line in gravity.lines['warning'])
+    q = np.linspace(-0.5, 0.5, 3)
+    assert robot.gravity_torque(q).tolist() == Robot.from_urdf(TREE).gravity_torque(q).tolist()
+    with pytest.raises(DynamicsError, match=r"1 error\(s\), first error: link 'sledge': .* model_findings to accept$"):
+        load_robot(StandIn(), FLAWED)
+    accepting = StandIn(model_findings='accept')
+    assert load_robot(accepting, FLAWED).digest == robot.digest
+    assert not accepting.lines['error'] and accepting.lines['warning'] == gravity.lines['warning']
+
+
+def test_a_yaml_file_of_the_corrected_robot_is_accepted(tmp_path):
+    path = tmp_path / 'corrected.yaml'
+    path.write_text(Robot.from_urdf(FLAWED).with_consistent_inertias().to_yaml())
+    node = StandIn()
+    load_robot(node, str(path))
+    assert not node.lines['error']
+
+
+def test_inertias_are_judged_after_joints_are_locked():
+    """The boom, 3 kg, makes up for the sledge that is held on it."""
+    node = StandIn(locked_joints=['m_slide: 0.1'])
+    load_robot(node, FLAWED)
+    assert any("warning: link 'sledge': its principal moments" in line for line in node.lines['warning'])
+    # the sledge as the base does not matter either
+    load_robot(StandIn(locked_joints=['m_slide: 0.1', 'z_turn: 0.0']), FLAWED)
+
+
+@pytest.mark.parametrize('needs', [AFFECTED, GravityCompensationNode.needs])
+def test_a_description_without_inertials_is_told_so_first(needs):
+    node = StandIn(needs)
+    with pytest.raises(DynamicsError, match=r"first error: robot 'tree': no link that moves has a mass"):
+        load_robot(node, MASSLESS)
+    assert len(node.lines['error']) == 1
 
 
 @pytest.fixture
