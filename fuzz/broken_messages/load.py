@@ -27,6 +27,8 @@ MODERATE_MASS, MODERATE_GRAVITY = 1e6, 1e3
 """Mass (kg) and gravity (m/s^2) up to which results are compared."""
 SMALLEST = 1e-9
 """Smallest mass other than 0, kg."""
+LATE, SHORTEST = 50_000_000, 500_000_000
+"""Time by which a node may know a ramp late, and the shortest ramp that replaces a step, ns."""
 ROUNDING = 1.5e-6
 """Allowed excess of a principal moment over the sum of the others, kg m^2."""
 Carried = tuple[str, Payload] | None
@@ -48,6 +50,16 @@ class Load:
             bodies = [(each.frame or FIXED[0], _payload(each)) for each in message.before if each.mass]
             before = [(1.0, bodies[0] if bodies else None)]
         self._bodies = Change([(1.0, body)], before, start, round(message.ramp_time * 1e9))
+
+    def follow(self, topic: str, message, start: int, now: int) -> None:
+        """Follow a PayloadState or GravityState at ``now``, when torques are computed with this load: without a step.
+
+        What a ramp changes within ``LATE`` is applied at once, and a step from what is held was asked for.
+        """
+        bodies, gravity = self._bodies, self._gravity
+        (self.carry if topic == 'payload_state' else self.pull)(message, start)
+        self._bodies = self._bodies if self._bodies is bodies else self._bodies.without_step(bodies, now)
+        self._gravity = self._gravity if self._gravity is gravity else self._gravity.without_step(gravity, now)
 
     def pull(self, message, start: int) -> None:
         """Ramp to the gravity of a GravityState or of a request, beginning at ``start``."""
@@ -120,6 +132,23 @@ class Change:
             *((done, what) for _, what in self._after),
         ]
 
+    def without_step(self, held: 'Change', now: int) -> 'Change':
+        """Return what is followed instead of ``held`` from ``now`` on: this change, or one from what is held."""
+        value, after, before = held.shares(now), self._after, self._before
+        gap = np.abs(_numbers(value) - _numbers(self.shares(now)))
+        rounding = 1e-12 * np.abs([_numbers(value), _numbers(after), _numbers(before)]).max()
+        asked = not self._duration and (np.abs(_numbers(value) - _numbers(before)) <= rounding).all()
+        if asked or (gap <= rounding + self._late() + held._late(now)).all():
+            return self
+        left = self._start + self._duration - now if self._duration else 0
+        return Change(after, value, now, max(left, SHORTEST))
+
+    def _late(self, now: int | None = None):
+        """Return how much the numbers change in ``LATE``, unless the change is over at ``now``."""
+        if not self._duration or (now is not None and now >= self._start + self._duration):
+            return 0.0
+        return min(1.0, LATE / self._duration) * np.abs(_numbers(self._after) - _numbers(self._before))
+
     def either(self, time: int) -> list:
         """Return the weights at a time, and the final ones if the ramp may have finished."""
         return [self.shares(time), *([self._after] if self._reached else [])]
@@ -136,6 +165,22 @@ class Change:
     def all(self) -> list:
         """Return every item with a weight at any time."""
         return [what for _, what in (*self._before, *self._after)]
+
+
+def _numbers(shares: list) -> np.ndarray:
+    """Return the numbers that change linearly: ten for each frame, or a vector."""
+    total = np.zeros((len(FIXED), 10))
+    for share, what in shares:
+        if what is None:
+            continue
+        if not isinstance(what[0], str):
+            total[0, :3] += share * np.array(what)
+            continue
+        frame, payload = what
+        com, mass = np.array(payload.com), payload.mass
+        about_origin = payload.inertia + mass * (com @ com * np.eye(3) - np.outer(com, com))
+        total[FIXED.index(frame)] += share * np.array([mass, *(mass * com), *about_origin[np.triu_indices(3)]])
+    return total
 
 
 @lru_cache(maxsize=64)

@@ -278,6 +278,7 @@ class Fuzz:
                 continue
             for topic in [topic for topic in LOADS if topic in node.weights]:
                 self._message(name, topic, serialized(self._good_load(topic)))
+            self._pass(SECOND)  # the ramp from what was held is over
             load = self._torques[name].load
             feedforward, _ = load.answer(self.now, lambda robot, q=q: robot.gravity_torque(q))
             if 'joint_trajectory' in node.weights:

@@ -137,7 +137,9 @@ class Torques:
         early = message.ramp_time >= 1e-9 and start - self._node.get_clock().now().nanoseconds > SECOND
         refused, known = self._node.task.arm.load.refused, False if early else good(message)
         self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
-        if not refused and topic == 'payload_state':
+        if not refused and self._node.task.arm.load.in_use:
+            self.load.follow(topic, message, start, self._node.get_clock().now().nanoseconds)
+        elif not refused and topic == 'payload_state':
             self.load.carry(message, start)
         elif not refused:
             self.load.pull(message, start)

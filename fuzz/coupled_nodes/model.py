@@ -130,7 +130,8 @@ class TorqueModel:
         self.clock.forget()
         self._now: int | None = None  # at the last state
         self.why = 'R1'  # the special case that the latest answers come from
-        self._answered: tuple[float, np.ndarray] | None = None  # steady time and torque
+        self._answered: np.ndarray | None = None  # the latest torque for a state
+        self._missing_for = self._missed_at = 0.0  # of states, and until when, on the clock of the arm, s (R17)
         self._seen: np.ndarray | None = None
         self.due = self.acts = False
         self._began: float | None = None  # how long states were overdue when on_stale began to act, s
@@ -218,7 +219,7 @@ class TorqueModel:
     def answered(self, state: State, torque, now: int, steady: float) -> None:
         """Record that a state got a torque."""
         self._sent(torque, now, steady)
-        self._answered = steady, np.array(torque)
+        self._answered, self._missing_for, self._missed_at = np.array(torque), 0.0, self._time(now, steady)
         self.clock.answered = state.stamp
         self.due, self.acts = True, False
         self._began = None
@@ -227,8 +228,10 @@ class TorqueModel:
         """Return the torque that ``on_stale`` requires without a usable state; None: there must be none."""
         if not self.active or not self.due or self._answered is None or self.settings.on_stale == 'silent':
             return None
-        time, torque = self._answered
-        overdue = steady - time - self.clock.limit
+        time, torque = self._time(now, steady), self._answered
+        self._missing_for += max(time - self._missed_at, 0.0)
+        self._missed_at = time
+        overdue = self._missing_for - self.clock.limit
         if overdue < 0.0:
             return None
         self.look(now)

@@ -51,18 +51,26 @@ class Ramp(Generic[Value]):
         ``after``, over what is left of this ramp, ``SHORTEST`` at least.
         """
         value = held.at(now)
+        # the change of numbers near the largest one overflows: then nothing is known of a step
+        with np.errstate(over='ignore', invalid='ignore'):
+            continues = self._continues(held, value, now)
+        if continues:
+            return self
+        left = self.start + self.duration - now if self.duration else 0
+        return replace(self, before=value, start=now, duration=max(left, SHORTEST))
+
+    def _continues(self: Self, held: Self, value: Value, now: int) -> bool:
+        """Return whether the step from ``held``, which has ``value`` at ``now``, is small or was asked for."""
         before, after, held_before, held_after, held_now, own = self.numbers(
             self.before, self.after, held.before, held.after, value, self.at(now)
         )
         rounding = ROUNDING * np.abs([before, after, held_now]).max(initial=0.0)
+        if not self.duration and (np.abs(held_now - before) <= rounding).all():
+            return True
         room = rounding + _late(self, after - before)
         if not held.finished(now):
             room = room + _late(held, held_after - held_before)
-        asked = not self.duration and (np.abs(held_now - before) <= rounding).all()
-        if asked or (np.abs(held_now - own) <= room).all():
-            return self
-        left = self.start + self.duration - now if self.duration else 0
-        return replace(self, before=value, start=now, duration=max(left, SHORTEST))
+        return bool((np.abs(held_now - own) <= room).all())
 
     def clock_set_back(self: Self, before: int, after: int) -> Self:
         """Return the ramp for a clock that was set back from ``before`` to ``after`` (ns).

@@ -124,8 +124,10 @@ class TorquePipeline:
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
-        self._answered = 0.0  # likewise of the last that got a torque
-        self._sent: float | None = None  # when the last torque was sent, on the clock of the arm, s
+        # on the clock of the arm, s: when the last torque was sent, when states were found missing last, and for how
+        # long states have got no torque then
+        self._sent: float | None = None
+        self._looked = self._missing_for = 0.0
         self._stamp = 0  # of the last state that got a torque, ns
         self._sends = False  # a torque was sent since activation
         self._falls_back = False  # the last torque was one of the fallback
@@ -163,17 +165,22 @@ class TorquePipeline:
             self._crashed(error)
 
     def on_pause(self) -> None:
-        """Publish the torque of the fallback where usable states are overdue."""
+        """Publish the torque of the fallback where usable states are overdue on the clock of the arm.
+
+        Where simulated time stands still nothing is overdue, and where it goes back no time passes.
+        """
         if self.fallback is None or not self.fallback.armed or self.halted:
             return
-        steady = time.monotonic()
-        overdue = steady - self._answered - self._gate.limit
-        if overdue < 0.0:
-            return
         try:
+            steady, now = time.monotonic(), self._clock.now()
+            passing = self._passing(steady, now)
+            self._missing_for += max(passing - self._looked, 0.0)
+            self._looked = passing
+            overdue = self._missing_for - self._gate.limit
+            if overdue < 0.0:
+                return
             self.silence, self._falls_back = self.fallback.reason, True
             self._look_at_clock()
-            now = self._clock.now()
             if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, steady, now)):
                 self.fallback.reset()
         except DynamicsError as error:
@@ -234,7 +241,8 @@ class TorquePipeline:
         gate.used = self._stamp = stamp
         if not self._send(self._publish, steady, now):
             return self._without_torque(NOT_FINITE)
-        gate.answered, self._answered = stamp, steady
+        gate.answered = stamp
+        self._looked, self._missing_for = self._passing(steady, now), 0.0
         self.counts.published += 1
         if self.fallback:
             self.fallback.record(state.q, self._torque)
@@ -253,14 +261,17 @@ class TorquePipeline:
 
     def _send(self, publish, steady: float, now: int) -> bool:
         """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite."""
-        # the clock of the arm
-        passing = now * 1e-9 if self._clock.simulated else steady
+        passing = self._passing(steady, now)
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
         if not self.limiter.apply(self._torque, elapsed):
             return False
         publish(self._stamp, self._torque)
         self._sent, self._sends = passing, True
         return True
+
+    def _passing(self, steady: float, now: int) -> float:
+        """Return the time of the clock of the arm, s: ROS time where it is simulated, else the steady time."""
+        return now * 1e-9 if self._clock.simulated else steady
 
     def _reject(self, why: str) -> str:
         """Count a rejected state and return the reason why it gets no torque."""

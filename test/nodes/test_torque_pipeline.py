@@ -1,5 +1,7 @@
 """Which parts the pipeline calls, and in which order; torques are compared by the graph fuzz and by other files."""
 
+import time
+
 from support import graph as ros
 
 import numpy as np
@@ -82,6 +84,13 @@ class Parts:
         self.pipeline.on_state(serialize_message(ros.joint_state(NAMES, self.time, [0.0, 0.0], [0.0, 0.0])))
         return self.calls
 
+    def pause(self, time):
+        """Have the pipeline find at a time, s, that no state has come; return what was asked."""
+        self.calls.clear()
+        self.time = round(time * SECOND)
+        self.pipeline.on_pause()
+        return self.calls
+
 
 def test_the_torque_of_a_state_is_the_laws():
     stamp = 501 * SECOND
@@ -98,8 +107,26 @@ def test_where_the_clock_was_set_back_payload_and_gravity_follow_it_before_the_l
 def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
     parts = Parts()
     parts.state(500.0)
+    assert parts.pause(500.02) == ['look at the clock', ('fallback', 500_020_000_000), ('publish', 500 * SECOND)]
+
+
+@pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
+def test_no_state_is_overdue_while_the_clock_of_the_arm_has_not_passed_the_age_limit(rate):
+    parts, limit = Parts(), 0.01
+    parts.state(500.0)
     parts.calls.clear()
-    while not parts.calls:
-        parts.pipeline.on_pause()
-    stamp = 500 * SECOND
-    assert parts.calls == ['look at the clock', ('fallback', stamp), ('publish', stamp)]
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < 0.9 * limit / (rate or 0.1):
+        parts.pause(500.0 + rate * passed)
+    assert not parts.calls and not parts.pipeline.silence
+    assert parts.pause(500.02)
+
+
+def test_a_clock_that_goes_back_neither_starts_nor_ends_the_fallback():
+    parts = Parts()
+    parts.state(500.0)
+    assert not parts.pause(500.008)
+    assert not parts.pause(300.0)
+    assert not parts.pause(300.0015)
+    assert parts.pause(300.003)[1] == ('fallback', 300_003_000_000)
+    assert parts.pause(100.0)[1] == ('fallback', 100 * SECOND)
