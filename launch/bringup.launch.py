@@ -43,6 +43,7 @@ ARGUMENTS = {
         'parameter file',
     ),
     'log_level': ('info', 'debug, info, warn or error'),
+    'respawn': ('false', 'true: start a process again that has ended, for instance one that receives no messages'),
     'fleet': ('0', 'number of arms, each one process in a namespace arm_1, arm_2, ...; 0: one arm without it'),
     **{argument_of(topic): ('', f"topic to use instead of {topic}; '': not remapped") for topic in TOPICS},
 }
@@ -63,6 +64,7 @@ def bringup(given, namespace):
         arguments=[*arguments, '--ros-args', '--log-level', given['log_level']],
         parameters=[given['config'], *simulated_time],
         remappings=list(remapped.items()),
+        respawn=given['respawn'].lower() == 'true',
         output='screen',
     )
 
@@ -76,6 +78,8 @@ def check_arguments(given):
     """Raise ValueError, which launch prints in one line, for a value that would be ignored or end in a traceback."""
     if not given['fleet'].isdecimal():
         raise ValueError(f'fleet: expected the number of arms, 0 or more, got {given["fleet"]!r}')
+    if given['respawn'].lower() not in ('true', 'false'):
+        raise ValueError(f'respawn: expected true or false, got {given["respawn"]!r}')
     if given['use_sim_time'].lower() not in ('', 'true', 'false'):
         raise ValueError(f'use_sim_time: expected true or false, got {given["use_sim_time"]!r}')
     if given['model'].endswith('.xacro'):

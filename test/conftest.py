@@ -1,5 +1,6 @@
 """Options of the tests: full matrices, random order; and the default order of the files."""
 
+import sys
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -79,6 +80,17 @@ def measured(request):
         if _name(request.path) in UNMEASURED:
             patch.delenv('MEASURE_NODES', raising=False)
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Name processes that cannot receive messages where a test with a ROS graph has failed: they are the reason."""
+    report = yield
+    graph = sys.modules.get('support.graph')
+    if report.failed and graph and (lost := graph.processes_without_transport()):
+        lines = (f'process {process} has lost {", ".join(ports)}' for process, ports in lost.items())
+        report.sections.append(('shared memory of DDS', '\n'.join(lines)))
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,6 @@
 """The task of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
 
+import time
 from collections.abc import Callable, Sequence
 
 from rclpy.qos import qos_profile_sensor_data
@@ -17,7 +18,7 @@ from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
 from robot_dynamics_ros.nodes.task import Task
-from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
+from robot_dynamics_ros.nodes.torque_pipeline import NO_INPUT, PipelineClock, TorquePipeline
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray, TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
@@ -27,6 +28,8 @@ COMMAND_RAMPS: dict[str, Callable[[float], float | None]] = {
     'ramp_to_zero': lambda ramp_time: ramp_time,
 }
 """Over how many s the command goes to zero at deactivation, by on_deactivate; None: it is left as it is."""
+UNHEARD = 5.0
+"""Time after which a publisher of joint states from which none has come is worth a word, s."""
 
 
 class ControlLoop(Task):
@@ -51,6 +54,7 @@ class ControlLoop(Task):
         """
         self._node, self.arm, self._output, self.trajectory = node, arm, output, trajectory
         self._fields, self._renew, self._reports = {} if fields is None else fields, renew, reports
+        self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         cores = tuple(core for core in node.value('cores') if core >= 0)
@@ -85,7 +89,13 @@ class ControlLoop(Task):
     @property
     def silence(self) -> str:
         """Why no torque is published, '' where torques are."""
-        return self.pipeline.status()
+        reason, since = self.pipeline.status(), self._unheard_since
+        if reason != NO_INPUT or since is None or time.monotonic() - since < UNHEARD:
+            return reason
+        return (
+            f'{NO_INPUT}: joint_states has a publisher, but no message came within {UNHEARD:g} s: see that it '
+            'publishes sensor_msgs/JointState (ros2 topic hz, ros2 topic info), then start its process again'
+        )
 
     def warm_ups(self) -> dict:
         """Return what the pipeline calls."""
@@ -104,6 +114,7 @@ class ControlLoop(Task):
 
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known."""
+        self._unheard_since = None
         self.arm.load.begin()
         self.pipeline.begin()
         self._output.publish_info()
@@ -127,6 +138,10 @@ class ControlLoop(Task):
         publishers = node.count_publishers(node.resolve_topic_name('joint_states'))
         if publishers > 1:
             node.get_logger().warning(f'joint_states has {publishers} publishers (said once)', once=True)
+        if not publishers or pipeline.age is not None:
+            self._unheard_since = None
+        elif self._unheard_since is None:
+            self._unheard_since = time.monotonic()
         rejected, limited, age = pipeline.counts.rejected_reasons(), pipeline.limiter.counts, pipeline.age
         return {
             'states received': str(pipeline.counts.received),

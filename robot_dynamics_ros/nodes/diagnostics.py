@@ -49,6 +49,12 @@ class Diagnostics:
         array.header.stamp = node.get_clock().now().to_msg()
         self.publisher.publish(array)
 
+    def publish_error(self, reason: str) -> None:
+        """Publish ``reason`` as an error, unless the node has been cleaned up: its process is about to end."""
+        self._node.crash = reason
+        if self._node.robot is not None:
+            self.publish()
+
     def _level(self, warnings: list[str]) -> bytes:
         """Return the diagnostic level, with the ``warnings`` of the task."""
         if self._node.crash:

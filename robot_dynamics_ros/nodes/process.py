@@ -4,6 +4,8 @@ SIGINT and SIGTERM never raise an exception: until ``run`` is called they end th
 while nodes are being started a thread deactivates those that are active and ends the process, whatever the main thread
 is compiling; afterwards the executor returns. The ROS context is valid until all nodes have stopped publishing, so that
 a node can publish a last torque.
+
+A process that has lost a port of its DDS transport ends by itself, with ``LOST``: only a new one receives messages.
 """
 
 import gc
@@ -12,18 +14,25 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
-from rclpy.utilities import remove_ros_args
+from rclpy.utilities import get_default_context, remove_ros_args
 
-from robot_dynamics_ros.nodes.discovery import discover_at_once
+from robot_dynamics_ros.nodes import discovery
+from robot_dynamics_ros.nodes.transport_watch import advice, lost_ports
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LOST = os.EX_TEMPFAIL
+"""Status of a process that has lost a port; launch respawns it where it is asked to respawn."""
+PERIOD = 1.0
+"""s between two looks at the ports."""
 
 
 class _Stop:
@@ -92,17 +101,22 @@ def run(*makers) -> None:
     """
     nodes: list = []
     stop = _Stop(nodes)
-    discover_at_once()
+    discovery.use_profiles()
     with _one_line(RuntimeError):
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         with _one_line(ParameterException):
             nodes.extend(node for node in (make() for make in makers) if node is not None)
+        _warn_near_the_limit(nodes)
         executor = SingleThreadedExecutor()
         for node in nodes:
             executor.add_node(node)
-            if isinstance(node, LifecycleNode) and node.value('autostart'):
+            if isinstance(node, LifecycleNode) and node.value('autostart') and not lost_ports():
                 node.start()
+        watch = partial(_end_if_lost, nodes, stop.asked)
+        for node in nodes[:1]:
+            node.create_timer(PERIOD, watch, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        watch()
         stop.spinning()
         executor.spin_until_future_complete(stop.asked)
     except ExternalShutdownException:
@@ -112,3 +126,23 @@ def run(*makers) -> None:
         rclpy.try_shutdown()
         # the process ends; a last garbage collection would take 0.4 s (2026-11-20)
         gc.freeze()
+    if stop.asked.done() and stop.asked.result() == LOST:
+        sys.exit(LOST)
+
+
+def _warn_near_the_limit(nodes: list) -> None:
+    """Log, once for the process, that others may not discover it."""
+    text = discovery.warning(discovery.process_number(get_default_context().get_domain_id()))
+    for node in nodes[:1] if text else []:
+        node.get_logger().warning(text)
+
+
+def _end_if_lost(nodes: list, asked: Future) -> None:
+    """Let the nodes report a lost port as an error and the executor return."""
+    lost = lost_ports()
+    if lost and not asked.done():
+        for node in nodes:
+            node.get_logger().fatal(advice(lost))
+            if isinstance(node, LifecycleNode) and node.diagnostics is not None:
+                node.diagnostics.publish_error(advice(lost))
+        asked.set_result(LOST)

@@ -14,7 +14,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes.discovery import discover_at_once
+from robot_dynamics_ros.nodes.discovery import use_profiles
 
 START_TIMEOUT = 180.0
 """Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
@@ -94,7 +94,7 @@ class Client:
 
     def __init__(self, name: str, processes: Processes):
         """Create node ``name``; while it waits, it raises ProcessError if one of ``processes`` ends."""
-        discover_at_once()
+        use_profiles()
         rclpy.init()
         self.node = rclpy.create_node(name)
         self._processes = processes

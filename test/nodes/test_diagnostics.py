@@ -1,17 +1,20 @@
 """The messages of the nodes on /diagnostics are those that doc/diagnostics.md lists."""
 
 import re
+import time
 from pathlib import Path
 
 from support import graph as ros
 
 import pytest
+from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes import control_loop
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.parameters import groups_by_node
-from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, Counts
+from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, NO_INPUT, Counts
 
 DOCUMENT = Path(__file__).parents[2].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [
@@ -83,6 +86,31 @@ def test_the_model_is_hashed_once(graph, monkeypatch):
     node.destroy_node()
     assert len(said) == 3 and len(asked) == 1
     assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
+
+
+def test_a_publisher_of_joint_states_from_which_none_comes_is_told(graph, monkeypatch):
+    node = GravityCompensationNode(namespace='/unheard')
+    node.start()
+    told = []
+    node.diagnostics.publisher.publish = lambda array: told.append(array.status[0].message)
+
+    def published(condition):
+        deadline = time.monotonic() + ros.TIMEOUT
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.01)
+            node.diagnostics.publish()
+        assert condition(), told[-1]
+
+    node.diagnostics.publish()
+    monkeypatch.setattr(control_loop, 'UNHEARD', 0.0)
+    node.diagnostics.publish()
+    assert set(told) == {NO_INPUT}, 'nobody publishes'
+    publisher = graph.node.create_publisher(JointState, '/unheard/joint_states', 1)
+    published(lambda: 'has a publisher, but no message came' in told[-1])
+    graph.node.destroy_publisher(publisher)
+    published(lambda: told[-1] == NO_INPUT)
+    node.fall_silent()
+    node.destroy_node()
 
 
 def test_the_number_of_reasons_is_bounded_whatever_the_names():

@@ -1,11 +1,13 @@
 """How soon a new process knows of publishers that exist: a torque node waits for them for ``DISCOVERY`` only."""
 
+import socket
 import subprocess
 import sys
 import time
 
 from support import graph as ros
 
+import pytest
 import rclpy
 from std_msgs.msg import String
 
@@ -51,7 +53,7 @@ def test_a_new_participant_knows_of_existing_publishers_before_they_are_announce
 
 def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path):
     def chosen():
-        discovery.discover_at_once()
+        discovery.use_profiles()
         return discovery.os.environ.get(discovery.VARIABLE)
 
     monkeypatch.chdir(tmp_path)
@@ -76,3 +78,22 @@ def test_a_node_process_uses_the_profiles(monkeypatch):
     command = [sys.executable, '-c', script]
     printed = subprocess.run(command, cwd=ros.TREE, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == [str(discovery.PROFILES)]
+
+
+def test_a_process_near_the_limit_of_local_discovery_is_told(monkeypatch):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    assert discovery.warning(None) == discovery.warning(discovery.NEAR - 2) == ''
+    assert f'process {discovery.NEAR} of its ROS domain' in discovery.warning(discovery.NEAR - 1)
+    assert f'after the first {discovery.DISCOVERED} do not' in discovery.warning(discovery.DISCOVERED)
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
+    assert discovery.warning(discovery.DISCOVERED) == ''
+
+
+def test_a_process_has_the_number_of_its_port_of_discovery():
+    participant = Participant('numbered')
+    number = discovery.process_number(ros.DOMAIN)
+    port = discovery.FIRST_PORT + discovery.DOMAIN_GAIN * ros.DOMAIN + discovery.PROCESS_GAIN * number
+    with socket.socket(type=socket.SOCK_DGRAM) as other, pytest.raises(OSError, match='in use'):
+        other.bind(('', port))
+    assert discovery.process_number(ros.DOMAIN + 100) is None, 'this process is in no such domain'
+    participant.end()

@@ -176,6 +176,7 @@ def test_nodes_namespace_log_level_and_simulated_time_are_handed_on(described):
     assert node['namespace'] == 'left'
     assert node['parameters'][1:] == [{'use_sim_time': True}]
     assert process(described, use_sim_time='false')['parameters'][1:] == [{'use_sim_time': False}]
+    assert [process(described, respawn=value)['respawn'] for value in ('True', 'false')] == [True, False]
 
 
 def test_every_topic_can_be_remapped_and_what_belongs_to_it_goes_along(described):
@@ -201,6 +202,7 @@ def test_a_fleet_is_a_process_for_each_arm_in_a_namespace_of_its_own(described):
         ('fleet', 'two', "fleet: expected the number of arms, 0 or more, got 'two'"),
         ('fleet', '-1', "fleet: expected the number of arms, 0 or more, got '-1'"),
         ('fleet', '', "fleet: expected the number of arms, 0 or more, got ''"),
+        ('respawn', 'yes', "respawn: expected true or false, got 'yes'"),
         ('use_sim_time', 'yes', "use_sim_time: expected true or false, got 'yes'"),
         ('model', '/a/arm.xacro', 'xacro /a/arm.xacro > /a/arm.urdf'),
         ('model', 'arm.urdf.xacro', 'xacro arm.urdf.xacro > arm.urdf'),

@@ -32,10 +32,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 
 import robot_dynamics_ros  # noqa: E402
 from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
-from robot_dynamics_ros.nodes.discovery import discover_at_once  # noqa: E402
+from robot_dynamics_ros.nodes.discovery import use_profiles  # noqa: E402
+from robot_dynamics_ros.nodes.transport_watch import lost_ports  # noqa: E402
 from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes  # noqa: E402, F401
 
-discover_at_once()  # contexts that tests make, too
+use_profiles()  # contexts that tests make, too
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SECOND = 1_000_000_000
@@ -362,6 +363,12 @@ def marked_processes() -> list[int]:
         except OSError:  # ended meanwhile, or somebody else's
             continue
     return found
+
+
+def processes_without_transport() -> dict[int, list[str]]:
+    """Return the ports that this process and those of the tests have lost, by process: they receive nothing."""
+    found = {process: lost_ports(process) for process in (os.getpid(), *marked_processes())}
+    return {process: ports for process, ports in found.items() if ports}
 
 
 def stamped(message, stamp: int):
