@@ -6,6 +6,7 @@ import numpy as np
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.errors import ArgumentError
@@ -23,9 +24,12 @@ class JointStateInput:
 
     LAYOUTS = 8
 
-    def __init__(self, joint_names, *fields: str):
-        """Read ``fields`` of the joints ``joint_names`` into ``numbers`` (fields, n)."""
-        self._joint_names, self._fields = joint_names, fields
+    def __init__(self, joint_names, *fields: str, optional=()):
+        """Read ``fields`` of the joints ``joint_names`` into ``numbers`` (fields, n).
+
+        ``optional_positions`` reads the positions of the joints ``optional``, which a message may lack.
+        """
+        self._joint_names, self._fields, self._optional = joint_names, fields, optional
         self.numbers = np.zeros((len(fields), len(joint_names)))
         self._layouts: list[Layout] = []
         self._last: Layout | None = None
@@ -44,10 +48,17 @@ class JointStateInput:
                 self._last = layout
                 return found
         self._last = None
-        self._last = layout = Layout(data, self._joint_names, self._fields, self.numbers)
+        self._last = layout = Layout(data, self._joint_names, self._fields, self.numbers, self._optional)
         del self._layouts[self.LAYOUTS - 1 :]
         self._layouts.insert(0, layout)
         return layout.read(data)
+
+    def optional_positions(self, out) -> None:
+        """Write the positions of the optional joints in the last message (rad, m), NaN where it lacks them."""
+        layout = self._last
+        positions = layout.buffer.position
+        for k, place in enumerate(layout.optional_places):
+            out[k] = positions[place] if 0 <= place < len(positions) else np.nan
 
     def missing(self, field: str) -> str:
         """Return the fault of a field of the last message that is absent or not finite."""
@@ -65,13 +76,15 @@ class Layout:
     ``read(data)`` writes the numbers of a message, or returns OTHER_LAYOUT.
     """
 
-    def __init__(self, data: bytes, joint_names, fields, numbers: np.ndarray):
+    def __init__(self, data: bytes, joint_names, fields, numbers: np.ndarray, optional=()):
         """Find the layout of ``data``; DynamicsError as in ``JointStateInput.receive``."""
         try:
             self.buffer = JointStateBuffer(data)
         except (RuntimeError, ValueError, struct.error) as error:
             raise ArgumentError(f'not a JointState: {error}') from None
-        self.places = places_of(joint_names, self.buffer.message.name)
+        names = list(self.buffer.message.name)
+        self.places = places_of(joint_names, names)
+        self.optional_places = [names.index(name) if name in names else -1 for name in optional]
         self.read = self.buffer.reader(fields, self.places, numbers)
 
 
@@ -80,9 +93,12 @@ class StateInput(MeasuredState):
 
     POSITION, BOTH = 0b01, 0b11
 
-    def __init__(self, joint_names):
-        """Read the joints ``joint_names``."""
-        self._input = JointStateInput(joint_names, 'position', 'velocity')
+    def __init__(self, joint_names, driven: DrivenRobot | None = None):
+        """Read the joints ``joint_names``; ``driven`` gets the positions of its followers in states that have them."""
+        self._driven = driven
+        followers = driven.followers if driven else ()
+        self._input = JointStateInput(joint_names, 'position', 'velocity', optional=followers)
+        self._followers = np.zeros(len(followers))
         super().__init__(*self._input.numbers)
 
     def read(self, data: bytes) -> int:
@@ -96,6 +112,9 @@ class StateInput(MeasuredState):
             if not found & self.POSITION:
                 raise ArgumentError(self._input.missing('position'))
             self.qd.fill(np.nan)
+        if self._driven:
+            self._input.optional_positions(self._followers)
+            self._driven.measure(self.q, self._followers)
         self.has_velocity = found == self.BOTH
         self.stamp = stamp_of(data)
         return self.stamp

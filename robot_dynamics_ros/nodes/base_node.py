@@ -11,6 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
 
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.jit.compile_lock import CompileLock
 from robot_dynamics_ros.model.audit import AFFECTED
@@ -37,14 +38,15 @@ class BaseNode(LifecycleNode):
     clock_reader: ClockReader | None = None
     needs: tuple[str, ...] = AFFECTED
     """What of the model has to be right for what the node computes."""
+    serves_loops = False
 
     def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
         """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects, by name."""
         super().__init__(name, **options)
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self.robot: Robot | None = None
+        self.robot: Robot | DrivenRobot | None = None
         self.model_digest = ''
-        self.locked_joint_names: tuple[str, ...] = ()
+        self.locked_joint_names: tuple[str, ...] = ()  # and those of joints that mimic others
         self.task: Task | None = None
         self.resources = ExitStack()
         self.clock_followers: list[Callable[[int, int], object]] = []
@@ -129,7 +131,6 @@ class BaseNode(LifecycleNode):
         try:
             check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
             self.parameters.check_choices()
-            self.locked_joint_names = tuple(locked_positions(self.value('locked_joints')))
             self.robot = load_robot(self, self.description.source())
             self.model_digest = self.robot.digest
             self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')

@@ -8,6 +8,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
@@ -63,7 +64,7 @@ class ControlLoop(Task):
         gravity = arm.gravity if 'gravity' in arm.ownership.terms else None
         self.pipeline = TorquePipeline(
             PipelineClock(node),
-            StateInput(arm.robot.joint_names),
+            StateInput(arm.robot.joint_names, arm.robot if isinstance(arm.robot, DrivenRobot) else None),
             self._gate,
             law,
             TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),

@@ -1,38 +1,37 @@
 """The robot that a node's parameters describe."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from std_msgs.msg import String
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.driven_robot import DrivenRobot, with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.model.audit import refusals
+from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
 
 
-def load_robot(node, description: str) -> Robot:
+def load_robot(node, description: str) -> Robot | DrivenRobot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
-    Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. The findings of the
-    model check are logged, and an error that affects what the node computes is refused, unless model_findings accepts
-    it. DynamicsError names the parameter, joint or link that is wrong.
+    Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. Joints that mimic others
+    follow them; they and the locked ones are ``node.locked_joint_names``. The findings of the model check are logged,
+    and an error that affects what the node computes is refused, unless model_findings accepts it. DynamicsError names
+    the parameter, joint or link that is wrong.
     """
-    if is_yaml(description):
-        robot = Robot.from_yaml(Path(description))
-    elif '<' in description or Path(description).suffix == '.urdf':
-        robot = Robot.from_urdf(description)
-    else:
-        robot = Robot.named(description)
+    robot, couplings = _described(node, description)
     if node.value('actuators'):
         robot = robot.with_actuators(node.value('actuators'))
     gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))
     if gravity is not None:
         robot = robot.with_gravity(gravity)
-    locked = locked_positions(node.value('locked_joints'))
+    locked = with_followers(couplings, locked_positions(node.value('locked_joints')))
+    node.locked_joint_names = (*locked, *(it.joint for it in couplings if it.joint not in locked))
     robot = _part(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
     check_gravity(robot.gravity, node.value('gravity_limit'))
     _check_findings(node, robot)
@@ -40,7 +39,41 @@ def load_robot(node, description: str) -> Robot:
         raise ModelError(f'{robot.name}: no joint moves')
     if robot.nv != len(robot.joint_names):
         raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
-    return robot.with_binding(node.value('binding'))
+    robot = robot.with_binding(node.value('binding'))
+    couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
+    return _following(node, robot, couplings) if couplings else robot
+
+
+def _described(node, description: str) -> tuple[Robot, Sequence[Coupling]]:
+    """Return the robot of ``description`` as a tree of joints, and the couplings of its mimic joints.
+
+    A robot with closures, and one with couplings for a node that ``serves_loops``, keeps its loops. Joints whose
+    <mimic> is wrong, such as one that names no joint, are joints of their own; a finding says so.
+    """
+    if is_yaml(description):
+        robot = Robot.from_yaml(Path(description))
+        if robot.loops.closures or node.serves_loops:
+            return robot, ()
+    elif '<' in description or Path(description).suffix == '.urdf':
+        try:
+            robot = Robot.from_urdf(description, mimic='couple')
+        except ModelError:
+            robot = Robot.from_urdf(description)
+    else:
+        robot = Robot.named(description)
+    couplings = robot.loops.couplings
+    return robot.with_loops([]) if couplings else robot, couplings
+
+
+def _following(node, robot: Robot, couplings: Sequence[Coupling]) -> DrivenRobot:
+    """Return ``robot`` with its joints that mimic others as followers, and log them."""
+    for it in couplings:
+        offset, multiplier = (*it.polynomial, 0.0)[:2]
+        node.get_logger().info(
+            f'{robot.name}: joint {it.joint!r} follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): '
+            'its torque counts at that joint, and it gets no command'
+        )
+    return DrivenRobot(robot, couplings)
 
 
 def _check_findings(node, robot: Robot) -> None:

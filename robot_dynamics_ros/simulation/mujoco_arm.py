@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
@@ -17,26 +18,34 @@ class MujocoArm:
     While ``brakes`` is set, as it is at the start, the arm stands still.
     """
 
-    def __init__(self, urdf: str, robot: Robot, period: float, start, mass_error=0.0, friction_error=0.0):
+    def __init__(self, urdf: str, robot: Robot | DrivenRobot, period: float, start, mass_error=0.0, friction_error=0.0):
         """Load ``urdf`` (text), with the joint order, rotor inertia, friction and gravity of ``robot``.
 
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
         of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
         viscous, Coulomb and constant friction and reflected rotor inertia, but no Stribeck or load-dependent friction
-        and no gyroscopic torque of rotors. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong
-        start.
+        and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo makes of
+        <mimic>. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong start.
         """
         try:
             model = mujoco.MjModel.from_xml_string(_bare(urdf))
         except (ValueError, RuntimeError) as error:
             raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
+        tree = robot.robot if isinstance(robot, DrivenRobot) else robot
         try:
-            joints = [model.joint(name) for name in robot.joint_names]
+            joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
         except KeyError as error:
             raise ModelError(f'MuJoCo finds no joint of {robot.name} in this URDF: {error.args[0]}') from None
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
-        self._start = validation.finite('start', start, (robot.nq,)).copy()
+        places = [tree.joint_names.index(name) for name in robot.joint_names]
+        self._moved = np.array([joint.qposadr[0] for joint in moved])
+        start = validation.finite('start', start, (robot.nq,))
+        self._start = (robot.positions(start) if isinstance(robot, DrivenRobot) else start).copy()
+        v, places = (
+            np.array([joint.dofadr[0] for joint in moved]),
+            [tree.joint_names.index(it) for it in robot.joint_names],
+        )
         model.opt.timestep = period
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -44,10 +53,10 @@ class MujocoArm:
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.body_mass *= 1.0 + mass_error
         model.body_inertia *= 1.0 + mass_error
-        model.dof_armature[self._v] = robot.rotor_inertia
-        model.dof_damping[self._v] = robot.friction.viscous * (1.0 + friction_error)
-        model.dof_frictionloss[self._v] = robot.friction.coulomb * (1.0 + friction_error)
-        self._drag = robot.friction.offset * (1.0 + friction_error)
+        model.dof_armature[v] = tree.rotor_inertia
+        model.dof_damping[v] = tree.friction.viscous * (1.0 + friction_error)
+        model.dof_frictionloss[v] = tree.friction.coulomb * (1.0 + friction_error)
+        self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
         self.period = period
@@ -57,7 +66,7 @@ class MujocoArm:
 
     def reset(self) -> None:
         """Reset the arm to its start position, at zero velocity and torque, with brakes set."""
-        self._data.qpos[self._q] = self._start
+        self._data.qpos[self._moved] = self._start
         self._data.qvel[:] = 0.0
         self.torque[:] = 0.0
         self.brakes = True

@@ -4,10 +4,13 @@ import re
 import resource
 from pathlib import Path
 
+from support.facade_robots import TREE
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
@@ -225,3 +228,23 @@ def test_a_plant_without_the_robots_joint_is_refused_by_its_name():
     for text, joint in ((URDF.replace('wrist3_joint', 'hand_joint'), 'wrist3'), ('<robot name="empty"/>', 'shoulder')):
         with pytest.raises(ModelError, match=f'{joint}_joint'):
             MujocoArm(text, ROBOT, 0.001, START)
+
+
+def test_followers_of_a_robot_with_mimic_joints_follow():
+    text = TREE.replace('effort="0"/>', 'effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>')
+    robot = Robot.from_urdf(text, mimic='couple').with_binding('generic')
+    driven = DrivenRobot(robot.with_loops([]), robot.loops.couplings)
+    start = np.array([0.4, -0.1])
+    plant = MujocoArm(text, driven, 1e-4, start)
+    assert plant.position.tolist() == start.tolist() and len(plant.torque) == 2
+    plant.brakes = False
+    push = np.array([5.0, 8.0])
+    plant.torque[:] = driven.gravity_torque(start) + push
+    plant.step(200)
+    # less Coulomb and mean viscous friction
+    slid = (
+        push - driven.robot.friction.coulomb[:2] - 0.5 * np.array([0.8, 5.0]) * plant.velocity
+    )  # mean viscous friction
+    expected = driven.forward_dynamics(start, np.zeros(2), driven.gravity_torque(start) + slid)
+    # constraints of MuJoCo are soft
+    np.testing.assert_allclose(plant.velocity, expected * 200 * 1e-4, rtol=0.1)
