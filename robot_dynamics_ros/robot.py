@@ -24,7 +24,7 @@ from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
 from robot_dynamics_ros.model.editing import cut, turned_gravity, with_attached, with_locked_joints
-from robot_dynamics_ros.model.loop_types import GAIN
+from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.model.products import product
@@ -146,13 +146,14 @@ class Robot(ConstrainedDynamics):
         model = with_consistent_inertias(self._bare)
         return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
 
-    def with_loops(self, loops, gain: float = GAIN) -> 'Robot':
+    def with_loops(self, loops, gain: float = GAIN, tolerance: float = TOLERANCE) -> 'Robot':
         """Return this robot with these closed loops in place of its own; an empty list opens all.
 
         ``forward_dynamics`` and the methods that begin with ``loop`` take them into account; all other quantities are
-        those of the tree of joints. Raises ArgumentError, UnknownNameError and ModelError naming a loop.
+        those of the tree of joints. ``findings`` tells which constraints depend on others only up to rounding of axes.
+        Raises ArgumentError, UnknownNameError and ModelError naming a loop.
         """
-        model = with_loops(self._bare, loops, gain)
+        model = with_loops(self._bare, loops, gain, tolerance)
         return Robot(model, self._gravity, payloads=self._payloads).with_binding(self.binding, self._threads)
 
     def with_gravity(self, gravity) -> 'Robot':
@@ -321,7 +322,9 @@ class Robot(ConstrainedDynamics):
         return self._model.arrays.I[1:].ravel()
 
     model = property(lambda self: self._model, doc='Model: joints, links, limits and frames, payload included.')
-    loops = property(lambda self: self._model.loops, doc='Loops: closures, couplings and their gain (1/s).')
+    loops = property(
+        lambda self: self._model.loops, doc='Loops: closures, couplings, their gain (1/s) and their tolerance.'
+    )
     name = property(lambda self: self._model.name, doc='Name of the robot, from its description.')
     limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
     friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')

@@ -73,8 +73,8 @@ class ConstrainedDynamics(Dynamics):
     def mobility(self, q) -> results.Mobility:
         """Number of independent velocities (...) at q: nv minus the rank of the Jacobian of the loops.
 
-        It changes where the mechanism passes a singular position. Singular values count above 1e-8 of the largest one,
-        with rows of equal length.
+        It changes where the mechanism passes a singular position. Rows are independent by the rank test of
+        ``forward_dynamics``, with the tolerance of ``with_loops``. Raises ModelError for a joint without inertia.
         """
         return closed_loops.mobility(self._evaluator, q)
 
@@ -82,7 +82,9 @@ class ConstrainedDynamics(Dynamics):
         """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
 
         Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises
-        LoopError naming a loop that stays open, for instance because the links are too short.
+        LoopError naming a loop that stays open, for instance because the links are too short. Rows that depend on
+        others may stay open by the tolerance of ``with_loops``, in rad or relative to the robot's largest distance of
+        joints.
         """
         return closed_loops.close_loops(self._evaluator, q, qd)
 

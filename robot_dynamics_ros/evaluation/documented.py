@@ -51,7 +51,8 @@ ARGUMENTS = {
     'generator': ('numpy.random.Generator, optional', 'Source of the random numbers, without unit.'),
     'tolerance': (
         'float',
-        'Threshold relative to the largest value, without unit, below which a vector counts as linearly dependent.',
+        'Threshold without unit below which a vector counts as linearly dependent on those before it: relative to the '
+        'largest value; of a constraint of closed loops, relative to the effect that it would have on all joints.',
     ),
     'change': (
         'array_like, (..., m)',

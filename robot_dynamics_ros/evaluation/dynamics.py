@@ -9,7 +9,8 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.compiler.algorithms import METHODS
 from robot_dynamics_ros.compiler.compiled_robot import Specialised
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.evaluation import closed_loops, divide_and_conquer, external_forces, results
+from robot_dynamics_ros.evaluation import divide_and_conquer, external_forces, results
+from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.friction import friction_torque
@@ -80,13 +81,13 @@ class Dynamics:
         """Joint torques of a motion: tau = M(q) qdd + c(q, qd) + g(q) - J' F; rotors are included, friction is not.
 
         Loops are open, unless joints are ``actuated``: then the least torques of these joints that produce the motion
-        together with the forces of the loops. Raises ArgumentError where there are none. Featherstone & Orin 2000,
-        eq. 3, 4, 7, 8.
+        together with the forces of the loops. Raises ArgumentError where there are none, naming the joints or a loop.
+        Featherstone & Orin 2000, eq. 3, 4, 7, 8.
         """
         name = 'inverse_dynamics'
         if actuated is not None:
             tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, base_velocity, base_acceleration)
-            return written(out, closed_loops.actuated_torques(self._evaluator, q, qd, tau, actuated))
+            return written(out, actuated_torques(self._evaluator, q, qd, qdd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, qdd)

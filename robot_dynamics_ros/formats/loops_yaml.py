@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.loop_types import GAIN, Coupling, LoopClosure, Loops
+from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE, Coupling, LoopClosure, Loops
 from robot_dynamics_ros.model.loops import LARGEST_POLYNOMIAL, with_loops
 from robot_dynamics_ros.model.model import Model
 
@@ -20,21 +20,23 @@ _COUPLING = tuple(field.name for field in fields(Coupling))
 
 
 def loops_written(loops: Loops) -> dict:
-    """Return the entry 'loops' of a file, nothing for a model without loops and with the default gain."""
-    if not loops.all and loops.gain == GAIN:
+    """Return the entry 'loops' of a file, nothing for a model without loops and with default settings."""
+    if not loops.all and (loops.gain, loops.tolerance) == (GAIN, TOLERANCE):
         return {}
     closures = [{field: _plain(getattr(closure, field)) for field in _CLOSURE} for closure in loops.closures]
     couplings = [{field: _plain(getattr(coupling, field)) for field in _COUPLING} for coupling in loops.couplings]
-    return {'loops': {'gain': loops.gain, 'closures': closures, 'couplings': couplings}}
+    settings = {'gain': loops.gain, 'tolerance': loops.tolerance}
+    return {'loops': {**settings, 'closures': closures, 'couplings': couplings}}
 
 
 def with_loops_read(model: Model, content) -> Model:
     """Return the model with the loops of a section ``loops``; ModelError naming loop and field."""
-    section = checked.table('loops', content, ('gain', 'closures', 'couplings'))
+    section = checked.table('loops', content, ('gain', 'tolerance', 'closures', 'couplings'))
     closures = [_closure(model, *row) for row in _rows('closure', section.get('closures', []))]
     couplings = [_coupling(*row) for row in _rows('coupling', section.get('couplings', []))]
     gain = checked.number('loops: gain', section.get('gain', GAIN), least=0.0)
-    return with_loops(model, [*closures, *couplings], gain)
+    tolerance = checked.number('loops: tolerance', section.get('tolerance', TOLERANCE))
+    return with_loops(model, [*closures, *couplings], gain, tolerance)
 
 
 def _rows(kind: str, rows) -> Iterable[tuple[str, Mapping]]:

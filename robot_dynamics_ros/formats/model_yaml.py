@@ -24,6 +24,7 @@ Example::
       tool: {link: arm, origin: [0.5, 0.0, 0.0]}
     loops:                                   # see model.loop_types
       gain: 20.0                             # 1/s
+      tolerance: 1.0e-5                      # of dependent constraints
       closures:
       - name: rail
         link_a: floor

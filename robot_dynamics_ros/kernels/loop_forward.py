@@ -37,7 +37,7 @@ def loop_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
         # J M^-1 J' lam = -(J qdd + dJ/dt qd + 2 gain J qd + gain^2 e)
         work.row_target[row] = -(work.row_target[row] + gain * (2.0 * work.row_rate[row] + gain * work.row_error[row]))
     propagate_rows(model, work, q, work.V)
-    orthogonalise_rows(work)
+    orthogonalise_rows(model, work)
     solve_rows(work, work.row_target)
     response(model, work, work.step)
     for k in range(tau.shape[0]):

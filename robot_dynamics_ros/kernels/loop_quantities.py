@@ -67,7 +67,7 @@ def loop_step(model, work, q, change, step):
     articulated_inertias(model, work, q)
     loop_poses(model, work, q)
     propagate_rows(model, work, q, work.V)
-    orthogonalise_rows(work)
+    orthogonalise_rows(model, work)
     for row in range(change.shape[0]):
         work.row_target[row] = change[row]
     solve_rows(work, work.row_target)

@@ -1,10 +1,12 @@
 """Solution of J M^-1 J' lam = t for the rows of closed loops, whether they are independent or not.
 
 J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
-which does not square the condition of V. What is left of a column that depends on those before it is rounding, as is a
-column of a row without effect; its weight w goes to zero with the eighth power of (length left / length of a row that
-moves all joints) below 1e-8, without a branch. Such a row takes no part: its force is zero, and its target is met
-as far as the other rows meet it. A second orthogonalisation of each column gains nothing here (2026-11-22).
+which does not square the condition of V. What is left of a column that depends on those before it is rounding, of
+numbers or of the axes in a description, as is a column of a row without effect. A row takes part where the length that
+is left is more than ``loop_tolerance`` of the length of a row that moves all joints. Otherwise its weight w is zero: it
+has no force, and its target is met as far as the other rows meet it. This one rule decides everything that depends on
+the rank. Both lengths are in the metric of the inverse mass matrix, so their quotient has no unit. A second
+orthogonalisation of each column gains nothing here (2026-11-22).
 """
 
 import numpy as np
@@ -14,15 +16,15 @@ from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
 
 
 @kernel
-def orthogonalise_rows(work):
+def orthogonalise_rows(model, work):
     """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, V_row, V_norm and scale.
 
-    Reads ``d``. V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before, see
-    ``square_of_effect``, and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm
+    Reads ``model`` and ``d``. V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before,
+    see ``square_of_effect``, and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm
     5.2.6; the rank test is described above.
     """
     V, share, weight = work.V, work.V_row, work.V_norm
-    m = weight.shape[0]
+    m, tolerance = weight.shape[0], model.loop_tolerance[0]
     for k in range(work.tau.shape[0]):
         work.scale[k] = 1.0 / np.sqrt(work.d[k + 1])
         for j in range(m):
@@ -35,11 +37,9 @@ def orthogonalise_rows(work):
             add_products(V, 4 * group, j, share)
         # s = v_j' v_j
         s = share[j, j]
-        # w = (s / s_0)^4 / ((s / s_0)^4 + 1e-64) / s
-        ratio = s / (weight[j] + 1e-300)
-        ratio *= ratio
-        ratio *= ratio
-        weight[j] = ratio / (ratio + 1e-64) / (s + 1e-300)
+        # w = 1 / s where s / s_0 is at least tolerance^2, else 0, without a branch: x / sqrt(x^2) is 1 or -1
+        x = s / (weight[j] + 1e-300) - tolerance * tolerance + 1e-140
+        weight[j] = (0.5 + 0.5 * (x / np.sqrt(x * x))) / (s + 1e-300)
         # v_l -= v_j (v_j' v_l) w, where the share of columns up to j is zero
         for before in range(j + 1):
             share[j, before] = 0.0

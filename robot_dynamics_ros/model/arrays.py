@@ -44,6 +44,7 @@ class ModelArrays(NamedTuple):
     sprung: np.ndarray = np.zeros(0, np.int64)  # (c_s,) closures with a spring or damper about A's z axis
     spring: np.ndarray = np.zeros((0, 3))  # (c_s, 3) stiffness N m/rad, damping N m s/rad, angle at rest rad
     loop_gain: np.ndarray = np.zeros(1)  # (1,) 1/s   errors of loops decay with exp(-loop_gain t)
+    loop_tolerance: np.ndarray = np.zeros(1)  # (1,)  remainder of a dependent row, see ``kernels.loop_solution``
 
     @property
     def rows(self) -> int:

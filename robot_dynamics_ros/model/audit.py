@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, directions_of
+from robot_dynamics_ros.model.loop_audit import audit_loops
 from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.model.products import dot, product
 
@@ -135,6 +136,7 @@ def audit_model(model: Model) -> Iterator[Finding]:
         message = 'no link that moves has a mass: the description lacks its inertials, and no torque can be computed'
         yield Finding('error', f'robot {model.name!r}', message, 'masses')
     yield from audit_rotors(joints)
+    yield from audit_loops(model)
 
 
 def audited(model: Model, written: Iterable[Finding]) -> Model:

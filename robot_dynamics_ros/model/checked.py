@@ -56,13 +56,15 @@ def choice(where: str, value, known: Collection[str]) -> str:
     return value
 
 
-def number(where: str, value, least: float = -math.inf, above: float = -math.inf) -> float:
-    """Return a finite number that is at least ``least`` and greater than ``above``; ModelError otherwise."""
+def number(where: str, value, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> float:
+    """Return a finite number from ``least`` to ``most`` that is greater than ``above``; ModelError otherwise."""
     found = float(array(where, value, ()))
     if found < least:
         raise ModelError(f'{where}: expected at least {least:g}, got {shown(value)}')
     if found <= above:
         raise ModelError(f'{where}: expected more than {above:g}, got {shown(value)}')
+    if found > most:
+        raise ModelError(f'{where}: expected at most {most:g}, got {shown(value)}')
     return found
 
 

@@ -32,13 +32,13 @@ def with_loops_of_part(model: Model, part: Model) -> Model:
         elif len(lost) < len(ends):
             end = next(end for end in ends if end in known)
             raise ModelError(f'{_called(loop)}: {end!r} is kept, but {lost[0]!r} is not; remove the loop by with_loops')
-    return with_loops(part, kept, model.loops.gain)
+    return with_loops(part, kept, model.loops.gain, model.loops.tolerance)
 
 
 def with_loops_of_both(model: Model, other: Model, prefix: str, joined: Model) -> Model:
     """Return ``joined`` with the loops of both models, ``prefix`` before all names of the other's.
 
-    The gain is that of ``model``, or that of the other model if ``model`` has no loops.
+    Gain and tolerance are those of ``model``, or those of the other model if ``model`` has no loops.
     """
     closures = [
         replace(it, name=prefix + it.name, link_a=f'{prefix}{it.link_a}', link_b=f'{prefix}{it.link_b}')
@@ -48,8 +48,8 @@ def with_loops_of_both(model: Model, other: Model, prefix: str, joined: Model) -
         replace(it, joint=prefix + it.joint, other=None if it.other is None else prefix + it.other)
         for it in other.loops.couplings
     ]
-    gain = model.loops.gain if model.loops.all else other.loops.gain
-    return with_loops(joined, [*model.loops.all, *closures, *couplings], gain)
+    settings = model.loops if model.loops.all else other.loops
+    return with_loops(joined, [*model.loops.all, *closures, *couplings], settings.gain, settings.tolerance)
 
 
 def with_loops_of_locked(model: Model, locked: Model, positions: Mapping[str, float]) -> Model:
@@ -60,7 +60,8 @@ def with_loops_of_locked(model: Model, locked: Model, positions: Mapping[str, fl
     determine the joint that is not locked.
     """
     closures = [closure for closure in model.loops.closures if not _is_within_one_body(locked, closure)]
-    return with_loops(locked, [*closures, *_couplings(model.loops.couplings, positions)], model.loops.gain)
+    loops: list[LoopClosure | Coupling] = [*closures, *_couplings(model.loops.couplings, positions)]
+    return with_loops(locked, loops, model.loops.gain, model.loops.tolerance)
 
 
 def _is_within_one_body(model: Model, closure: LoopClosure) -> bool:

@@ -8,6 +8,12 @@ COMPONENTS = {'point': (3, 4, 5), 'weld': (0, 1, 2, 3, 4, 5), 'revolute': (6, 7,
 """Components of the rows of each kind of closure, see ``kernels.loop_rows``."""
 GAIN = 20.0
 """1/s. Errors decay with a time constant of 50 ms; explicit steps of up to 20 ms stay stable."""
+TOLERANCE = 1e-5
+"""Axes with six decimals leave up to 1.3e-6 of a dependent row (a delta robot of hinges); a row that is meant has 0.001
+or more of its effect, with masses of 1e6 : 1 (2026-11-23)."""
+LEAST_TOLERANCE = 1e-8
+"""Below the square root of the rounding unit, rounding of the rows before could count as a constraint."""
+LARGEST_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +69,12 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Loops:
-    """The loops of a model and the rate at which their errors decay, 1/s."""
+    """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent rows."""
 
     closures: tuple[LoopClosure, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gain: float = GAIN
+    tolerance: float = TOLERANCE
 
     @property
     def all(self) -> tuple[LoopClosure | Coupling, ...]:

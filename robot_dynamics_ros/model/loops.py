@@ -13,7 +13,17 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameErro
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
-from robot_dynamics_ros.model.loop_types import COMPONENTS, GAIN, Coupling, LoopClosure, Loops
+from robot_dynamics_ros.model.loop_audit import audit_loops
+from robot_dynamics_ros.model.loop_types import (
+    COMPONENTS,
+    GAIN,
+    LARGEST_TOLERANCE,
+    LEAST_TOLERANCE,
+    TOLERANCE,
+    Coupling,
+    LoopClosure,
+    Loops,
+)
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.products import product
 
@@ -23,10 +33,14 @@ LARGEST_POLYNOMIAL = 5
 """Coefficients of a coupling, as in MJCF."""
 
 
-def with_loops(model: Model, loops: Iterable[LoopClosure | Coupling], gain: float = GAIN) -> Model:
+def with_loops(
+    model: Model, loops: Iterable[LoopClosure | Coupling], gain: float = GAIN, tolerance: float = TOLERANCE
+) -> Model:
     """Return the model with these loops in place of its own.
 
-    ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). Raises ArgumentError for anything
+    ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). ``tolerance`` is the share of its
+    effect up to which a row counts as dependent on those before it, see ``kernels.loop_solution``. Findings name
+    closures with such a row that rounding of axes leaves, see ``loop_audit``. Raises ArgumentError for anything
     that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a loop that is
     wrong, such as a coupling whose joint does not exist.
     """
@@ -41,6 +55,7 @@ def with_loops(model: Model, loops: Iterable[LoopClosure | Coupling], gain: floa
         tuple(_closure(model, loop) for loop in given if isinstance(loop, LoopClosure)),
         tuple(_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
         checked.number('gain', gain, least=0.0),
+        checked.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
     )
     names = [closure.name for closure in found.closures]
     for name in names:
@@ -53,7 +68,10 @@ def with_loops(model: Model, loops: Iterable[LoopClosure | Coupling], gain: floa
     arrays = _arrays(model, found)
     if arrays.rows > MOST_ROWS:
         raise ModelError(f'loops: {arrays.rows} rows; expected up to {MOST_ROWS}')
-    return replace(model, arrays=arrays, loops=found)
+    before = set(audit_loops(model))
+    closed = replace(model, arrays=arrays, loops=found)
+    kept = (finding for finding in model.findings if finding not in before)
+    return replace(closed, findings=(*kept, *audit_loops(closed)))
 
 
 def check_tree(model: Model, name: str) -> None:
@@ -138,6 +156,7 @@ def _arrays(model: Model, loops: Loops) -> ModelArrays:
         spring=np.array(spring, float).reshape(-1, 3),
         # as in a model that never had loops
         loop_gain=np.array([loops.gain if closures or couplings else 0.0]),
+        loop_tolerance=np.array([loops.tolerance if closures or couplings else 0.0]),
     )
 
 

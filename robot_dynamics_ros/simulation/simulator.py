@@ -4,7 +4,8 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED
+from robot_dynamics_ros.evaluation.dynamics import ALIGNED, evaluator_of
+from robot_dynamics_ros.evaluation.loop_rank import take_part, units_of_rows
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
@@ -22,7 +23,8 @@ NODES_AND_WEIGHTS = {
 METHODS = (*NODES_AND_WEIGHTS, 'adaptive')
 LIMITS = ('stop', 'bounce')
 OPEN = 1e-6
-"""rad, m, per s. Largest error and rate of closed loops at the start; rates also relative to velocities."""
+"""rad, or relative to the robot's characteristic length. Largest error of closed loops at the start, and largest rate
+per s, also relative to velocities."""
 WHOLE = 1e-6
 """Allowed difference of a number of steps from an integer, relative."""
 
@@ -152,12 +154,12 @@ def simulate(
         every=int(every),
     )
     if plan.projection:
-        _check_closed(robot, 'q0', robot.loop_errors(q), OPEN)
-        _check_closed(robot, 'qd0', robot.loop_rates(q, qd), OPEN * max(1.0, np.abs(qd).max(initial=0.0)))
+        _check_closed(robot, 'q0', q, robot.loop_errors(q), 1.0)
+        _check_closed(robot, 'qd0', q, robot.loop_rates(q, qd), max(1.0, np.abs(qd).max(initial=0.0)))
     elif has_loops and limits is not None:
         raise ArgumentError('projection: required with position limits, at which impulses have to keep loops closed')
     # fixed steps are projected: without the gain, forward dynamics is that of closed loops
-    moved = robot.with_loops(loops.all, gain=0.0) if plan.projection and method != 'adaptive' else robot
+    moved = robot.with_loops(loops.all, 0.0, loops.tolerance) if plan.projection and method != 'adaptive' else robot
     setup = Setup(moved, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
@@ -235,16 +237,23 @@ def _stops(robot: Robot, q: np.ndarray, limits: str | None, restitution: float, 
     return Stops(*indices, lower, upper, float(restitution) if limits == 'bounce' else 0.0)
 
 
-def _check_closed(robot: Robot, name: str, errors: np.ndarray, most: float) -> None:
-    """Raise ArgumentError naming the loop that is open by the largest one of errors (count, m), or moves open."""
-    largest = np.abs(errors).max(initial=0.0)
-    if largest > most:
-        b, row = np.argwhere(np.abs(errors) == largest)[0]
+def _check_closed(robot: Robot, name: str, q: np.ndarray, errors: np.ndarray, factor: float) -> None:
+    """Raise ArgumentError naming the loop that is open by the largest one of errors (count, m), or moves open.
+
+    A row that depends on others may be open by the tolerance of the loops.
+    """
+    most = factor * OPEN * np.broadcast_to(units_of_rows(robot.model), errors.shape)
+    if (np.abs(errors) <= most).all():
+        return
+    most = np.where(take_part(evaluator_of(robot), q), most, most * max(1.0, robot.loops.tolerance / OPEN))
+    excess = np.abs(errors) / most
+    b, row = np.unravel_index(np.argmax(excess), excess.shape)
+    if excess[b, row] > 1.0:
         state = f' of start state {b}' if len(errors) > 1 else ''
         what, unit = ('is open by', 'rad, m') if name == 'q0' else ('opens at a rate of', 'rad/s, m/s')
         raise ArgumentError(
-            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {largest:.3g} ({unit}); '
-            f'expected up to {most:g}, see Robot.close_loops'
+            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {abs(errors[b, row]):.3g} ({unit}); '
+            f'expected up to {most[b, row]:g}, see Robot.close_loops'
         )
 
 

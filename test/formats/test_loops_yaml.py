@@ -29,7 +29,7 @@ def random_model(seed) -> Model:
     frames = {'tool': Frame(3, np.eye(3), np.ones(3)), 'wall': Frame(0, np.eye(3), -np.ones(3))}
     model = Model.of('random', trees.BASE, joints, frames)
     q = trees.random_state(joints, seed).q
-    return with_loops(model, [*closures_at(model, q, seed), *couplings_of(model, seed)], gain=seed / 7)
+    return with_loops(model, [*closures_at(model, q, seed), *couplings_of(model, seed)], seed / 7, tolerance=1e-6)
 
 
 @pytest.mark.parametrize('seed', range(4))
@@ -46,7 +46,8 @@ def test_yaml_brings_back_all_loops(seed):
                 assert actual == wanted and type(actual) is type(wanted)
     assert back.loops.couplings == model.loops.couplings and model.loops.couplings
     assert back.loops.gain == model.loops.gain == seed / 7
-    for name in ('row_loop', 'loop_link', 'coupled', 'polynomial', 'sprung', 'spring', 'loop_gain'):
+    assert back.loops.tolerance == model.loops.tolerance == 1e-6
+    for name in ('row_loop', 'loop_link', 'coupled', 'polynomial', 'sprung', 'spring', 'loop_gain', 'loop_tolerance'):
         assert np.array_equal(getattr(back.arrays, name), getattr(model.arrays, name)), name
     # a rotation is made orthogonal once more
     assert np.abs(back.arrays.loop_R - model.arrays.loop_R).max() < ROUNDING
@@ -90,7 +91,7 @@ def content() -> dict:
 PIN, COUPLING = "loop 'pin': ", "coupling of joint 'joint_1': "
 REFUSED = {  # path to a value in the section, the value (None: the key goes), the culprit
     'section': ((), [], 'loops: expected a table, got []'),
-    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, closures, couplings"),
+    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, closures, couplings"),
     'gain': (('gain',), -1, 'loops: gain: expected at least 0, got -1'),
     'list': (('closures',), {}, 'loops: closures: expected a list, got {}'),
     'closure': (('closures', 0), 'pin', "closure number 1: expected a table, got 'pin'"),

@@ -13,12 +13,13 @@ import pytest
 
 from robot_dynamics_ros import LoopClosure
 from robot_dynamics_ros.kernels import loop_solution
+from robot_dynamics_ros.model.loop_types import LEAST_TOLERANCE
 
 DIGITS = 60
 EPS = np.finfo(float).eps
 
 
-def solved(V, target) -> np.ndarray:
+def solved(V, target, tolerance=LEAST_TOLERANCE) -> np.ndarray:
     """Return V lam of the kernels for rows V' (m, n) whose natural length is the one they have."""
     n, m = V.shape
     rows, columns = -(-n // 4) * 4, -(-m // 8) * 8
@@ -26,7 +27,7 @@ def solved(V, target) -> np.ndarray:
     sizes, share = (V**2).sum(0), np.full((m, columns), np.nan)
     work = SimpleNamespace(V=padded, V_row=share, V_norm=sizes, d=np.ones(n + 1))
     work.tau, work.scale = np.zeros((2, n))
-    loop_solution.orthogonalise_rows.py_func(work)
+    loop_solution.orthogonalise_rows.py_func(SimpleNamespace(loop_tolerance=[tolerance]), work)
     loop_solution.solve_rows.py_func(work, target.copy())
     return work.tau
 
@@ -77,10 +78,30 @@ def test_nearly_dependent_rows(power):
 
 @pytest.mark.parametrize('power', range(7, 13))
 def test_rows_on_both_sides_of_the_rank_test(power):
-    """A consistent target is met to 1e-7 whether a nearly dependent row takes part, in part, or not."""
+    """A consistent target is met to 1e-7 whether a nearly dependent row takes part or not."""
     V, rng = random_rows(power), np.random.default_rng(power)
     V = np.column_stack([V, V @ rng.normal(size=5) + 10.0**-power * rng.normal(size=12)])
     assert error_of(V, 6) < 1e-7
+
+
+@pytest.mark.parametrize('tolerance', [1e-8, 1e-5, 1e-2])
+@pytest.mark.parametrize('part', [1e-3, 0.5, 0.99, 1.01, 2.0, 1e3])
+def test_a_nearly_dependent_row_takes_part_wholly_or_not_at_all(tolerance, part):
+    """Its target, which contradicts those of the others, is met above the tolerance, and has no effect below it."""
+    V, rng = random_rows(0), np.random.default_rng(1)
+    shares, away = rng.normal(size=5), np.linalg.qr(np.column_stack([V, rng.normal(size=12)]))[0][:, 5]
+    dependent = V @ shares
+    V = np.column_stack([V, dependent + part * tolerance * np.linalg.norm(dependent) * away])
+    target = rng.normal(size=6)
+    found = solved(V, target, tolerance)
+    if part < 1.0:
+        assert np.array_equal(found, solved(V, np.append(target[:5], 0.0), tolerance))
+        assert trees.relative_error(found, solved(V[:, :5], target[:5], tolerance)) < 1e-13
+    else:
+        with mpmath.workdps(DIGITS):
+            A = mpmath.matrix(V.tolist())
+            exact_one = np.array((A * mpmath.lu_solve(A.T * A, mpmath.matrix(target.tolist()))).tolist(), float)[:, 0]
+        assert trees.relative_error(found, exact_one) < 100.0 * EPS / (part * tolerance)
 
 
 @pytest.mark.parametrize(('angle', 'tolerance'), [(1.2, 1e-12), (1.0, 1e-10), (0.6, 1e-5), (0.3, 1e-2)])
@@ -122,7 +143,7 @@ def test_a_rank_that_changes_along_a_motion():
     The rows that are left keep the links along each other; its mobility is 2 there, and results are finite.
     """
     mechanism = parallelogram()
-    robot = mechanism.robot.with_loops(mechanism.loops, gain=0.0)
+    robot = mechanism.robot.with_loops(mechanism.loops, gain=0.0, tolerance=1e-8)
     tau, mobilities = np.array([0.5, 0.0, 0.0]), []
     for angle in (-0.2, -1e-3, -1e-6, 0.0, 1e-6, 1e-3, 0.2):
         q = np.array([angle, -angle, angle])
@@ -134,6 +155,7 @@ def test_a_rank_that_changes_along_a_motion():
             assert np.abs(qdd - qdd[0] * np.array([1.0, -1.0, 1.0])).max() < 1e-6 * np.abs(qdd).max()
             moved = qdd[0]
     assert mobilities == [1, 1, 1, 2, 1, 1, 1]
+    assert mechanism.robot.mobility(np.array([1e-6, -1e-6, 1e-6])) == 2  # within the tolerance by default
     flat = robot.forward_dynamics(np.zeros(3), np.zeros(3), tau)
     assert trees.relative_error(flat, chains.by_elimination(robot, np.zeros(3), np.zeros(3), tau)) < 1e-11
     # free in one more direction, it gives way further to the same torque

@@ -1,0 +1,41 @@
+"""Which rows of closed loops are independent: the rank test of forward dynamics, for all other quantities of loops."""
+
+import numpy as np
+
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.model.loop_audit import characteristic_length
+from robot_dynamics_ros.model.loop_types import COMPONENTS
+from robot_dynamics_ros.model.model import Model
+
+
+def steps_of_rows(evaluator: Evaluator, q) -> np.ndarray:
+    """Return M^-1 J' (J M^-1 J')^-1 of the independent rows at q (..., nq), transposed: (..., m, nv).
+
+    Row j is the step of least kinetic energy that changes row j by 1 and no other independent row. It is exactly zero
+    for a row that takes no part, see ``kernels.loop_solution``.
+    """
+    (rows,), shape = evaluator.states(q=q)
+    m, nv = evaluator.arrays.rows, evaluator.arrays.nv
+    if not m:
+        return np.zeros((*shape, m, nv))
+    steps = evaluator.evaluate('loop_step', evaluator.load, None, rows[:, None, :], np.eye(m))
+    return steps.reshape(*shape, m, nv)
+
+
+def take_part(evaluator: Evaluator, q) -> np.ndarray:
+    """Return whether each row is independent of the rows before it, (..., m) at q (..., nq)."""
+    return steps_of_rows(evaluator, q).any(-1)
+
+
+def units_of_rows(model: Model) -> np.ndarray:
+    """Return the unit (m,) of each row's error: 1 rad, or the robot's characteristic length in m."""
+    arrays = model.arrays
+    size = characteristic_length(arrays)
+    components = [component for it in model.loops.closures for component in COMPONENTS[it.kind]]
+    of_closures = [size if 3 <= component < 6 else 1.0 for component in components]
+    return np.array([*of_closures, *units_of_velocities(model)[arrays.coupled[:, 0] - 1]])
+
+
+def units_of_velocities(model: Model) -> np.ndarray:
+    """Return the unit (nv,) of a step of each velocity: 1 rad, or the robot's characteristic length in m."""
+    return np.where(model.arrays.S[1:, :3].any(1), 1.0, characteristic_length(model.arrays))
