@@ -55,6 +55,30 @@ def test_wrenches_and_base_motions_act_as_by_articulated_bodies(reference_frame)
         assert np.abs(found - expected).max() < TOLERANCE * np.abs(expected).max()
 
 
+def chain_of_masses(decades, seed) -> Robot:
+    """Return 16 links of 0.1 m with axes at right angles, their masses random within so many powers of ten."""
+    masses = 10.0 ** (decades * np.random.default_rng(seed).uniform(-0.5, 0.5, 16))
+    inertia = np.diag([1e-3, 2e-3, 3e-3])
+    rows = [
+        {'a': 0.1, 'mass': mass, 'com': [-0.05, 0.0, 0.0], 'inertia': inertia * mass, 'alpha': (-1) ** k * np.pi / 2}
+        for k, mass in enumerate(masses)
+    ]
+    return Robot.from_dh(rows).with_binding('generic')
+
+
+@pytest.mark.parametrize(('decades', 'of_random_torques', 'of_a_motion'), [(0, 3e-15, 1e-11), (6, 1e-12, 1e-7)])
+def test_unequal_masses_cost_the_digits_that_the_page_says(decades, of_random_torques, of_a_motion):
+    """The figures of the page on large robots, each with ten times the room."""
+    for seed in range(5):
+        robot, random = chain_of_masses(decades, seed), np.random.default_rng(seed + 50)
+        q, qd, tau, motion = random.normal(size=(4, robot.nv))
+        expected = robot.forward_dynamics(q, qd, tau, method=ARTICULATED)
+        found = robot.forward_dynamics(q, qd, tau, method=METHOD)
+        assert np.abs(found - expected).max() < 10.0 * of_random_torques * np.abs(expected).max()
+        found = robot.forward_dynamics(q, qd, robot.inverse_dynamics(q, qd, motion), method=METHOD)
+        assert np.abs(found - motion).max() < 10.0 * of_a_motion * np.abs(motion).max()
+
+
 def test_states_alone_in_batches_and_broadcast_have_the_same_bits():
     c = case()
     out = np.full_like(c.qd, np.nan)
