@@ -35,6 +35,7 @@ ROUNDS, LENGTH = 5, 4.0
 CPU, P50, P99, LOADED = 0.45, 0.75, 0.75, 2.0
 MEMORY = 250.0
 PATIENT = {
+    'model': 'aubo_i5',
     'age_limit': 0.1,
     'qos_overrides./joint_states.subscription.depth': 100,
     'qos_overrides./feedforward_torque.publisher.depth': 100,
@@ -206,7 +207,7 @@ def main():
                 follow_a_trajectory(client)
                 against_the_echo(client, processes, echo)
                 processes.stop()
-                processes.start('bringup', '-p', f'realtime_priority:={REALTIME}')
+                processes.start('bringup', '-p', 'model:=aubo_i5', '-p', f'realtime_priority:={REALTIME}')
                 client.wait_until_active('feedforward_node')
                 client.wait_until_active('dynamics_server')
                 follow_a_trajectory(client)

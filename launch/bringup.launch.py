@@ -1,13 +1,15 @@
 """Starts a set of this package's nodes in one process; they configure and activate themselves."""
 
+import sys
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from robot_dynamics_ros.nodes import launch_arguments
 from robot_dynamics_ros.nodes.parameters import options
 
 TOPICS = (
@@ -93,12 +95,15 @@ def check_arguments(given):
 
 
 def arms(context):
-    """Return the processes of all arms."""
+    """Return the processes of all arms, and warnings of launch arguments that are probably misspelt."""
+    file = Path(__file__)
+    launch_arguments.check_names(file, ARGUMENTS, context.argv, sys.argv)
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     check_arguments(given)
     namespace = given['namespace']
     namespaces = [f'{namespace}/arm_{k}' for k in range(1, int(given['fleet']) + 1)] or [namespace]
-    return [bringup(given, name) for name in namespaces]
+    warnings = launch_arguments.misspelt(file, ARGUMENTS, context.launch_configurations)
+    return [*(LogInfo(msg=warning) for warning in warnings), *(bringup(given, name) for name in namespaces)]
 
 
 def generate_launch_description():

@@ -1,11 +1,15 @@
 """A simulated AUBO-i5, whose masses and friction differ from the model, follows a motion with feedforward torques."""
 
-from launch.actions import DeclareLaunchArgument
+import sys
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from robot_dynamics_ros.nodes import launch_arguments
 
 PACKAGE = 'robot_dynamics_ros'
 NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion')
@@ -13,6 +17,11 @@ ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'log_level': ('info', 'debug, info, warn or error'),
 }
+
+
+def check_names(context):
+    """Refuse arguments that this file does not declare."""
+    launch_arguments.check_names(Path(__file__), ARGUMENTS, context.argv, sys.argv)
 
 
 def generate_launch_description():
@@ -33,4 +42,4 @@ def generate_launch_description():
         )
         for name in NODES
     ]
-    return LaunchDescription([*arguments, *nodes])
+    return LaunchDescription([*arguments, OpaqueFunction(function=check_names), *nodes])

@@ -130,7 +130,7 @@ class Watched:
         self.called: dict = {}
         self._ticks: list = []
         self.diagnosed: list = []
-        overrides = {'use_sim_time': True, 'autostart': False, **parameters}
+        overrides = {'model': 'aubo_i5', 'use_sim_time': True, 'autostart': False, **parameters}
         super().__init__(
             parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
             enable_rosout=False,

@@ -93,7 +93,7 @@ class InProcess:
 
     def make(self, name: str, parameters: dict) -> None:
         """Make a node, unconfigured."""
-        overrides = [Parameter(key, value=value) for key, value in parameters.items()]
+        overrides = [Parameter(key, value=value) for key, value in {'model': 'aubo_i5', **parameters}.items()]
         node = node_class(name)(
             namespace=NAMESPACE,
             parameter_overrides=overrides,

@@ -15,6 +15,11 @@ from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
 
+NO_ROBOT = (
+    "no robot: set the parameter model (path of a URDF or YAML file, or a bundled robot's name), robot_description"
+    ' (URDF as text) or description_topic (topic with that text, such as robot_description)'
+)
+
 
 def load_robot(node, description: str) -> Robot | DrivenRobot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
@@ -118,14 +123,17 @@ class RobotDescription:
     def source(self) -> str:
         """Return text or path of a URDF, path of a YAML file, or a robot's name.
 
-        ModelError where nothing came on the topic yet.
+        ModelError where no parameter names a robot, or nothing came on the topic yet.
         """
         if self._topic and not self._published:
             raise ModelError(f'no robot description on topic {self._topic!r} yet')
         if self._topic and '<' not in self._published:
             # nobody on the graph names files that this process reads
             raise ModelError(f'topic {self._topic!r}: expected the text of a URDF, got {self._published!r:.80}')
-        return self._published or self._node.value('robot_description') or self._node.value('model')
+        stated = self._published or self._node.value('robot_description') or self._node.value('model')
+        if not stated:
+            raise ModelError(NO_ROBOT)
+        return stated
 
     def on_message(self, message: String) -> None:
         """Use a new description: a configured node is configured again, an active one also activated again.

@@ -18,6 +18,8 @@ from robot_dynamics_ros.tools.processes import Client, Processes
 from robot_dynamics_ros.tools.replay import Player
 from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
+AUBO_I5 = 'aubo_i5'
+"""The arm of the demo."""
 LARGEST_RATIO = 1.0 / 3.0
 """Largest ratio of RMS errors, PD + feedforward to PD + gravity, on any joint; beyond it the demo fails."""
 
@@ -40,13 +42,13 @@ def main() -> None:
 def run(options) -> None:
     """Read the log first, so that a wrong one ends the demo early; then play the motions and the log."""
     options.output.mkdir(parents=True, exist_ok=True)
-    robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named('aubo_i5')
+    robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named(AUBO_I5)
     log = None
     if options.log:
         log = read_log(options.log, robot.joint_names, robot.torque_of_current)
     play_motions(options.output)
     if log:
-        model = ('-p', f'model:={options.urdf.resolve()}') if options.urdf else ()
+        model = str(options.urdf.resolve()) if options.urdf else AUBO_I5
         play_log(options.output, log, options.log.name, robot.joint_names, model)
 
 
@@ -63,7 +65,7 @@ def play_motions(output: Path) -> None:
                 say(f'{motion.name}, {motion.times[-1]:.0f} s, {label}')
                 by_law[label] = tracking.play(motion, law)
         joint_names = tracking.joint_names
-    effort_limit = Robot.named('aubo_i5').limits.effort
+    effort_limit = Robot.named(AUBO_I5).limits.effort
     worst = 0.0
     for motion, by_law in records.items():
         path = output / f'tracking_{"lecture" if motion is LECTURE else "sweep"}.png'
@@ -79,11 +81,14 @@ def play_motions(output: Path) -> None:
         )
 
 
-def play_log(output: Path, log: Log, name: str, joint_names, arguments) -> None:
-    """Play a log through feedforward_node, print the table, save the plot; DynamicsError if a sample has no torque."""
+def play_log(output: Path, log: Log, name: str, joint_names, model: str) -> None:
+    """Play a log through feedforward_node, print the table, save the plot.
+
+    ``model`` is the parameter of the node. DynamicsError if a sample has no torque.
+    """
     say(f'{name}: {len(log.time)} samples through feedforward_node')
     with Processes(output) as processes, Client('demo', processes) as client:
-        processes.start('feedforward_node', '-p', 'age_limit:=10.0', *arguments)
+        processes.start('feedforward_node', '-p', 'age_limit:=10.0', '-p', f'model:={model}')
         client.wait_until_active('feedforward_node')
         comparison = Player(client, joint_names).play(log)
     path = output / 'log.png'

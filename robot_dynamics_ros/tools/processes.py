@@ -92,10 +92,13 @@ class Processes:
 class Client:
     """A node in this process, spun while it waits for a condition."""
 
-    def __init__(self, name: str, processes: Processes):
-        """Create node ``name``; while it waits, it raises ProcessError if one of ``processes`` ends."""
+    def __init__(self, name: str, processes: Processes, arguments: list[str] | None = None):
+        """Create node ``name``; while it waits, it raises ProcessError if one of ``processes`` ends.
+
+        ``arguments`` are ROS arguments of all nodes of this process; None: those of its command line.
+        """
         use_profiles()
-        rclpy.init()
+        rclpy.init(args=arguments)
         self.node = rclpy.create_node(name)
         self._processes = processes
         self._executor = SingleThreadedExecutor()

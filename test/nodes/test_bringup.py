@@ -79,7 +79,7 @@ def test_unknown_node_name_ends_it_naming_the_name(names, culprit):
 
 def until_said(arguments, *texts):
     """Run bringup until it has printed all of ``texts``; return what it printed until it ended."""
-    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', *arguments]
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', *arguments, *ros.AUBO_I5]
     process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     try:

@@ -33,7 +33,7 @@ NAMES = list(Robot.named('aubo_i5').joint_names)
 def node(request):
     """An active node whose messages this process hands over, its torques in ``sent``, its diagnostics in ``told``."""
     assert os.environ['ROS_DOMAIN_ID'] == str(ros.DOMAIN)
-    rclpy.init()
+    rclpy.init(args=ros.AUBO_I5)
     made = request.param(namespace='/crash')
     made.start()
     assert made.active
@@ -130,7 +130,7 @@ def graph(tmp_path):
     with ros.Graph(tmp_path) as running, (tmp_path / 'failing_node.log').open('wb') as log:
         script = Path(ros.__file__).with_name('failing_node.py')
         running.processes._running['failing_node'] = subprocess.Popen(
-            [sys.executable, str(script), '--ros-args', '-p', 'age_limit:=10.0'],
+            [sys.executable, str(script), *ros.AUBO_I5, '-p', 'age_limit:=10.0'],
             env={**os.environ, 'PYTHONPATH': str(ros.TREE)},
             stdin=subprocess.DEVNULL,
             stdout=log,

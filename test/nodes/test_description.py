@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from lifecycle_msgs.msg import State, Transition
 from rclpy.duration import Duration
+from rclpy.logging import LoggingSeverity
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.nodes.bringup import NODES
 
 NODE = 'gravity_compensation_node'
 
@@ -111,3 +113,17 @@ def test_a_node_taken_out_of_service_stays_out_whatever_descriptions_come(graph,
     graph.until(lambda: graph.state_of(NODE) == expected, 'the state')
     graph.client.spin_while_waiting(lambda: False, 0.5)
     assert torques == [] and graph.state_of(NODE) == expected
+
+
+@pytest.mark.parametrize('name', sorted(NODES))
+def test_no_node_has_a_default_robot(graph, name):
+    node = NODES[name](namespace='without_a_robot', use_global_arguments=False)
+    node.get_logger().set_level(LoggingSeverity.FATAL)
+    try:
+        node.trigger_configure()
+        said = node.silence
+    finally:
+        node.destroy_node()
+    assert said.startswith('not configured: no robot: set the parameter model')
+    assert 'robot_description' in said
+    assert 'description_topic' in said

@@ -23,7 +23,6 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.tools.processes import Processes
 
 FIGURES = logging.getLogger(__name__)
 NODE = 'gravity_compensation_node'
@@ -225,7 +224,7 @@ def test_a_killed_node_is_there_again_soon(graph):
 
 
 def test_two_nodes_of_one_name_both_publish(graph, tmp_path):
-    with Arrivals(graph) as torques, Processes(tmp_path) as processes, states():
+    with Arrivals(graph) as torques, ros.ArmProcesses(tmp_path) as processes, states():
         processes.start(NODE, *PATIENT)
         graph.until(lambda: len(torques.stamps) >= len(set(torques.stamps)) + 20, 'two torques for a state')
         for message in torques.messages:

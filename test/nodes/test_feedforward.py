@@ -27,7 +27,7 @@ from lifecycle_msgs.msg import State, Transition
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.tools.processes import ProcessError, Processes
+from robot_dynamics_ros.tools.processes import ProcessError
 
 
 @pytest.fixture(scope='module')
@@ -232,7 +232,7 @@ def test_wrong_parameter_fails_configure_with_the_reason_in_the_log(graph, param
 
 
 def test_wrong_parameter_at_start_leaves_the_process_alive_and_sigint_ends_it(graph, tmp_path):
-    with Processes(tmp_path) as processes:
+    with ros.ArmProcesses(tmp_path) as processes:
         processes.start(NODE, '-r', '__node:=second', '-p', 'model:=robot_of_nobody')
         assert graph.state_of('second') == State.PRIMARY_STATE_UNCONFIGURED
         assert 'robot_of_nobody' in (tmp_path / f'{NODE}.log').read_text()

@@ -24,7 +24,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_interfaces.srv import GetMassMatrix
-from robot_dynamics_ros.tools.processes import ProcessError, Processes
+from robot_dynamics_ros.tools.processes import ProcessError
 
 GRAVITY, SERVER, ARM = 'gravity_compensation_node', 'dynamics_server', 'simulated_arm'
 PATIENT = ('-p', 'age_limit:=5.0')
@@ -301,7 +301,7 @@ STAGES = {
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
 @pytest.mark.parametrize('stage', STAGES)
 def test_a_signal_while_a_node_starts_ends_it_without_a_traceback(file_graph, tmp_path, number, stage):
-    processes = Processes(tmp_path)
+    processes = ros.ArmProcesses(tmp_path)
     processes.start('bringup')
     process = processes._running.pop('bringup')
     log = tmp_path / 'bringup.log'

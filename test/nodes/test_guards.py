@@ -2,7 +2,7 @@
 
 import time
 
-import support.graph  # noqa: F401 - sets the ROS domain before rclpy is imported
+from support import graph as ros
 
 import pytest
 import rclpy
@@ -56,7 +56,7 @@ class Watched(BaseNode):
 
 @pytest.fixture
 def node(request):
-    rclpy.init()
+    rclpy.init(args=ros.AUBO_I5)
     made = Watched(namespace='/guards', **getattr(request, 'param', {}))
     made.executor_here = SingleThreadedExecutor()
     made.executor_here.add_node(made)

@@ -26,7 +26,7 @@ SLED = f"""
 def make():
     """Make a node in this process that waits for its robot, as the parameters say."""
     assert os.environ['ROS_DOMAIN_ID'] == str(ros.DOMAIN)
-    rclpy.init()
+    rclpy.init(args=ros.AUBO_I5)
     made = []
 
     def make(autostart: bool) -> GravityCompensationNode:

@@ -15,7 +15,6 @@ from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
-from robot_dynamics_ros.tools.processes import Processes
 
 SERVER, FEEDFORWARD, GRAVITY, CONTROLLER = NODES = (
     *('dynamics_server', 'feedforward_node'),
@@ -209,7 +208,7 @@ def test_what_cannot_be_carried_is_refused_and_changes_nothing(graph, message, r
 
 
 def test_gravity_of_another_owner_is_not_held_when_states_stop(started, tmp_path):
-    with Processes(tmp_path) as processes:
+    with ros.ArmProcesses(tmp_path) as processes:
         processes.start(FEEDFORWARD, '-p', 'gravity_owner:=robot', '-p', 'on_stale:=gravity_only')
         log = tmp_path / f'{FEEDFORWARD}.log'
         started.until(lambda: 'not configured' in log.read_text(), 'a reason', ros.START_TIMEOUT)

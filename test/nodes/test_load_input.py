@@ -3,7 +3,7 @@
 import re
 import time
 
-import support.graph  # noqa: F401 - sets the ROS domain before rclpy is imported
+from support import graph as ros
 
 import pytest
 import rclpy
@@ -53,7 +53,7 @@ class Process:
 
     def __init__(self):
         self.context = rclpy.Context()
-        self.context.init()
+        self.context.init(args=ros.AUBO_I5)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.nodes = []
 

@@ -1,6 +1,6 @@
 """Laws of a torque node follow payload and gravity, whichever thread changes them."""
 
-import support.graph  # noqa: F401 - sets the ROS domain before rclpy is imported
+from support import graph as ros
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ SECOND = 1_000_000_000
 def arm():
     """The LoadedRobot of a configured node."""
     context = rclpy.Context()
-    context.init()
+    context.init(args=ros.AUBO_I5)
     node = GravityCompensationNode(context=context)
     node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
     node.trigger_configure()

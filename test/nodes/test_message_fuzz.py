@@ -2,6 +2,7 @@
 
 from random import Random
 
+from support import graph as ros
 from support.control_msgs_package import installed
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_seed_repeats_a_run(reference_kind):
 
 @pytest.fixture
 def parameters():
-    rclpy.init()
+    rclpy.init(args=ros.AUBO_I5)
     node = GravityCompensationNode(namespace='bytes')
     yield Parameters(Findings(), node, Random(SEED))
     node.destroy_node()

@@ -207,7 +207,7 @@ def test_at_the_end_of_a_process_the_torques_of_its_nodes_go_to_zero_at_the_same
 
 def test_at_an_internal_error(graph, sent):
     log = graph.folder / 'failing_node.log'
-    arguments = [sys.executable, str(Path(ros.__file__).with_name('failing_node.py')), '--ros-args', *SETTINGS]
+    arguments = [sys.executable, str(Path(ros.__file__).with_name('failing_node.py')), *ros.AUBO_I5, *SETTINGS]
     with log.open('wb') as output:
         graph.processes._running['failing_node'] = subprocess.Popen(
             [*arguments, '-p', 'on_deactivate:=zero'],

@@ -44,7 +44,7 @@ SOURCES = sorted((ros.TREE / 'robot_dynamics_ros' / 'nodes').glob('*.py'))
 @pytest.fixture(scope='module', autouse=True)
 def context():
     """What a node in this process needs."""
-    rclpy.init()
+    rclpy.init(args=ros.AUBO_I5)
     yield
     rclpy.try_shutdown()
 
@@ -52,7 +52,7 @@ def context():
 @pytest.fixture(scope='module')
 def nodes(context):
     """One node of each class, in this process; in a namespace, for rclpy may keep a service of a destroyed node."""
-    made = {name: node_class(namespace=NAMESPACE) for name, node_class in NODES.items()}
+    made = {name: node_class(namespace=NAMESPACE, use_global_arguments=False) for name, node_class in NODES.items()}
     yield made
     for node in made.values():
         node.destroy_node()
@@ -135,7 +135,7 @@ def test_file_holds_every_parameter_with_its_default_and_no_other(nodes, config,
 @pytest.mark.parametrize('name', NODES)
 def test_file_can_be_loaded_and_changes_nothing(nodes, name):
     arguments = ['--ros-args', '--params-file', str(CONFIG)]
-    node = NODES[name](cli_args=arguments, namespace=NAMESPACE)
+    node = NODES[name](cli_args=arguments, namespace=NAMESPACE, use_global_arguments=False)
     loaded = {parameter: value.value for parameter, value in declared(node).items()}
     node.destroy_node()
     assert loaded == {parameter: value.value for parameter, value in declared(nodes[name]).items()}

@@ -85,7 +85,7 @@ def test_memory_is_locked_or_that_is_refused(graph):
 
 def started(arguments=(), node=NODE, **variables):
     """Start a node's module as a process that nothing looks after; return it."""
-    command = [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *arguments]
+    command = [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *arguments, *ros.AUBO_I5]
     return subprocess.Popen(
         command,
         cwd=ros.TREE,
@@ -141,7 +141,7 @@ def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, 
 
 def printed_until_the_end(script, word, number, *arguments):
     """Run Python until it prints ``word``, end it by a signal; return all that it printed."""
-    command = [sys.executable, '-c', script, *arguments]
+    command = [sys.executable, '-c', script, *arguments, *ros.AUBO_I5]
     process = subprocess.Popen(command, cwd=ros.TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     for line in process.stdout:

@@ -41,6 +41,16 @@ class Recorded:
         return str(share_path(value)) if isinstance(value, Recorded) else value
 
 
+class Context(dict):
+    """Stands in for a LaunchContext: its launch configurations, and the arguments of the command line."""
+
+    argv: list = []  # noqa: RUF012
+
+    @property
+    def launch_configurations(self):
+        return self
+
+
 def stand_in(name, *classes):
     """A module of launch with classes that record."""
     module = ModuleType(name)
@@ -54,7 +64,7 @@ def described(monkeypatch):
     """Run a launch file against stand-ins; return all that it made, by the kind's name."""
     for module in (
         stand_in('launch', 'LaunchDescription'),
-        stand_in('launch.actions', 'DeclareLaunchArgument', 'OpaqueFunction'),
+        stand_in('launch.actions', 'DeclareLaunchArgument', 'LogInfo', 'OpaqueFunction'),
         stand_in('launch.substitutions', 'LaunchConfiguration', 'PathJoinSubstitution'),
         stand_in('launch_ros', 'Unused'),
         stand_in('launch_ros.actions', 'Node'),
@@ -71,7 +81,7 @@ def described(monkeypatch):
             item.arguments[0]: item.named['default_value'] for kind, item in kinds if kind == 'DeclareLaunchArgument'
         }
         for function in [item.named['function'] for kind, item in kinds if kind == 'OpaqueFunction']:
-            function({**defaults, **given})
+            function(Context(defaults, **given))
         made: dict = {}
         for item in Recorded.made:
             made.setdefault(type(item).__name__, []).append(item)
@@ -215,6 +225,37 @@ def test_a_wrong_argument_is_reported_in_one_line(described, name, value, said):
     assert '\n' not in str(caught.value)
 
 
+COMMAND = ['/usr/bin/ros2', 'launch']
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize('by_path', [False, True], ids=['package', 'path'])
+def test_an_argument_that_a_launch_file_does_not_declare_is_refused(described, monkeypatch, path, by_path):
+    named = [str(path)] if by_path else ['robot_dynamics_ros', path.name]
+    monkeypatch.setattr(Context, 'argv', ['namspace:=left'])
+    monkeypatch.setattr(sys, 'argv', [*COMMAND, *named, 'namspace:=left'])
+    with pytest.raises(ValueError, match=r"^namspace: .* has no argument of this name; did you mean 'namespace'\?$"):
+        described(path)
+    monkeypatch.setattr(Context, 'argv', ['namespace:=left', 'colour:=red'])
+    with pytest.raises(ValueError, match=r'^colour: .* has no argument of this name; --show-args lists them$'):
+        described(path)
+    monkeypatch.setattr(Context, 'argv', ['namespace:=left'])
+    assert described(path)['Node']
+
+
+def test_arguments_of_a_file_that_includes_a_launch_file_are_its_own(described, monkeypatch, tmp_path):
+    including = tmp_path / BRINGUP.name  # many packages have a file of this name
+    including.touch()
+    arguments = ['colour:=red', 'modle:=arm.urdf']
+    monkeypatch.setattr(Context, 'argv', arguments)
+    for named in ([str(including)], ['my_robot', BRINGUP.name]):
+        monkeypatch.setattr(sys, 'argv', [*COMMAND, *named, *arguments])
+        made = described(BRINGUP, colour='red', modle='arm.urdf', ros_namespace='left')
+        assert made['Node']
+        (warning,) = made['LogInfo']
+        assert warning.named['msg'] == ("modle: bringup.launch.py has no argument of this name; did you mean 'model'?")
+
+
 def test_the_demo_moves_the_arm(described):
     made = described(ROOT / 'launch' / 'demo.launch.py')
     started = [node.named['executable'] for node in made['Node']]
@@ -260,7 +301,7 @@ def test_bringup_launch_runs(tmp_path):
     environment = {**os.environ, 'ROS_LOG_DIR': str(tmp_path)}
     file = str(ROOT / 'launch' / 'bringup.launch.py')
     with ros.Graph(tmp_path) as graph:
-        process = subprocess.Popen([command, 'launch', file, f'nodes:={node}'], env=environment)
+        process = subprocess.Popen([command, 'launch', file, f'nodes:={node}', 'model:=aubo_i5'], env=environment)
         try:
             graph.until(lambda: graph.state_of(node) == State.PRIMARY_STATE_ACTIVE, 'an active node')
         finally:

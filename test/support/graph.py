@@ -50,6 +50,16 @@ MEASURE = 'MEASURE_NODES'
 """The variable that asks for the coverage of node processes: the file with coverage's settings."""
 TREE = Path(robot_dynamics_ros.__file__).resolve().parents[1]
 """The folder whose package these tests have imported; the node processes must import the same."""
+AUBO_I5 = ['--ros-args', '-p', 'model:=aubo_i5']
+"""Arguments that state the arm of most tests, for nodes of this process, too; no node has a default robot."""
+
+
+class ArmProcesses(Processes):
+    """Node processes of the AUBO-i5, unless their arguments state another robot."""
+
+    def start(self, node: str, *arguments: str) -> None:
+        """Start a node; of a parameter that is given twice the last one counts."""
+        super().start(node, *AUBO_I5[1:], *arguments)
 
 
 class Graph:
@@ -61,7 +71,7 @@ class Graph:
     def __init__(self, folder: Path):
         """Write logs into ``folder``."""
         self.folder = folder
-        self.processes = Processes(folder)
+        self.processes = ArmProcesses(folder)
         self._publishers: dict = {}
         self._listeners: dict = {}
         self._barriers = 0
@@ -73,7 +83,7 @@ class Graph:
         os.environ['ROS_LOG_DIR'] = str(self.folder / 'ros')
         check_same_tree()
         assert not marked_processes(), 'an earlier test left processes running'
-        self.client = Client('test_client', self.processes)
+        self.client = Client('test_client', self.processes, AUBO_I5)
         self.node = self.client.node
         if MEASURE in os.environ:
             os.environ['COVERAGE_PROCESS_START'] = os.environ[MEASURE]
