@@ -13,6 +13,8 @@ from broken_messages.rules import ANSWERED, RIGHT, TOLD, Findings
 from broken_messages.torques import Torques
 
 AGE_LIMIT, LAG = REFERENCE['reference_age_limit'], 1.0 / (2.0 * np.pi * REFERENCE['reference_cutoff'])
+ROOM = 1.5
+"""Of the velocity limit."""
 LARGEST = 1e3
 """Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
 
@@ -37,7 +39,7 @@ class Reference:
         if message is None:
             return
         sample = _sample(message)
-        refused = self._node.refused
+        refused = self._node.refused if 'jumped' not in self._node.refused else ''
         self._check(TOLD, (sample is None) is bool(refused), f'{message} was {refused or "not refused"}')
         if sample is not None:
             self._take(sample)
@@ -73,7 +75,7 @@ class Reference:
         """Compute the motion at a sample from the earlier samples of its run."""
         last, stated = self._newest, len(sample.rows) - 1
         step = (sample.stamp - last.stamp) * 1e-9 if last else 0.0
-        follows = 0.0 < step <= AGE_LIMIT
+        follows = 0.0 < step <= AGE_LIMIT and not self._jumps(sample, step)
         if not follows or self._undecided or stated != len(last.rows) - 1:
             self._count, self._smooth = 0, {'factor': np.zeros(1)}
         self._count += 1
@@ -98,6 +100,11 @@ class Reference:
         if self._count > 1 or stated:
             self._rough = qd
         self._step = step
+
+    def _jumps(self, sample: 'Sample', step: float) -> bool:
+        """Return whether a joint has moved faster than its limit allows, with room for stamps that jitter."""
+        reach = ROOM * ROBOT.limits.velocity * step
+        return bool((np.abs(sample.rows[0] - self._newest.rows[0]) > reach).any())
 
     def _smoothed(self, name: str, value, step: float):
         """Return the low-pass filtered value; the filter starts at the first value."""

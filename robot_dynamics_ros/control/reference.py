@@ -15,6 +15,9 @@ respect to s. With respect to the time t of the clock
 (ros2_controllers, joint_trajectory_controller: doc/speed_scaling.rst defines s; update() samples the reference at s and
 publish_state() does not scale its rates; issue 1906 has the equations). Differences between positions need no scaling:
 they are already with respect to t.
+
+Nothing is differentiated across a jump: where a joint is further from the last sample than its velocity limit allows in
+the step, a new run of samples begins. Positions of continuous joints are compared modulo a turn.
 """
 
 from math import isfinite, pi
@@ -25,7 +28,9 @@ from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 
 FIELDS = ('position', 'velocity', 'acceleration')
-RECORDED = -1
+RECORDED, JUMPED = -1, -2  # or JUMPED - j for joint j
+ROOM = 1.5
+"""Of the velocity limit, before a step counts as a jump: stamps of a controller jitter by half a period."""
 REASONS = (
     '',
     'no reference yet',
@@ -41,12 +46,14 @@ FACTOR, FACTOR_RATE, STEP = range(3)
 Q, QD, QDD, ROUGH_QD = range(4)  # rows of motion; the last one is qd before smoothing
 
 
-def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor) -> int:
+def _record(motion, pace, clock, longest_step, lag, fastest, turn, sample, stamp, rates, factor) -> int:
     """Write motion (4, n), pace (3) and clock (4) after another sample, or none of them if it is not finite.
 
     Reads the rows of ``sample`` (3, n): q, and as many as ``rates`` of dq/ds and d2q/ds2; the speed scaling ``factor``;
     ``lag``, T in s. A new run of samples begins if ``stamp`` (ns) is not later than the last one, or later by more than
-    ``longest_step`` s, or if ``rates`` changes. Returns RECORDED, or the row that is not finite.
+    ``longest_step`` s, if ``rates`` changes, or if a joint has moved faster than ``fastest`` (n, rad/s; 0: any speed),
+    modulo its ``turn`` (n, rad; 0: none). Returns RECORDED, JUMPED - j for a joint j that was too fast, or the row that
+    is not finite.
     """
     n = sample.shape[1]
     for row in range(rates + 1):
@@ -55,6 +62,14 @@ def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor
                 return row
     step = (stamp - clock[STAMP]) * 1e-9
     follows = clock[SAMPLES] > 0 and 0.0 < step <= longest_step
+    result = RECORDED
+    if follows:
+        for j in range(n):
+            if turn[j] > 0.0:  # the turn of the last sample on which the new one is near it
+                motion[Q, j] += turn[j] * np.floor((sample[Q, j] - motion[Q, j]) / turn[j] + 0.5)
+            if result == RECORDED and 0.0 < fastest[j] * step < abs(sample[Q, j] - motion[Q, j]):
+                result = JUMPED - j
+    follows = follows and result == RECORDED
     same_run = follows and rates == clock[RATES]
     samples = min(clock[SAMPLES] + 1, 4) if same_run else 1
     gain = step / (step + lag)
@@ -93,7 +108,7 @@ def _record(motion, pace, clock, longest_step, lag, sample, stamp, rates, factor
     clock[STAMP], clock[SAMPLES] = stamp, samples
     clock[RATES] = UNDECIDED if undecided else rates
     clock[KNOWN] = samples >= 3 - rates and not undecided
-    return RECORDED
+    return result
 
 
 def _extrapolate(motion, clock, age_limit, q, qd, qdd, stamp) -> int:
@@ -121,11 +136,21 @@ class Reference:
     One thread may call ``add`` while another one calls ``follow``.
     """
 
-    def __init__(self, joint_names, age_limit: float, cutoff: float, desired: np.ndarray):
+    def __init__(
+        self,
+        joint_names,
+        age_limit: float,
+        cutoff: float,
+        desired: np.ndarray,
+        velocity_limit: np.ndarray | None = None,
+        turn: np.ndarray | None = None,
+    ):
         """Write motions into ``desired`` (3, n), at most ``age_limit`` s before or after the newest sample.
 
-        ``cutoff`` (Hz) is that of the low-pass filter. A pause between two samples that is longer than ``age_limit``
-        begins a new run. Raises ArgumentError for a limit or cut-off that is not above 0.
+        ``cutoff`` (Hz) is that of the low-pass filter. With ``velocity_limit`` (n, rad/s or m/s; 0, inf or NaN:
+        unknown) jumps are found; ``turn`` (n, rad) is 2 pi for continuous joints, 0 for others. A pause between two
+        samples that is longer than ``age_limit`` begins a new run. Raises ArgumentError for a limit or cut-off that is
+        not above 0.
         """
         for name, value in (('age limit', age_limit), ('cut-off', cutoff)):
             if not (isfinite(value) and value > 0.0):
@@ -133,17 +158,21 @@ class Reference:
         self._joint_names = list(joint_names)
         n = len(self._joint_names)
         self._sample = np.zeros((3, n))
+        fastest = np.zeros(n) if velocity_limit is None else np.nan_to_num(velocity_limit, nan=0.0, posinf=0.0)
+        of_turn = np.zeros(n) if turn is None else np.array(turn, float)
         motion, clock = np.zeros((4, n)), np.zeros(4, np.int64)
         limit, lag = float(age_limit), 1.0 / (2.0 * pi * cutoff)
         # both keep the GIL, so that no thread reads half-written arrays
-        self._record = bound(_record, motion, np.zeros(3), clock, limit, lag, self._sample, then=(0, 0, 0.0))
+        arrays = motion, np.zeros(3), clock, limit, lag, ROOM * fastest, of_turn, self._sample
+        self._record = bound(_record, *arrays, then=(0, 0, 0.0))
         self._extrapolate = bound(_extrapolate, motion, clock, limit, *desired, then=(0,))
 
-    def add(self, stamp: int, positions, velocities=None, accelerations=None, speed_scaling: float = 1.0) -> None:
+    def add(self, stamp: int, positions, velocities=None, accelerations=None, speed_scaling: float = 1.0) -> str:
         """Add a sample at ``stamp`` (ns): positions (n) and optionally rates (n) with respect to the trajectory's time.
 
-        A new run of samples begins if the stamp repeats, decreases or follows a pause, or if other rates are given than
-        before; its missing rates are known only after some samples. A sample of wrong length, or with a number that is
+        A new run of samples begins if the stamp repeats, decreases or follows a pause, if other rates are given than
+        before, or if a joint jumps; its missing rates are known only after some samples. Returns the joint that jumped,
+        '' for none. A sample of wrong length, or with a number that is
         not finite, is dropped; ArgumentError names the field and joint.
         """
         if accelerations is not None and velocities is None:
@@ -156,9 +185,12 @@ class Reference:
                 raise ArgumentError(f'reference: expected {field} of shape {row.shape}, got {np.shape(values)}')
             row[:] = values
         wrong = self._record(stamp, len(given) - 1, float(speed_scaling))
+        if wrong <= JUMPED:
+            return self._joint_names[JUMPED - wrong]
         if wrong != RECORDED:
             name = self._joint_names[np.argmin(np.isfinite(self._sample[wrong]))]
             raise ArgumentError(f'reference: {FIELDS[wrong]} of joint {name!r} is not finite')
+        return ''
 
     def follow(self, stamp: int) -> str:
         """Write the motion at ``stamp`` (ns) into ``desired``; return '', or the reason why there is none."""

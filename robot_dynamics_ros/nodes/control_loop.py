@@ -47,14 +47,17 @@ class ControlLoop(Task):
         fields: dict[str, str] | None = None,
         renew: Callable[[], Law] | None = None,
         reports: Sequence[Callable[[], dict[str, str]]] = (),
+        warns: Callable[[], list[str]] | None = None,
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
         ``handlers`` receive further JointState topics on the hot path's thread; ``fields`` and those that ``reports``
-        return are added to the diagnostics; ``renew`` makes the law again at each activation.
+        return are added to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each
+        activation.
         """
         self._node, self.arm, self._output, self.trajectory = node, arm, output, trajectory
-        self._fields, self._renew, self._reports = {} if fields is None else fields, renew, reports
+        self._fields, self._renew = {} if fields is None else fields, renew
+        self._reports, self._warns = reports, warns
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
@@ -130,8 +133,8 @@ class ControlLoop(Task):
         self.pipeline.halted = reason
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload and gravity."""
-        return self.arm.load.warnings()
+        """Return what is wrong with payload and gravity, and with the inputs of the node."""
+        return [*self.arm.load.warnings(), *(self._warns() if self._warns else ())]
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""

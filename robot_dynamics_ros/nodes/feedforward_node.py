@@ -1,5 +1,7 @@
 """Publishes the torques that a desired motion takes, one for each joint state."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
@@ -36,16 +38,18 @@ class FeedforwardNode(BaseNode):
         desired = np.zeros((3, arm.robot.nv))
         trajectory: TrajectoryInput | None = None
         source: TrajectoryFollower | ControllerStateInput
+        warns: Callable[[], list[str]] | None = None
         if self.value('source') == 'joint_trajectory':
             source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
             trajectory = TrajectoryInput(self, source)
         else:
             limits = self.value('reference_age_limit'), self.value('reference_cutoff')
-            source = ControllerStateInput(arm.robot.joint_names, *limits, desired)
+            source = ControllerStateInput(arm.robot, *limits, desired)
             source.subscribe(self)
+            warns = source.warnings
         blended = arm.blended(lambda robot: Compensation(robot, arm.ownership.terms))
         law = FeedforwardLaw(source, desired, blended, self.value('evaluate_at') == 'measured')
-        return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)})
+        return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)}, warns=warns)
 
 
 def main():

@@ -43,7 +43,8 @@ def of_trajectory(random):
 
 def of_record(random):
     clock = np.array([random.integers(100), random.integers(4), random.integers(-1, 3), 1])
-    fixed = numbers(random, 4, N), numbers(random, 3), clock, 1e-7, 0.01, numbers(random, 3, N)
+    fastest, turn = 1e7 * np.abs(numbers(random, N)), np.where(random.integers(2, size=N), 0.5, 0.0)
+    fixed = numbers(random, 4, N), numbers(random, 3), clock, 1e-7, 0.01, fastest, turn, numbers(random, 3, N)
     return fixed, (int(random.integers(200)), int(random.integers(3)), float(random.choice([0.0, 0.5])))
 
 

@@ -357,3 +357,65 @@ def test_a_motion_is_never_half_of_one_sample_and_half_of_another(busy_interpret
     finally:
         stop.set()
         feeder.join()
+
+
+LIMIT = 3.0
+"""rad/s."""
+
+
+def jumping(stated, turn=0.0, limit=LIMIT, step=0.002):
+    """Return a reference that has moved at 1 rad/s for 20 steps, the time and the motion of its last sample."""
+    desired = np.full((3, 3), np.nan)
+    reference = Reference(NAMES, AGE_LIMIT, CUTOFF, desired, np.full(3, limit), np.full(3, turn))
+    for k in range(20):
+        t = k * step
+        assert reference.add(int(ns(t)), *np.array([np.full(3, t), np.ones(3), np.zeros(3)])[: stated + 1]) == ''
+    return reference, desired, t
+
+
+@STATED
+def test_nothing_is_differentiated_across_a_jump(stated):
+    reference, desired, t = jumping(stated)
+    for k in range(1, 4):
+        moved = np.array([np.full(3, t + 0.002 * k), np.ones(3), np.zeros(3)])
+        moved[0, 1] -= 1.2
+        jumped = reference.add(int(ns(t + 0.002 * k)), *moved[: stated + 1])
+        assert jumped == ('elbow' if k == 1 else '')
+        reason = reference.follow(int(ns(t + 0.002 * k)))
+        assert reason == ('' if k >= 3 - stated else UNKNOWN)
+        if not reason:
+            np.testing.assert_allclose(desired, moved, rtol=0, atol=1e-4)
+
+
+@STATED
+def test_two_controllers_in_turn_get_no_rate_of_their_distance(stated):
+    reference, desired, t = jumping(stated)
+    for k in range(1, 20):
+        moved = np.array([np.full(3, 0.8 * (k % 2)), np.ones(3), np.zeros(3)])
+        assert reference.add(int(ns(t + 0.002 * k)), *moved[: stated + 1]) == 'base'
+        reason = reference.follow(int(ns(t + 0.002 * k)))
+        assert reason == ('' if stated == ALL else UNKNOWN)
+        assert reason or np.array_equal(desired, moved)
+
+
+@STATED
+def test_a_wrap_of_a_continuous_joint_is_no_jump(stated):
+    reference, desired, t = jumping(stated, turn=2 * np.pi)
+    for k in range(1, 30):
+        moved = np.array([np.full(3, t + 0.002 * k), np.ones(3), np.zeros(3)])
+        wrapped = moved.copy()
+        wrapped[0] -= 2 * np.pi * (k >= 5)
+        assert reference.add(int(ns(t + 0.002 * k)), *wrapped[: stated + 1]) == ''
+        assert reference.follow(int(ns(t + 0.002 * k))) == ''
+        np.testing.assert_allclose(desired, wrapped, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize('limit', [0.0, np.nan, np.inf])
+def test_without_a_velocity_limit_no_jump_is_found(limit):
+    reference, _, t = jumping(POSITIONS, limit=limit)
+    assert reference.add(int(ns(t + 0.002)), np.full(3, 1.0)) == ''
+
+
+def test_steps_at_the_velocity_limit_are_no_jumps_though_stamps_jitter():
+    reference, _, t = jumping(POSITIONS)
+    assert reference.add(int(ns(t + 0.002 * 0.7)), np.full(3, t + 0.002 * LIMIT)) == ''

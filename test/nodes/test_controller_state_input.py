@@ -13,6 +13,7 @@ from lifecycle_msgs.msg import State
 
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.nodes import controller_state_input
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 
 NAMES = ['base', 'elbow', 'wrist']
@@ -25,7 +26,12 @@ class Followed:
 
     def __init__(self):
         self.desired = np.zeros((3, 3))
-        self.input = ControllerStateInput(NAMES, 0.1, 20.0, self.desired)
+        robot = SimpleNamespace(
+            joint_names=NAMES,
+            continuous_joints=np.array([False, False, True]),
+            limits=SimpleNamespace(velocity=np.full(3, 10.0)),
+        )
+        self.input = ControllerStateInput(robot, 0.1, 20.0, self.desired)
 
     def follow(self, stamp):
         """Return what the input makes of a state of ``stamp``."""
@@ -35,7 +41,7 @@ class Followed:
 
     def take(self, **changed):
         """Receive a message and follow it at its stamp; return which rates it lacks."""
-        lacking = self.input.receive(message(**changed))
+        lacking, _ = self.input.receive(message(**changed))
         assert self.follow(changed.get('stamp', 0)) is TORQUE
         return lacking
 
@@ -97,7 +103,7 @@ def test_joints_are_matched_by_name_and_extra_ones_ignored():
     [((Q, QD, []), ['accelerations']), ((Q, [], []), ['velocities', 'accelerations']), ((Q, QD, QDD), [])],
 )
 def test_it_names_the_missing_rates(rows, lacking):
-    assert Followed().input.receive(message(reference=point(*rows))) == lacking
+    assert Followed().input.receive(message(reference=point(*rows))) == (lacking, '')
 
 
 @pytest.mark.parametrize(
@@ -124,6 +130,28 @@ def test_a_wrong_message_is_refused_by_name_and_the_last_one_counts(wrong, text)
     assert text in str(refusal.value)
     assert followed.follow(0) is TORQUE
     assert (followed.desired == [Q, QD, QDD]).all()
+
+
+def test_a_second_publisher_is_refused_while_the_first_one_publishes(monkeypatch):
+    followed, now = Followed(), [5.0]
+    monkeypatch.setattr(controller_state_input.time, 'monotonic', lambda: now[0])
+    first, second = message(stamp=0), message(stamp=2_000_000, reference=point(-Q))
+    followed.input.receive(first, b'1')
+    with pytest.raises(DynamicsError, match='controller_state has a second publisher, and the first one is followed'):
+        followed.input.receive(second, b'2')
+    assert followed.follow(0) is TORQUE and (followed.desired == [Q, QD, QDD]).all()
+    now[0] += 0.2  # the first one has ended
+    assert followed.input.receive(second, b'2') == ([], 'base')
+    assert followed.follow(2_000_000) is TORQUE and (followed.desired == [-Q, QD, QDD]).all()
+
+
+def test_the_number_of_publishers_is_a_warning():
+    followed = Followed()
+    assert followed.input.warnings() == []
+    followed.input._publishers = lambda: 3
+    assert followed.input.warnings() == [
+        'controller_state has 3 publishers, and only the first is followed: end the others, or remap the topic'
+    ]
 
 
 @pytest.mark.skipif(importlib.util.find_spec('control_msgs') is not None, reason='control_msgs is installed')
