@@ -57,9 +57,10 @@ class Shape:
     colour: Colour
 
 
-def shapes_from_urdf(source: str | Path) -> list[Shape]:
+def shapes_from_urdf(source: str | Path, tags=('visual',)) -> list[Shape]:
     """Return the shapes of all links of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
+    ``tags`` are the elements that hold the shapes, 'visual' and 'collision'.
     A mesh is left out where its file does not exist; package:// is looked for above the URDF and on AMENT_PREFIX_PATH.
     Raises ModelError naming the link for a shape that no URDF has.
     """
@@ -71,7 +72,8 @@ def shapes_from_urdf(source: str | Path) -> list[Shape]:
         return [
             shape
             for link in robot.findall('link')
-            for visual in link.findall('visual')
+            for tag in tags
+            for visual in link.findall(tag)
             for shape in _shapes(word('link', link, 'name'), visual, colours, folder)
         ]
     except ModelError as error:

@@ -16,6 +16,7 @@ PACKAGE = 'robot_dynamics_ros'
 INTERFACES = 'robot_dynamics_interfaces'
 NODES = [
     'bringup',
+    'check_model',
     'compare',
     'demo_motion',
     'dynamics_server',

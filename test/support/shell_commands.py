@@ -96,6 +96,8 @@ def check_ros2(arguments: list[str]) -> None:
         assert package == PACKAGE and executable in executables()
         if executable == 'export_c':
             check_export(rest)
+        elif executable == 'check_model':
+            check_model(rest)
         else:
             check_node(executable, rest)
     elif verb == 'topic':
@@ -161,6 +163,15 @@ def check_export(arguments: list[str]) -> None:
             export_c.main()
         except SystemExit as refused:
             raise AssertionError(f'{arguments}: {refused}') from None
+
+
+def check_model(arguments: list[str]) -> None:
+    """Assert that check_model is given a robot and parameters of nodes."""
+    _, *options = arguments
+    for option, parameter in zip(options[::2], options[1::2], strict=True):
+        assert option == '-p', arguments
+        name, value = parameter.split(':=')
+        check_parameter('', name, yaml.safe_load(value))
 
 
 def check_options(given: dict[str, str]) -> None:

@@ -1,0 +1,247 @@
+"""Check a robot description: findings, gravity torques against effort limits, inertias against the links' shapes.
+
+Exit status: 0 where every node accepts the robot, 1 where one refuses it or the description cannot be read.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.static_torque import largest_static_torque
+from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf
+from robot_dynamics_ros.model.consistent_inertias import eigenvalues
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.parameters import check_names, definitions_of, groups_by_node
+from robot_dynamics_ros.nodes.robot_loader import is_yaml, load_robot
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
+
+NEARLY_ALIGNED = 2.0
+"""Degrees: an axis that is less off a coordinate axis, but not along it, may be rounded."""
+ALIGNED = 1e-7
+"""Largest other component of an axis that is along a coordinate axis: rounding of printed angles."""
+
+ROUNDING = 1e-12
+"""Of the largest torque: a smaller one is shown as 0."""
+
+
+class StandIn:
+    """As much of the node ``name`` as loading its robot needs, with its parameters."""
+
+    def __init__(self, name: str, parameters: dict[str, Any]):
+        node = NODES[name]
+        self.needs, self.serves_loops = node.needs, node.serves_loops
+        self.locked_joint_names: tuple[str, ...] = ()
+        self._values = {found.name: found.default for found in definitions_of(name)}
+        self._values.update(parameters, binding='generic')
+
+    def value(self, name: str):
+        """Return a parameter's value."""
+        return self._values[name]
+
+    def get_logger(self):
+        """Return a logger that drops its lines: findings are in the table."""
+        return SimpleNamespace(error=_drop, warning=_drop, info=_drop)
+
+
+def main(arguments=None) -> None:
+    """Print the tables; exit with 1 where a node refuses the robot."""
+    options = _parser().parse_args(arguments)
+    try:
+        parameters = dict(_parameter(text) for text in options.parameter)
+        check_names(parameters)
+        accepting = {**parameters, 'model_findings': 'accept'}
+        robot = load_robot(StandIn('gravity_compensation_node', accepting), options.robot)
+        refusals = {name: refusal(name, parameters, options.robot) for name in NODES}
+        print(report(robot, options.robot, refusals))
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'check_model: {error}')
+    sys.exit(1 if any(refusals.values()) else 0)
+
+
+def refusal(name: str, parameters: dict[str, Any], description: str) -> str:
+    """Return why the node ``name`` refuses to be configured with the robot of ``description``, '' where it does not."""
+    node = StandIn(name, parameters)
+    try:
+        robot = load_robot(node, description)
+        if not node.serves_loops:
+            check_tree(robot.model, name)
+        if 'torque_nodes' in groups_by_node()[name]:
+            effort_limits(node.value('effort_limit'), robot.limits.effort, robot.joint_names)
+    except DynamicsError as error:
+        return str(error)
+    return ''
+
+
+def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str]) -> str:
+    """Return all tables for ``robot``; ``refusals`` are those of ``refusal`` by node."""
+    model = robot.model
+    moving = sum(float(row[0]) for row in model.arrays.I[1:])
+    x, y, z = robot.gravity
+    title = (
+        f'{robot.name}: {robot.nv} joints, {moving:.4g} kg moving on {model.link_names[0]!r}, '
+        f'gravity {x:.4g}, {y:.4g}, {z:.4g} m/s^2'
+    )
+    boxes = _boxes(description)
+    inertials = _inertials(model, description)
+    needed = np.full(robot.nv, np.nan) if model.arrays.rows else largest_static_torque(robot).torque
+    findings = [
+        *robot.findings,
+        *_on_torques(robot, needed),
+        *_on_axes(model),
+        *(it for link, box in boxes.items() if link in inertials for it in check_box(link, inertials[link], box)),
+    ]
+    order = {'error': 0, 'warning': 1}
+    rows = [(it.severity, it.where, it.message) for it in sorted(findings, key=lambda it: order[it.severity])]
+    verdicts = [(name, 'refused' if why else 'accepted', why) for name, why in refusals.items()]
+    parts = [
+        title,
+        _table('findings', ('severity', 'where', 'finding'), rows or [('', '', 'none')]),
+        _table(
+            'joints, N m and rad (prismatic: N and m); gravity torque: largest within the position limits',
+            ('joint', 'kind', 'axis', 'limits', 'effort limit', 'gravity torque', 'share'),
+            _joint_rows(robot, needed),
+        ),
+        _table(
+            'links: centre of mass, principal moments of inertia about it, box of the shapes; SI units',
+            ('link', 'mass', 'centre', 'moments', 'box'),
+            _link_rows(inertials, boxes),
+        ),
+        _table('nodes', ('node', 'robot is', 'because'), verdicts),
+    ]
+    return '\n\n'.join(parts)
+
+
+def _joint_rows(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Sequence[str]]:
+    """Yield the row of each joint, followers of ``robot`` last."""
+    joints = {joint.name: joint for joint in robot.model.joints}
+    needed = np.where(needed < ROUNDING * needed.max(initial=0.0), 0.0, needed)
+    for k, name in enumerate(robot.joint_names):
+        joint, limit = joints[name], float(robot.limits.effort[k])
+        share = f'{100.0 * needed[k] / limit:.0f} %' if limit > 0.0 and np.isfinite(needed[k]) else '-'
+        limits = f'{_number(joint.lower)} .. {_number(joint.upper)}'
+        yield name, joint.kind, _vector(joint.axis), limits, _number(limit), _number(needed[k]), share
+    if isinstance(robot, DrivenRobot):
+        for coupling in robot.couplings:
+            joint = joints[coupling.joint]
+            yield coupling.joint, joint.kind, _vector(joint.axis), f'follows {coupling.other}', '-', '-', '-'
+
+
+def _link_rows(inertials: dict[str, Inertial], boxes: dict[str, LinkBox]) -> Iterable[Sequence[str]]:
+    """Yield the row of each link that has a mass, an inertia or a shape."""
+    for link, (mass, com, inertia) in inertials.items():
+        box = _vector(boxes[link].edges) if link in boxes else '-'
+        if mass or inertia.any() or link in boxes:
+            yield link, _number(mass), _vector(com), _vector(sorted(eigenvalues(inertia)[0])), box
+
+
+def _on_torques(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Finding]:
+    """Yield findings on joints whose effort limit does not hold the arm everywhere."""
+    for name, torque, limit in zip(robot.joint_names, needed, robot.limits.effort, strict=True):
+        if limit > 0.0 and torque > limit:
+            message = f'gravity needs {torque:.4g} N m (prismatic: N) at its worst, its effort limit is {limit:.4g}'
+            yield Finding('warning', f'joint {name!r}', message)
+
+
+def _on_axes(model: Model) -> Iterable[Finding]:
+    """Yield findings on axes that are nearly along a coordinate axis of their link."""
+    for joint in model.joints:
+        along = int(np.argmax(np.abs(joint.axis)))
+        off = float(np.linalg.norm(np.delete(joint.axis, along)))
+        degrees = np.degrees(np.arcsin(min(1.0, off)))
+        if off > ALIGNED and degrees < NEARLY_ALIGNED:
+            message = f'its axis {_vector(joint.axis)} is {degrees:.2g} degrees off {"xyz"[along]}: is it rounded?'
+            yield Finding('warning', f'joint {joint.name!r}', message)
+
+
+def _urdf(description: str) -> str | Path | None:
+    """Return the URDF, text or path, of a description; None for a YAML file."""
+    if is_yaml(description):
+        return None
+    return description if '<' in description or description.endswith('.urdf') else named_urdf(description)
+
+
+def _inertials(model: Model, description: str) -> dict[str, Inertial]:
+    """Return inertials by link: as written in a URDF, of bodies with what is fixed to them elsewhere."""
+    urdf = _urdf(description)
+    if urdf is None:
+        rows = zip(model.link_names, model.arrays.I, strict=True)
+        return {link: Inertial(*central_parameters(row)) for link, row in rows}
+    return {link: it for link, it in inertials_from_urdf(urdf).items() if link in model.frames}
+
+
+def _boxes(description: str) -> dict[str, LinkBox]:
+    """Return the boxes of links of a URDF whose shapes are known."""
+    urdf = _urdf(description)
+    return {} if urdf is None else boxes_of(urdf)
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as text, its last column not padded."""
+    lines = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    text = ['  '.join(f'{cell:<{width}}' for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return '\n'.join([title, *(f'  {line}' for line in text)])
+
+
+def _number(value: float) -> str:
+    """Return a number, '-' where it is unknown."""
+    return '-' if np.isnan(value) else f'{value:.4g}'
+
+
+def _vector(values) -> str:
+    """Return numbers separated by blanks."""
+    return ' '.join(f'{value:.4g}' for value in values)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return name and value of 'name:=value'; ArgumentError for another form."""
+    name, assigned, value = text.partition(':=')
+    if not assigned:
+        raise ArgumentError(f"-p: expected 'name:=value', got {text!r:.80}")
+    kinds = {each.name: each.type for node in groups_by_node() for each in definitions_of(node)}
+    kind, _, array = kinds.get(name, '').partition('_')
+    try:
+        found = yaml.safe_load(value)
+        if array:
+            found = found if isinstance(found, list) else [found]
+            return name, [float(each) for each in found] if kind == 'double' else found
+        return name, float(found) if kind == 'double' else found
+    except (TypeError, ValueError, yaml.YAMLError):
+        raise ArgumentError(f'-p: {name}: expected a {kinds.get(name)}, got {value!r:.80}') from None
+
+
+def _drop(line: str) -> None:
+    """Drop a line of the log."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog='check_model', description=__doc__.splitlines()[0])
+    parser.add_argument('robot', help='a robot of the package, or the path of a URDF file or of a YAML file by to_yaml')
+    parser.add_argument(
+        '-p',
+        '--parameter',
+        action='append',
+        default=[],
+        metavar='NAME:=VALUE',
+        help="a parameter of the nodes, such as base_link, tip_link, gravity or locked_joints:=['joint: 0.1']",
+    )
+    return parser
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,147 @@
+"""check_model: findings, tables and exit status; the nodes' verdict is that of their own loader."""
+
+import re
+
+from support.facade_robots import TREE
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.formats.urdf import Inertial
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.tools import check_model
+from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
+
+LIMITED = TREE.replace('effort="0"', 'effort="9"')
+ARROW = '<visual><origin xyz="0 0 0.1"/><geometry><box size="0.2 0.1 0.4"/></geometry></visual>'
+
+
+def run(capsys, *arguments) -> tuple[int, str]:
+    """Return exit status and output of the command."""
+    with pytest.raises(SystemExit) as ended:
+        check_model.main(list(arguments))
+    status = ended.value.code
+    return (1, status) if isinstance(status, str) else (status, capsys.readouterr().out)
+
+
+def table(text: str, title: str) -> list[str]:
+    """Return the rows of a table, without its head."""
+    (found,) = [part.splitlines() for part in text.split('\n\n') if part.startswith(title)]
+    return found[2:]
+
+
+def verdicts(text: str) -> dict[str, str]:
+    """Return what each node does with the robot."""
+    return {row.split()[0]: row.split()[1] for row in table(text, 'nodes')}
+
+
+def test_a_sound_robot_is_accepted_by_all_nodes(capsys):
+    status, text = run(capsys, 'aubo_i5')
+    assert status == 0 and set(verdicts(text).items()) == {(name, 'accepted') for name in NODES}
+    assert table(text, 'findings')[0].split() == ['none']
+    row = next(row.split() for row in table(text, 'joints') if 'upperArm_joint' in row)
+    assert row[-4:] == ['133', '69.07', '52', '%']
+    assert len(table(text, 'links')) == 7
+
+
+def test_an_impossible_inertia_is_refused_by_the_nodes_that_need_it(capsys, tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(LIMITED.replace('iyy="0.03"', 'iyy="0.12"'))
+    status, text = run(capsys, str(path))
+    assert status == 1
+    refused = {name for name, verdict in verdicts(text).items() if verdict == 'refused'}
+    assert refused == set(NODES) - {'gravity_compensation_node'}
+    assert any(re.match(r"  error +link 'sledge' +its principal moments", row) for row in table(text, 'findings'))
+    status, text = run(capsys, str(path), '-p', 'model_findings:=accept')
+    assert status == 0 and set(verdicts(text).values()) == {'accepted'}
+
+
+def test_a_joint_without_effort_limit_is_refused_by_torque_nodes(capsys):
+    status, text = run(capsys, TREE)
+    assert status == 1 and verdicts(text)['dynamics_server'] == 'accepted'
+    assert next(row for row in table(text, 'nodes') if 'torque_controller' in row).endswith(
+        "joint 'a_wag': no effort limit is known; set the parameter effort_limit (.inf: no limit)"
+    )
+    assert run(capsys, TREE, '-p', 'effort_limit:=100')[0] == 0
+    assert run(capsys, TREE, '-p', "locked_joints:=['a_wag: 0.1']")[0] == 0
+
+
+def test_torques_above_effort_limits_are_findings(capsys):
+    _, text = run(capsys, LIMITED.replace('effort="9"', 'effort="0.5"'))
+    needed = max(abs(Robot.from_urdf(TREE).gravity_torque(np.random.default_rng(0).uniform(-1, 1, (500, 3)))[:, 2]))
+    (row,) = [row for row in table(text, 'findings') if 'gravity needs' in row]
+    found = float(re.search(r"joint 'a_wag' +gravity needs ([\d.]+) N m .* its effort limit is 0.5", row)[1])
+    assert needed <= found < 1.2 * needed
+
+
+def test_axes_that_are_nearly_along_a_coordinate_axis_are_findings(capsys):
+    _, text = run(capsys, LIMITED.replace('<axis xyz="0 1 0"/>', '<axis xyz="0.01 1 0"/>'))
+    (row,) = [row for row in table(text, 'findings') if 'axis' in row]
+    assert "joint 'a_wag'" in row and '0.57 degrees off y' in row
+
+
+def test_mimic_joints_are_shown_with_their_leaders(capsys):
+    text = LIMITED.replace('effort="9"/>', 'effort="9"/><mimic joint="z_turn"/>')
+    rows = table(run(capsys, text)[1], 'joints')
+    assert len(rows) == 3 and 'follows z_turn' in rows[-1] and rows[-1].split()[0] == 'a_wag'
+
+
+def test_a_yaml_file_is_checked_too(capsys, tmp_path):
+    path = tmp_path / 'arm.yaml'
+    path.write_text(Robot.from_urdf(LIMITED).to_yaml())
+    status, text = run(capsys, str(path), '-p', 'gravity:=[0, 0, 9.81]')
+    assert status == 0 and 'gravity 0, 0, 9.81 m/s^2' in text
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['nowhere.urdf'], 'nowhere.urdf'),
+        (['no_such_robot'], 'no_such_robot'),
+        ([TREE, '-p', 'base_link:=boom'], "joint 'z_turn' moves between"),
+        ([TREE, '-p', 'base_lnk:=boom'], "did you mean 'base_link'"),
+        ([TREE, '-p', 'base_link'], "expected 'name:=value'"),
+        ([TREE, '-p', 'gravity:=[down]'], '-p: gravity: expected a double_array'),
+        ([re.sub('<inertial>.*?</inertial>', '', TREE, flags=re.DOTALL)], 'no link that moves has a mass'),
+    ],
+)
+def test_what_cannot_be_checked_gets_one_line_or_a_finding(capsys, arguments, message):
+    status, text = run(capsys, *arguments)
+    assert status == 1 and message in text
+    if not text.startswith('tree'):
+        assert text.startswith('check_model: ') and '\n' not in text
+
+
+def test_boxes_hold_all_shapes_of_a_link():
+    second = ARROW.replace('visual', 'collision').replace('0 0 0.1', '0.3 0 0')
+    text = TREE.replace('<link name="flag">', f'<link name="flag">{ARROW}{second}')
+    box = boxes_of(text)['flag']
+    np.testing.assert_allclose(box.lower, [-0.1, -0.05, -0.2], rtol=1e-12)
+    np.testing.assert_allclose(box.upper, [0.4, 0.05, 0.3], rtol=1e-12)
+    turned = ARROW.replace('xyz="0 0 0.1"', 'xyz="0 0 0.1" rpy="0 1.5707963267948966 0"')
+    box = boxes_of(TREE.replace('<link name="flag">', f'<link name="flag">{turned}'))['flag']
+    np.testing.assert_allclose(box.edges, [0.4, 0.1, 0.2], atol=1e-12)
+    # of a mesh without a file nothing is known
+    mesh = '<visual><geometry><mesh filename="nowhere.stl"/></geometry></visual>'
+    assert boxes_of(TREE.replace('<link name="flag">', f'<link name="flag">{mesh}')) == {}
+
+
+BOX = LinkBox(np.array([-0.1, -0.05, -0.2]), np.array([0.1, 0.05, 0.2]))
+SOLID = 2.0 / 12.0 * np.diag([0.1**2 + 0.4**2, 0.2**2 + 0.4**2, 0.2**2 + 0.1**2])
+
+
+@pytest.mark.parametrize(
+    ('com', 'inertia', 'message'),
+    [
+        ((0.0, 0.0, 0.0), SOLID, None),
+        ((0.0, 0.0, 0.15), 2.9 * SOLID, None),  # as if all mass were at the ends
+        ((0.0, 0.0, 0.0), 4.0 * SOLID, 'is 4 times that of a solid box of its size, 0.2 x 0.1 x 0.4 m'),
+        ((0.0, 0.0, 0.0), 1e-3 * SOLID, 'its inertia is 0.001 times that of a solid box'),
+        ((0.0, 0.0, 0.0), np.zeros((3, 3)), None),  # a point mass: another finding
+        ((0.0, 0.3, 0.0), SOLID, 'its centre of mass is 0.25 m outside of the box'),
+    ],
+)
+def test_masses_are_inside_of_the_shapes(com, inertia, message):
+    found = list(check_box('arm', Inertial(2.0, np.array(com), inertia), BOX))
+    assert [message in it.message and it.where == "link 'arm'" for it in found] == ([True] if message else [])
