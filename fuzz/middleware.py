@@ -184,10 +184,11 @@ class Publisher:
 class Subscription:
     """A subscription whose callback is called by the caller."""
 
-    def __init__(self, kind, topic: str, callback, raw: bool, latched: bool, steady: int):
+    def __init__(self, kind, topic: str, callback, raw: bool, qos, steady: int):
         """Call ``callback``; made at ``steady``, ns."""
         self.created, self.newest, self.publisher = steady, None, None  # newest message, and who published it
-        self.kind, self.topic, self.callback, self.raw, self.latched = kind, topic, callback, raw, latched
+        self.kind, self.topic, self.callback, self.raw, self.latched = kind, topic, callback, raw, _latched(qos)
+        self.qos_profile = qos if isinstance(qos, QoSProfile) else QoSProfile(depth=qos)
         self.topic_name = topic
         self.msg_type = kind
         self.handle = SimpleNamespace(take_message=lambda *_: None, pointer=id(self))
@@ -247,7 +248,7 @@ def methods(middleware) -> dict:
     """Return, by class of rclpy, the methods of nodes that ``middleware`` replaces."""
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
-        made = Subscription(kind, topic, callback, raw, _latched(qos), middleware.clocks.steady)
+        made = Subscription(kind, topic, callback, raw, qos, middleware.clocks.steady)
         middleware.kept(self).subscriptions.append(made)
         return made
 
@@ -286,7 +287,7 @@ def methods(middleware) -> dict:
         return middleware.count(topic)
 
     def get_publishers_info_by_topic(self, topic, *_, **__):
-        return [SimpleNamespace(node_name='', topic_type='')] * middleware.count(topic)
+        return [SimpleNamespace(node_name='', topic_type='', endpoint_gid=[])] * middleware.count(topic)
 
     def get_clock(self):
         return self._clock if middleware.simulated_time else StoppedClock(middleware.clocks)

@@ -42,7 +42,7 @@ def _write(data: bytearray, message) -> None:
             _write_items(data, kind, [value])
 
 
-NUMBERS = {'double': 'd', 'int32': 'i', 'uint32': 'I', 'int64': 'q', 'uint8': 'B', 'boolean': '?'}
+NUMBERS = {'double': 'd', 'int32': 'i', 'uint32': 'I', 'int64': 'q', 'uint64': 'Q', 'uint8': 'B', 'boolean': '?'}
 
 
 def _write_items(data: bytearray, kind: str, items) -> None:

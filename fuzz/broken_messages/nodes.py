@@ -147,15 +147,16 @@ class Watched:
     def give(self, topic: str, data: bytes):
         """Call the callback for a message; return its response, else True, or None if rclpy rejects the bytes."""
         kind, callback, raw, answer = self.called[topic]
+        info = {'source_timestamp': EPOCH, 'received_timestamp': EPOCH}
         if raw:
-            callback(data)
+            callback(*((data,) if _takes_one(callback) else (data, info)))
             return True
         message = understood(data, kind)
         if message is None:
             return None
         if answer is not None:
             return callback(message, answer())
-        callback(*((message,) if _takes_one(callback) else (message, {'received_timestamp': EPOCH})))
+        callback(*((message,) if _takes_one(callback) else (message, info)))
         return True
 
     @property
@@ -235,6 +236,8 @@ class Watched:
         """Record torques, and messages that are not torques."""
         publisher = super().create_lifecycle_publisher(kind, topic, *arguments, **options)
         publisher.publish = self.announced.append
+        if topic.endswith('/info'):
+            return Kept(publisher, self.announced.append)
         return Kept(publisher, lambda data: self.sent.append((topic, bytes(data))))
 
     def destroy_lifecycle_publisher(self, kept):

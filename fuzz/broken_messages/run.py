@@ -30,6 +30,7 @@ from broken_messages.torques import LOADS, Sent, Torques
 from broken_messages.trajectory_check import MOST_SAMPLES, PERIOD
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 
 SECOND = 1_000_000_000
 START = 1_800_000_000 * SECOND
@@ -199,11 +200,15 @@ class Fuzz:
         if topic == 'controller_state' and answer is not None:
             self._references[name].message(data)
 
-    def _inform(self, name: str) -> None:
-        """Send a controller the info of a feedforward node with the same load."""
+    def _inform(self, name: str, followed=None) -> None:
+        """Send a controller the info of a feedforward node with the same load, which follows a JointTrajectory."""
         node = self.nodes[name]
         if node.controls and INFO in node.called:
-            node.give(INFO, serialized(self._torques[name].load.info(node.robot.digest)))
+            info = self._torques[name].load.info(node.robot.digest)
+            if followed is not None:
+                info.trajectory = trajectory_of(ROBOT.joint_names, followed).digest
+                info.trajectory_start = followed.header.stamp
+            node.give(INFO, serialized(info))
 
     def _state(self, name: str, data: bytes) -> Sent | None:
         """Send a valid or invalid state and check the torque."""
@@ -283,7 +288,8 @@ class Fuzz:
             feedforward, _ = load.answer(self.now, lambda robot, q=q: robot.gravity_torque(q))
             if 'joint_trajectory' in node.weights:
                 self._refused_trajectory(name)
-                self._give(name, 'joint_trajectory', serialized(motion(self.now, q, qd, qdd)))
+                followed = motion(self.now, q, qd, qdd)
+                self._give(name, 'joint_trajectory', serialized(followed))
             if 'controller_state' in node.weights:
                 point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
                 reference = graph.stamped(self._kind(joint_names=ROBOT.joint_names, reference=point), self.now)
@@ -292,6 +298,7 @@ class Fuzz:
                 self._message(name, 'controller_state', serialized(reference))
             if 'feedforward_torque' in node.weights:
                 fed = graph.stamped(JointState(name=list(ROBOT.joint_names), effort=feedforward.tolist()), self.now)
+                self._inform(name, followed)
                 self._give(name, 'feedforward_torque', serialized(fed))
             # where the trajectory is, but a controller has a little to do
             met = q - 0.01 if node.controls else q

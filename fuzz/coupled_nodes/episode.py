@@ -364,9 +364,9 @@ class Episode:
             return
         self.found.index += 1
         self.found.counts['trajectories'] += 1
-        followed = model.follower.followed
+        newest = model.follower.newest
         model.trajectory(message, self.nodes.now - late, self.nodes.now, good)
-        if late and model.follower.followed is not followed:
+        if late and model.follower.newest is not newest:
             model.follower.late = True
         self.nodes.give(name, 'joint_trajectory', serialize_message(message), late)
 

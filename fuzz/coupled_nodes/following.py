@@ -114,8 +114,15 @@ class ControllerModel(FollowingModel):
         self._forget_feedforward()
 
     def feedforward(self, stamp: int, effort: np.ndarray | None) -> None:
-        """Record the newest feedforward torque; an invalid one removes it."""
-        self._feedforward = None if effort is None else (stamp, effort)
+        """Record the newest torque of the newest trajectory and of the one before; an invalid one removes both."""
+        followed = self.producer.follower.followed
+        key = followed.key if followed is not None else None
+        if effort is None:
+            self._feedforward.clear()
+        elif self._feedforward and self._feedforward[0][0] == key:
+            self._feedforward[0] = key, stamp, effort
+        else:
+            self._feedforward[:] = (key, stamp, effort), *self._feedforward[:1]
 
     def look_at_loads(self, steady: float) -> None:
         """Record since when producer and controller differ in payload or gravity."""
@@ -135,7 +142,7 @@ class ControllerModel(FollowingModel):
         self.missing, self._either = '', None
         if silence and self._hold is not None and self._holding_ends(state):
             self._hold = None
-        status, motion = self.follower.step(state.stamp, state.q, state.qd, silence)
+        status, motion = self.follower.step(state.stamp, state.q, state.qd, silence, self._may_begin)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
             self._follows, self._waits = False, None
@@ -143,6 +150,10 @@ class ControllerModel(FollowingModel):
         if self.settings.control_law != 'pd_feedforward':
             self._hold = None
             return rule, self._along(state, *motion), False, True
+        followed = self.follower.followed
+        if followed.seconds(state.stamp) > followed.motion.times[-1] + 1e-9:
+            self._hold, self._follows, self._waits = motion[0].copy(), False, None
+            return self._holding(rule, state)
         return self._with_feedforward(rule, state, motion)
 
     def _holding_ends(self, state: State) -> bool:
@@ -155,15 +166,17 @@ class ControllerModel(FollowingModel):
     def _with_feedforward(self, rule: str, state: State, motion):
         """Return what pd_feedforward does on a trajectory (R12, R13).
 
-        A torque belongs to this trajectory if its stamp is close to that of the state. Until the first one arrives, the
-        arm is held, at most for the age limit; then the node publishes nothing.
+        A torque belongs to this trajectory if it follows the same from the same start, and its stamp is close to that
+        of the state. Until the first one arrives, the arm is held, at most for the age limit; then the node publishes
+        nothing.
         """
         limit = self.settings.feedforward_age_limit * SECOND
         fits = self._fits()
-        came = self._feedforward is not None and abs(state.stamp - self._feedforward[0]) <= limit
+        effort = self._effort(self.follower.followed, state.stamp)
+        came = effort is not None
         if came and fits:
             self._hold, self._follows, self._waits = None, True, None
-            torque = self._feedback(state, *motion[:2]) + self._feedforward[1]
+            torque = self._feedback(state, *motion[:2]) + effort
             return rule, torque, False, True
         held = None
         if not self._follows:
@@ -176,6 +189,22 @@ class ControllerModel(FollowingModel):
         if held is None:
             self._hold = None  # without a torque the arm leaves the hold position
         return 'R13' if came else 'R12', held, False, True
+
+    def _effort(self, followed, stamp: int) -> np.ndarray | None:
+        """Return the torque along a trajectory for a state, None where there is none."""
+        limit = self.settings.feedforward_age_limit * SECOND
+        for key, of, effort in self._feedforward:
+            if key == followed.key and abs(stamp - of) <= limit:
+                return effort
+        return None
+
+    def _may_begin(self, followed, stamp: int) -> bool:
+        """Return whether a trajectory replaces the one before: with its first torque, or when that is overdue (R12)."""
+        if self.settings.control_law != 'pd_feedforward' or not self._follows:
+            return True
+        if self._fits() and self._effort(followed, stamp) is not None:
+            return True
+        return stamp - followed.due > self.settings.feedforward_age_limit * SECOND
 
     def answered(self, state: State, torque, now: int, steady: float) -> None:
         """Determine from the torque whether the node holds or follows, if both are correct."""
@@ -227,7 +256,8 @@ class ControllerModel(FollowingModel):
         """Return whether the producer's torque may be added; None: both are correct."""
         producer = self.producer.settings
         twice = set(producer.terms) & set(OF_ROBOT[self.settings.preset])
-        if twice or producer.gravity_owner != self.settings.gravity_owner:
+        lacking = 'gravity' in self.settings.terms and 'gravity' not in producer.terms
+        if twice or lacking or producer.gravity_owner != self.settings.gravity_owner:
             return False
         if self._disagreed is None:
             return True if self._differed is None or self.steady - self._differed >= self._room else None
@@ -237,7 +267,7 @@ class ControllerModel(FollowingModel):
         return True if self._agreed and lasts < SPREAD - self._room else None
 
     def _forget_feedforward(self) -> None:
-        self._feedforward: tuple[int, np.ndarray] | None = None
+        self._feedforward: list[tuple] = []  # key of the trajectory, stamp and torque; the newest first, two at most
         self._follows = False  # a trajectory, with such a torque
         self._waits: int | None = None  # stamp since which one is waited for
         self._either: tuple | None = None  # torque and position of holding, where following is right, too

@@ -10,6 +10,8 @@ from support import graph
 import numpy as np
 
 SECOND = graph.SECOND
+LATE = 0.05
+"""Delay of a trajectory without a stamp that is always allowed, s (R9)."""
 
 
 class Motion:
@@ -77,12 +79,17 @@ def _solve(ends) -> np.ndarray:
 
 
 class Followed:
-    """A received trajectory: its start, and whether the arm was within its tolerance."""
+    """A received trajectory: its start, and whether the arm was within its tolerance.
+
+    ``key`` is equal for two nodes that follow the same trajectory from the same start.
+    """
 
     def __init__(self, start: int, motion: Motion):
         """Start ``motion`` at ``start``."""
         self.start, self.motion, self.first = start, motion, motion.times[0]
-        self.met: int | None = None  # stamp of the state
+        self.key = start, *(rows.tobytes() for rows in (motion.times, *motion.rows))
+        self.due: int | None = None  # stamp of the first state at or after the start
+        self.met: int | None = None  # stamp of the state at which it began
 
     def seconds(self, stamp: int) -> float:
         """Return the time of a stamp from the start on, s."""
@@ -98,12 +105,18 @@ class Follower:
         """Follow with an arm; ``tolerance`` is ``start_tolerance``."""
         self._arm, self._tolerance = arm, tolerance
         self.followed: Followed | None = None
+        self.waiting: Followed | None = None  # replaces it at its start
         self.why = ''  # the rule that decided last
         self.late = False  # the newest came to the node after the middleware had received it
 
     def drop(self) -> None:
-        """Drop the trajectory."""
-        self.followed = None
+        """Drop all trajectories."""
+        self.followed = self.waiting = None
+
+    @property
+    def newest(self) -> Followed | None:
+        """The trajectory that was received last."""
+        return self.waiting or self.followed
 
     def receive(self, message, received: int, now: int) -> None:
         """Follow a valid message that was received at ``received`` and is processed at ``now``, unless it has ended."""
@@ -115,18 +128,27 @@ class Follower:
         motion = Motion.of(message, self._arm.names)
         # one that starts when it is received had not ended then
         over = stamp and now - stamp > motion.times[-1] * SECOND
+        late, first = (now - received) / SECOND, motion.times[0]
+        if not stamp and max(LATE, 0.5 * first) < late < first:
+            return  # the rest of the way to the first point would be too fast
         if not over and (stamp or received):
-            self.followed = Followed(stamp or received, motion)
+            self.waiting = Followed(stamp or received, motion)
 
-    def step(self, stamp: int, q, qd, silence: bool):
-        """Process a usable state; return the outcome and, on a trajectory, its motion."""
+    def step(self, stamp: int, q, qd, silence: bool, may_begin=lambda followed, stamp: True):
+        """Process a usable state; return the outcome and, on a trajectory, its motion.
+
+        The one before goes on until the newest starts, and as long as it not ``may_begin``.
+        """
+        waiting = self.waiting
+        if waiting is not None and waiting.seconds(stamp) >= 0.0:
+            waiting.due = stamp if waiting.due is None else waiting.due
+            if may_begin(waiting, stamp):
+                self.followed, self.waiting = waiting, None
         followed = self.followed
         self.why = 'TRAJECTORY'
         if followed is None:
-            return self.NONE, None
+            return self.NOT_BEGUN if self.waiting else self.NONE, None
         t = followed.seconds(stamp)
-        if t < 0.0:
-            return self.NOT_BEGUN, None
         if followed.met is None:
             self.why = 'R10'
             first = followed.motion.times[0]
@@ -148,7 +170,7 @@ class Follower:
         if self.late and self.why != 'R2':
             self.why = 'R9'
         if not near.all():
-            self.drop()
+            self.followed = None
             return self.DROPPED, None
         return self.FOLLOWS, followed.motion.at(t)
 

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from coupled_nodes.judge import COMMANDS, NAMED
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES, Settings
-from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState, TorqueInfo
 from robot_dynamics_interfaces.srv import GetInverseDynamics, SetGravity, SetPayload
 from robot_dynamics_ros.tools.processes import ProcessError
 
@@ -76,7 +76,10 @@ class Processes:
                     node.create_subscription(kind, topic, self._keep(name, topic), 100, raw=True)
         for name in (FEEDFORWARD, CONTROLLER):
             self._publishers[name, 'joint_trajectory'] = node.create_publisher(JointTrajectory, f'plans/{name}', 10)
+        # torque and info come from one process
         self._publishers[CONTROLLER, NAMED[FEEDFORWARD]] = node.create_publisher(JointState, 'handed_over', 10)
+        infos = node.create_publisher(TorqueInfo, 'handed_over/info', LATCHED)
+        node.create_subscription(TorqueInfo, f'{NAMED[FEEDFORWARD]}/info', infos.publish, LATCHED)
         return self
 
     def __exit__(self, *exception):
@@ -96,7 +99,7 @@ class Processes:
         if name in (FEEDFORWARD, CONTROLLER):
             remaps.append(f'joint_trajectory:=plans/{name}')
         if name == CONTROLLER:
-            remaps.append(f'{NAMED[FEEDFORWARD]}:=handed_over')
+            remaps += [f'{NAMED[FEEDFORWARD]}:=handed_over', f'{NAMED[FEEDFORWARD]}/info:=handed_over/info']
         arguments = ['--params-file', str(path), *(word for remap in remaps for word in ('-r', remap))]
         self._graph.start(name, arguments=arguments, active=False)
         self.nodes[name] = name

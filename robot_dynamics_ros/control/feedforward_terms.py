@@ -8,7 +8,7 @@ class TorqueTerms(NamedTuple):
 
     joint_names: tuple[str, ...]
     terms: tuple[str, ...]
-    """Among gravity, coriolis, inertia and friction; of a consumer: those that may be added."""
+    """Among gravity, coriolis, inertia and friction; of a consumer: those that the robot does not compensate itself."""
     gravity_owner: str
     """node or robot."""
     model_digest: str
@@ -23,6 +23,11 @@ def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
     twice = [term for term in produced.terms if term not in needed.terms]
     if twice:
         return f'it contains {twice[0]}, which the robot compensates itself'
+    if 'gravity' in needed.terms and 'gravity' not in produced.terms:
+        return (
+            f'it contains {" ".join(produced.terms)} but not gravity, which nothing else would compensate; add gravity '
+            'to compensation of its node, or set gravity_owner to robot on both nodes if the robot compensates it'
+        )
     if set(produced.joint_names) != set(needed.joint_names):
         return f'it is for the joints {" ".join(produced.joint_names)}, here {" ".join(needed.joint_names)}'
     if produced.gravity_owner != needed.gravity_owner:
@@ -30,6 +35,11 @@ def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
     if produced.model_digest != needed.model_digest:
         return f'it was computed with another model ({produced.model_digest}, here {needed.model_digest})'
     return ''
+
+
+def lacking(produced: TorqueTerms, needed: TorqueTerms) -> list[str]:
+    """Return the terms that neither the torque nor the robot adds."""
+    return [term for term in needed.terms if term not in produced.terms]
 
 
 def load_mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:

@@ -4,10 +4,10 @@ from typing import Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.feedforward_law import MotionSource
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
 
 NO_FEEDFORWARD = Result(Outcome.INCOMPLETE, 'no feedforward torque for this state')
 
@@ -16,25 +16,26 @@ class FeedforwardSource(Protocol):
     """Source of the torque of pd_feedforward."""
 
     effort: np.ndarray
-    """The newest torque, (n,) N m."""
+    """The torque, (n,) N m, where there is no fault."""
     age_limit: int
     """Largest difference between the stamps of this torque and of a state, ns."""
 
-    def fault(self, stamp: int) -> Result | None:
-        """Return why there is no torque for the state of ``stamp`` (ns), or None if there is one."""
+    def fault(self, stamp: int, plan: Followed | None) -> Result | None:
+        """Return why there is no torque along ``plan`` for the state of ``stamp`` (ns), or None if there is one."""
 
 
 class JointSpaceLaw:
     """Follows the desired motion by ``JointSpaceControl``; without a motion it holds the arm by ``Hold``.
 
     ``HoldPosition`` says where the arm is held. When a motion begins, the law holds the arm until the first feedforward
-    torque, at most for the age limit of that torque. A motion that was being followed is not held: without a
-    feedforward torque there is no torque at all.
+    torque, at most for the age limit of that torque; where one trajectory replaces another one, the one before goes on
+    meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all.
+    After the last point of a trajectory the arm is held there, without any feedforward torque.
     """
 
     def __init__(
         self,
-        source: MotionSource,
+        source: TrajectoryFollower,
         desired: np.ndarray,
         control: PayloadBlender,
         hold: PayloadBlender,
@@ -78,7 +79,9 @@ class JointSpaceLaw:
             return self._hold_at(state, out)
         feedforward = self._zeros
         if self._feedforward is not None:
-            fault = self._feedforward.fault(state.stamp)
+            if self._source.rests:
+                return self._hold_end(state, out)
+            fault = self._feedforward.fault(state.stamp, self._source.plan)
             if fault is not None:
                 if self._waits(state.stamp, self._feedforward.age_limit):
                     return self._hold_at(state, out)
@@ -89,6 +92,12 @@ class JointSpaceLaw:
         self._follows, self._waits_since = True, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
+
+    def may_begin(self, plan: Followed, stamp: int) -> bool:
+        """Return whether ``plan`` replaces the trajectory that is being followed, at the state of ``stamp`` (ns)."""
+        if self._feedforward is None or not self._follows or self._feedforward.fault(stamp, plan) is None:
+            return True
+        return stamp - plan.due_since > self._feedforward.age_limit
 
     def _reset(self) -> None:
         """Reset to neither holding, following nor waiting for a feedforward torque."""
@@ -103,6 +112,14 @@ class JointSpaceLaw:
         if self._waits_since is None:
             self._waits_since = stamp
         return stamp - self._waits_since <= longest
+
+    def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque that holds the arm at the last point of the trajectory."""
+        self._follows, self._waits_since = False, None
+        end = self._desired[0]
+        self._hold_position.hold_at(end)
+        self._hold.torque(state.stamp, state.q, state.qd, end, out=out)
+        return TORQUE
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""

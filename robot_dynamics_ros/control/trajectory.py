@@ -5,6 +5,8 @@ with positions only a linear one (velocity jumps at the points, acceleration is 
 is constant.
 """
 
+from hashlib import blake2b
+
 import numpy as np
 
 from robot_dynamics_ros.compiler.bound_function import bound
@@ -89,6 +91,14 @@ class Trajectory:
             duration = (times[chosen + 1] - times[chosen])[:, None]
             for power, coefficient in enumerate(segment(duration, *ends)):
                 self._coefficients[chosen, power] = coefficient
+
+    @property
+    def digest(self) -> int:
+        """Hash of all points, 1 to 2^64 - 1: equal for trajectories with the same numbers in the same joint order."""
+        hashed = blake2b(repr(self._points[1].shape).encode(), digest_size=8)
+        for array in self._points:
+            hashed.update(np.ascontiguousarray(array).data)
+        return int.from_bytes(hashed.digest(), 'little') or 1
 
     def with_lead(self) -> 'Trajectory':
         """Return this trajectory with an additional first segment, from a measured state to the first point.

@@ -1,5 +1,6 @@
-"""Trajectory follower: the desired motion of the newest trajectory, unless the arm is too far from it."""
+"""Trajectory follower: desired motion of the newest trajectory that has started, unless the arm is too far from it."""
 
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -18,31 +19,55 @@ CLOCK_SET_BACK = Result(Outcome.IDLE, 'trajectory dropped: the clock was set bac
 class Followed:
     """A trajectory and its progress.
 
-    ``start`` and ``received`` are ROS times in ns. ``lead``: the first point is after the start. ``has_state``: a state
-    arrived after the trajectory. ``begun``: its motion was sampled. ``dropped``: the reason why it is not followed any
-    more.
+    ``start`` and ``received`` are ROS times in ns; ``identity`` is the digest of the trajectory. ``is_exact``: every
+    node that received the trajectory knows the same start. ``lead``: the first point is after the start.
+
+    The thread that follows writes: ``has_state``, a state arrived after the trajectory; ``due_since``, stamp of the
+    first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
+    was sampled; ``dropped``, the reason why it is not followed any more. The other one writes ``is_replaced``: another
+    one came before it was in force.
     """
 
-    def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray):
+    def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray, is_exact: bool = True):
         """Prepare all that is slow, to write the motion q, qd, qdd into ``desired`` (3, n)."""
-        self.start, self.received = start, received
+        self.start, self.received, self.is_exact = start, received, is_exact
+        self.identity, self.duration = trajectory.digest, trajectory.duration
         self.lead = trajectory.start > 0.0
         self.first_time, self.first_position = trajectory.start, trajectory.first_position
         self.trajectory = trajectory.with_lead() if self.lead else trajectory
         self.sample = self.trajectory.sampler(*desired)
-        self.has_state = self.begun = False
+        self.has_state = self.in_force = self.begun = self.is_replaced = False
+        self.due_since = 0
         self.dropped: Result | None = None
+        self.announcement = b''  # what a publisher of the torque sends before the first torque
+
+    def agree_on(self, start: int) -> None:
+        """Start at ``start`` (ns), as the node with which this one works together; only unless the start is exact."""
+        self.start, self.is_exact, self.begun = start, True, False
 
 
 class TrajectoryFollower:
-    """Follows the newest trajectory, and drops it if the measured position is too far from it.
+    """Follows the newest trajectory that has started, and drops it if the measured position is too far from it.
 
-    A trajectory begins at the first state at or after its start. At that state, and after each interruption of the
-    states, every joint must be within a tolerance of the desired position. If the first point is still in the future,
-    the distance to it may also be as large as the velocity limit allows in the remaining time. Positions of continuous
-    joints are compared modulo a turn.
+    A trajectory begins at the first state at or after its start; until then the one before goes on. At that state, and
+    after each interruption of the states, every joint must be within a tolerance of the desired position. If the first
+    point is still in the future, the distance to it may also be as large as the velocity limit allows in the remaining
+    time. Positions of continuous joints are compared modulo a turn.
 
-    One thread calls ``follow`` and ``set_back``, another one the other methods.
+    One thread calls ``follow`` and ``set_back``, others the other methods. A trajectory is prepared before the thread
+    that follows sees it: what is handed over is one reference.
+
+    Attributes
+    ----------
+    plan : Followed or None
+        What the last state followed.
+    rests : bool
+        Whether that state was after the last point.
+    prepare : callable
+        Called with each ``Followed`` before it is handed over, by the thread that received it.
+    may_begin : callable
+        Called with a ``Followed`` and the stamp (ns) of the state at which it would begin. Where it returns False, the
+        trajectory before goes on for this state. The thread that follows calls it.
     """
 
     def __init__(self, robot: Robot, desired: np.ndarray, tolerance: float, report: Callable[[str], object]):
@@ -56,23 +81,46 @@ class TrajectoryFollower:
         self._desired = desired
         self._turn = turns(robot)
         self._velocity_limit = np.nan_to_num(robot.limits.velocity, nan=0.0, posinf=0.0)
-        self._followed: Followed | None = None
+        # in the order of reception; replaced as a whole, by the threads that do not follow, one after the other
+        self._plans: tuple[Followed, ...] = ()
+        self._receiving = threading.Lock()
+        self.plan: Followed | None = None
+        self.rests = False
+        self.prepare: Callable[[Followed], object] = lambda plan: None
+        self.may_begin: Callable[[Followed, int], bool] = lambda plan, stamp: True
 
     def warm_up(self) -> None:
         """Compile the kernels that ``follow`` calls."""
         example = Trajectory([0.0, 1.0], np.zeros((2, len(self._names))))
         Followed(0, 0, example, np.zeros_like(self._desired)).sample(0.5)
 
-    def receive(self, trajectory: Trajectory, start: int, now: int) -> None:
-        """Follow a trajectory that starts at ``start``; ArgumentError if it ended before ``now`` (both ns)."""
+    def receive(self, trajectory: Trajectory, start: int, now: int, is_exact: bool = True) -> None:
+        """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
+
+        ``is_exact``: every node that receives it knows the same start.
+        """
         over = (now - start) * 1e-9 - trajectory.duration
         if over > 0.0:
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
-        self._followed = Followed(start, now, trajectory, self._desired)
+        plan = Followed(start, now, trajectory, self._desired, is_exact)
+        self.prepare(plan)
+        with self._receiving:
+            plans = [before for before in self._plans if not before.is_replaced or before.in_force]
+            in_force = [k for k, before in enumerate(plans) if before.in_force]
+            plans = plans[in_force[-1] if in_force else 0 :]
+            for before in plans:
+                # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
+                before.is_replaced = not before.in_force
+            self._plans = *(before for before in plans if before.dropped is None), plan
 
     def stop(self) -> None:
-        """Drop the trajectory without a report."""
-        self._followed = None
+        """Drop all trajectories without a report."""
+        with self._receiving:
+            self._plans = ()
+
+    def follows(self, plan: Followed | None) -> bool:
+        """Return whether ``plan`` is being followed, or may be."""
+        return plan is not None and plan.dropped is None and plan in self._plans
 
     def set_back(self, now: int) -> None:
         """Drop a trajectory from before the clock was set back to ``now`` (ns).
@@ -80,43 +128,61 @@ class TrajectoryFollower:
         A trajectory that was received at ``now`` or before, and since which no state arrived, is kept: it was received
         after the clock was set back.
         """
-        followed = self._followed
-        if followed is not None and followed.dropped is None and (followed.has_state or followed.received > now):
-            self._drop(followed, CLOCK_SET_BACK)
+        for plan in self._plans:
+            if plan.dropped is None and (plan.has_state or plan.received > now):
+                plan.in_force = True
+                self._drop(plan, CLOCK_SET_BACK)
 
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
-        followed = self._followed
-        if followed is None:
+        plans = self._plans
+        if not plans:
+            self.plan = None
             return NO_TRAJECTORY
-        followed.has_state = True
-        if followed.dropped is not None:
-            return followed.dropped
-        t = (state.stamp - followed.start) * 1e-9
-        if t < 0.0:
+        self.plan = plan = self._due(plans, state.stamp)
+        if plan is None:
             return NOT_BEGUN
-        if followed.begun:
-            followed.sample(t)
-            return self._checked(followed, self._desired[0], state.q) if state.resumed else TORQUE
-        result = self._begin(followed, t, state)
-        followed.begun = True
+        if plan.dropped is not None:
+            return plan.dropped
+        t = (state.stamp - plan.start) * 1e-9
+        self.rests = t > plan.duration + TIME_RESOLUTION
+        if plan.begun:
+            plan.sample(t)
+            return self._checked(plan, self._desired[0], state.q) if state.resumed else TORQUE
+        result = self._begin(plan, t, state)
+        plan.begun = True
         return result
 
-    def _begin(self, followed: Followed, t: float, state: MeasuredState) -> Result:
+    def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
+        """Return the trajectory that is in force at ``stamp`` (ns)."""
+        found = None
+        for plan in reversed(plans):
+            plan.has_state = True
+            if found is not None:
+                continue
+            if not plan.in_force and not plan.is_replaced and plan.start <= stamp:
+                plan.due_since = plan.due_since or stamp
+                plan.in_force = self.may_begin(plan, stamp)
+            if plan.in_force:
+                found = plan
+        # one that was dropped is over where another one is still to begin
+        return None if found is not None and found.dropped is not None and found is not plans[-1] else found
+
+    def _begin(self, plan: Followed, t: float, state: MeasuredState) -> Result:
         """Begin to follow a trajectory at ``t`` s."""
-        remaining = followed.first_time - t
-        if not followed.lead or remaining <= TIME_RESOLUTION:
-            followed.sample(max(t, followed.first_time))
-            return self._checked(followed, self._desired[0], state.q)
-        result = self._checked(followed, followed.first_position, state.q, self._velocity_limit * remaining)
+        remaining = plan.first_time - t
+        if not plan.lead or remaining <= TIME_RESOLUTION:
+            plan.sample(max(t, plan.first_time))
+            return self._checked(plan, self._desired[0], state.q)
+        result = self._checked(plan, plan.first_position, state.q, self._velocity_limit * remaining)
         if result is TORQUE:
             # the lead segment begins at the measured state, on the turn of the first point
-            start = nearest(state.q - followed.first_position, self._turn) + followed.first_position
-            followed.trajectory.lead_from(t, start, state.qd)
-            followed.sample(t)
+            start = nearest(state.q - plan.first_position, self._turn) + plan.first_position
+            plan.trajectory.lead_from(t, start, state.qd)
+            plan.sample(t)
         return result
 
-    def _checked(self, followed: Followed, expected, q, reach=0.0) -> Result:
+    def _checked(self, plan: Followed, expected, q, reach=0.0) -> Result:
         """Return TORQUE if q is within tolerance or ``reach`` of the expected position, else drop the trajectory."""
         distance = np.abs(nearest(expected - q, self._turn))
         near = distance <= np.maximum(self._tolerance, reach)
@@ -127,10 +193,10 @@ class TrajectoryFollower:
             f'trajectory dropped: joint {self._names[k]!r} is {distance[k]:.3f} rad or m from the desired position, '
             'more than start_tolerance allows; begin at the measured position'
         )
-        return self._drop(followed, Result(Outcome.IDLE, reason))
+        return self._drop(plan, Result(Outcome.IDLE, reason))
 
-    def _drop(self, followed: Followed, why: Result) -> Result:
+    def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""
-        followed.dropped = why
+        plan.dropped = why
         self._report(why.reason)
         return why

@@ -20,7 +20,7 @@ class ClockReader(RawExecutor):
         self._one = threading.Lock()  # times are set in the order in which they came
         group = NoExecutor()
 
-        def receive(data: bytes) -> None:
+        def receive(data: bytes, info: dict) -> None:
             set_clock(deserialize_message(data, Clock))
 
         self.subscription = create_subscription(

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
@@ -33,6 +34,15 @@ UNHEARD = 5.0
 """Time after which a publisher of joint states from which none has come is worth a word, s."""
 
 
+class Input(NamedTuple):
+    """A topic of the hot path: ``handler`` receives bytes and what rclpy knows of the message, in that thread."""
+
+    topic: str
+    kind: type
+    handler: Callable[[bytes, dict], object]
+    qos: QoSProfile = qos_profile_sensor_data
+
+
 class ControlLoop(Task):
     """Runs the pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
 
@@ -43,7 +53,7 @@ class ControlLoop(Task):
         law: Law,
         output: TorqueTopics | CommandArray,
         trajectory: TrajectoryInput | None = None,
-        handlers: dict[str, Callable[[bytes], object]] | None = None,
+        inputs: Sequence[Input] = (),
         fields: dict[str, str] | None = None,
         renew: Callable[[], Law] | None = None,
         reports: Sequence[Callable[[], dict[str, str]]] = (),
@@ -51,9 +61,8 @@ class ControlLoop(Task):
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
-        ``handlers`` receive further JointState topics on the hot path's thread; ``fields`` and those that ``reports``
-        return are added to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each
-        activation.
+        ``inputs`` are further topics of the hot path's thread; ``fields`` and those that ``reports`` return are added
+        to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
         """
         self._node, self.arm, self._output, self.trajectory = node, arm, output, trajectory
         self._fields, self._renew = {} if fields is None else fields, renew
@@ -83,8 +92,8 @@ class ControlLoop(Task):
         node.resources.callback(node.destroy_service, reset)
         group = NoExecutor()
         subscriptions = [
-            self._subscribe(topic, handler, group)
-            for topic, handler in {'joint_states': self.pipeline.on_state, **(handlers or {})}.items()
+            self._subscribe(given, group)
+            for given in (Input('joint_states', JointState, self.pipeline.on_state), *inputs)
         ]
         on_pause = self.pipeline.on_pause if self.pipeline.fallback else None
         self._hot_path = HotPath(node, group, subscriptions, on_pause, self._on_stop)
@@ -133,8 +142,8 @@ class ControlLoop(Task):
         self.pipeline.halted = reason
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload and gravity, and with the inputs of the node."""
-        return [*self.arm.load.warnings(), *(self._warns() if self._warns else ())]
+        """Return what is wrong with payload, gravity and further inputs."""
+        return [*self.arm.load.warnings(), *(self._warns() if self._warns else [])]
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""
@@ -170,14 +179,14 @@ class ControlLoop(Task):
             **{name: value for report in self._reports for name, value in report().items()},
         }
 
-    def _subscribe(self, topic: str, handler, group: NoExecutor):
+    def _subscribe(self, given: Input, group: NoExecutor):
         """Return a raw subscription of the hot path."""
         node = self._node
         subscription = node.create_subscription(
-            JointState,
-            topic,
-            handler,
-            qos_profile_sensor_data,
+            given.kind,
+            given.topic,
+            given.handler,
+            given.qos,
             callback_group=group,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
             raw=True,

@@ -13,6 +13,7 @@ from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
 
@@ -34,14 +35,16 @@ class FeedforwardNode(BaseNode):
         """Return the control loop along the motion of the source that the parameters name."""
         arm = LoadedRobot(self, list(self.value('compensation')))
         terms = [term for term in TERMS if term in arm.ownership.terms]
-        output = TorqueTopics(self, arm, 'feedforward_torque', terms)
+        info = TorqueInfoPublisher(self, arm, 'feedforward_torque', terms, self.value('source'))
+        output = TorqueTopics(self, arm, 'feedforward_torque', info)
         desired = np.zeros((3, arm.robot.nv))
         trajectory: TrajectoryInput | None = None
         source: TrajectoryFollower | ControllerStateInput
         warns: Callable[[], list[str]] | None = None
         if self.value('source') == 'joint_trajectory':
             source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
-            trajectory = TrajectoryInput(self, source)
+            trajectory = TrajectoryInput(self, source, info.publish)
+            info.name(source)
         else:
             limits = self.value('reference_age_limit'), self.value('reference_cutoff')
             source = ControllerStateInput(arm.robot, *limits, desired)

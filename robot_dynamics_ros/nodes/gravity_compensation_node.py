@@ -7,6 +7,7 @@ from robot_dynamics_ros.nodes.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 
 
@@ -25,7 +26,8 @@ class GravityCompensationNode(BaseNode):
         arm = LoadedRobot(self)
         if 'gravity' not in arm.ownership.terms:
             raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
-        return ControlLoop(self, arm, self.make_law(arm), TorqueTopics(self, arm, 'gravity_torque', ('gravity',)))
+        info = TorqueInfoPublisher(self, arm, 'gravity_torque', ('gravity',))
+        return ControlLoop(self, arm, self.make_law(arm), TorqueTopics(self, arm, 'gravity_torque', info))
 
     def make_law(self, arm: LoadedRobot) -> GravityLaw:
         """Return the control law."""

@@ -10,11 +10,17 @@ from collections.abc import Callable
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.qos import DurabilityPolicy
 from rclpy.subscription import Subscription
 
 FOREVER = -1
 PAUSE = 5_000_000
 """ns between two calls of ``on_pause``."""
+
+
+def is_transient_local(subscription: Subscription) -> bool:
+    """Return whether a subscription gets what was published before it was created."""
+    return subscription.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
 
 
 class NoExecutor(CallbackGroup):
@@ -35,7 +41,9 @@ class NoExecutor(CallbackGroup):
 class RawExecutor:
     """Takes messages of raw subscriptions as they come and calls each one's callback, while it runs.
 
-    The subscriptions belong to a ``NoExecutor`` group. Their callbacks take bytes and raise nothing.
+    The subscriptions belong to a ``NoExecutor`` group. Their callbacks take bytes and what rclpy knows of the message
+    (a dict), and raise nothing. Messages are taken in the order of the subscriptions and handled in the reverse order:
+    where one of two messages was sent before the other, its subscription comes later.
     """
 
     name = 'raw executor'
@@ -65,9 +73,9 @@ class RawExecutor:
         self._stopping = False
 
     def start(self) -> None:
-        """Start the thread; messages that came before are dropped."""
+        """Start the thread; messages that came before are dropped, but those on transient local topics."""
         for subscription in self._subscriptions:
-            while subscription.handle.take_message(None, True) is not None:
+            while not is_transient_local(subscription) and subscription.handle.take_message(None, True) is not None:
                 pass
         with self._starting_or_stopping:
             self._stopping = False
@@ -95,11 +103,11 @@ class RawExecutor:
         return [(subscription.handle, subscription.callback) for subscription in self._subscriptions]
 
     def _take(self, pairs: list) -> None:
-        """Take a message of each subscription that has one, and handle it."""
-        for subscription, callback in pairs:
-            taken = subscription.take_message(None, True)
+        """Take a message of each subscription that has one, and handle them."""
+        messages = [subscription.take_message(None, True) for subscription, _ in pairs]
+        for (_, callback), taken in zip(reversed(pairs), reversed(messages), strict=True):
             if taken is not None and not self._stopping:
-                callback(taken[0])
+                callback(*taken)
 
     def _run(self) -> None:
         """Wait, take, handle, until asked to stop."""

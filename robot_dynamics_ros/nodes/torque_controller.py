@@ -11,7 +11,7 @@ from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
-from robot_dynamics_ros.nodes.feedforward_input import TOPIC, FeedforwardInput
+from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.load_topics import LoadTopics
 from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
 from robot_dynamics_ros.nodes.process import run
@@ -42,7 +42,6 @@ class TorqueController(BaseNode):
         follower = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
         position = HoldPosition(arm.robot, self.value('start_tolerance'), self.refuse)
         feedforward = FeedforwardInput(self, arm, self.value('feedforward_age_limit'))
-        handlers = {TOPIC: feedforward.on_torque}
 
         def make_law() -> JointSpaceLaw:
             name, terms = self.value('control_law'), arm.ownership.terms
@@ -53,11 +52,22 @@ class TorqueController(BaseNode):
             fields['control law'] = name
             feedforward.reset()  # torques received before the activation are dropped
             source = feedforward if name == 'pd_feedforward' else None
-            return JointSpaceLaw(follower, desired, control, hold, source, position)
+            law = JointSpaceLaw(follower, desired, control, hold, source, position)
+            follower.may_begin = law.may_begin
+            return law
 
         output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
         return ControlLoop(
-            self, arm, make_law(), output, trajectory, handlers, fields, renew=make_law, reports=(position.report,)
+            self,
+            arm,
+            make_law(),
+            output,
+            trajectory,
+            feedforward.inputs,
+            fields,
+            renew=make_law,
+            reports=(position.report, feedforward.report),
+            warns=lambda: feedforward.warnings() if fields['control law'] == 'pd_feedforward' else [],
         )
 
     def _check_gains(self, name: str, values) -> None:

@@ -146,8 +146,8 @@ class TorquePipeline:
         self._seen = None
         self._sends = self._falls_back = False
 
-    def on_state(self, data: bytes) -> None:
-        """Process one state, in the order of the safety rules."""
+    def on_state(self, data: bytes, info: dict | None = None) -> None:
+        """Process one state, in the order of the safety rules; ``info`` is not used."""
         self._seen = steady = time.monotonic()
         self.counts.received += 1
         if self.halted:

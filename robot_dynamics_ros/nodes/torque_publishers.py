@@ -1,18 +1,14 @@
 """What leaves a torque node: the named torque, the command array, and beside them what the torque holds."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from rclpy.duration import Duration
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.joint_order import bound_gather, permutation
 from robot_dynamics_ros.messages.cdr import ArrayBuffer, JointStateBuffer
-from robot_dynamics_ros.messages.load import payload_messages
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
+from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 
 ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
 """In which a reliable subscriber confirms the last torque."""
@@ -80,16 +76,11 @@ class NamedTorque:
 class TorqueTopics:
     """``NamedTorque``, its info topic and, where the robot takes torques, a ``CommandArray`` below it."""
 
-    def __init__(self, node, arm, topic: str, terms: Sequence[str]):
-        """Publish on ``topic``, ``topic``/info and ``topic``/commands of a BaseNode.
-
-        ``arm`` is the node's LoadedRobot, ``terms`` make up the torque.
-        """
-        self._node, self._arm, self._terms = node, arm, list(terms)
+    def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher):
+        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its LoadedRobot."""
+        self.info = info
         self._named = NamedTorque(node, topic)
         self._commands = CommandArray(node, f'{topic}/commands') if arm.ownership.takes_commands else None
-        self._info = node.create_lifecycle_publisher(TorqueInfo, f'{topic}/info', TRANSIENT_LOCAL)
-        node.resources.callback(node.destroy_lifecycle_publisher, self._info)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
@@ -103,20 +94,8 @@ class TorqueTopics:
             self._commands.publish(stamp, torque)
 
     def publish_info(self) -> None:
-        """Publish what the torque holds, payload and gravity as they are after their ramps."""
-        arm, load = self._arm, self._arm.load.load
-        info = TorqueInfo(
-            joint_names=list(arm.robot.joint_names),
-            terms=self._terms,
-            gravity_owner=arm.ownership.gravity_owner,
-            effort_limits=np.where(np.isfinite(arm.effort_limit), arm.effort_limit, 0.0).tolist(),
-            model_digest=arm.digest,
-            payloads=payload_messages(load.payload.after),
-        )
-        info.header.stamp = self._node.get_clock().now().to_msg()
-        info.header.frame_id = arm.robot.link_names[0]
-        info.gravity.x, info.gravity.y, info.gravity.z = (float(part) for part in load.gravity.after)
-        self._info.publish(info)
+        """Publish what the torque contains."""
+        self.info.publish()
 
     def wait(self) -> None:
         """Wait until reliable subscribers have confirmed the last command."""

@@ -1,6 +1,7 @@
 """Input of JointTrajectory messages."""
 
 import time
+from collections.abc import Callable
 
 from trajectory_msgs.msg import JointTrajectory
 
@@ -9,6 +10,11 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.messages.stamps import nanoseconds
 
+AHEAD = 1.0
+"""s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
+LATE = 0.05
+"""s that a trajectory without a stamp may need to this node whatever its first point is."""
+
 
 class TrajectoryInput:
     """Passes each trajectory on ``joint_trajectory`` to a follower; one without points ends the last.
@@ -16,9 +22,9 @@ class TrajectoryInput:
     A wrong one is refused by name, and the old one is followed further. ``refused`` is the last reason.
     """
 
-    def __init__(self, node, follower: TrajectoryFollower):
-        """Subscribe for a BaseNode."""
-        self._node, self._follower = node, follower
+    def __init__(self, node, follower: TrajectoryFollower, on_end: Callable[[], object] = lambda: None):
+        """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion."""
+        self._node, self._follower, self._on_end = node, follower, on_end
         self.refused = ''
         node.clock_followers.append(self._clock_set_back)
         self._subscription = node.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
@@ -33,10 +39,10 @@ class TrajectoryInput:
             self._follower.stop()
 
     def _on_trajectory(self, message: JointTrajectory, info) -> None:
-        """Follow a new trajectory; ``info`` says when the middleware received it."""
+        """Follow a new trajectory; ``info`` says when its source sent it and the middleware received it."""
         node = self._node
         try:
-            kinds = self._receive(message, info['received_timestamp'])
+            kinds = self._receive(message, info['source_timestamp'], info['received_timestamp'])
         except DynamicsError as error:
             self.refused = str(error)
             node.get_logger().warning(f'trajectory refused: {error}')
@@ -49,10 +55,11 @@ class TrajectoryInput:
                 once=True,
             )
 
-    def _receive(self, message: JointTrajectory, received: int) -> list[str]:
-        """Follow a trajectory that was received at ``received`` (ns, system clock); return its interpolations.
+    def _receive(self, message: JointTrajectory, sent: int, received: int) -> list[str]:
+        """Follow a trajectory; return its interpolations.
 
-        Raises DynamicsError naming what is wrong.
+        Its source sent it at ``sent``, the middleware received it at ``received`` (ns, system clocks). Raises
+        DynamicsError naming what is wrong.
         """
         node = self._node
         waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
@@ -60,14 +67,40 @@ class TrajectoryInput:
             raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
         if not message.points:
             self._follower.stop()
+            self._on_end()
             return []
         trajectory = trajectory_of(node.robot.joint_names, message, ignored=node.locked_joint_names)
         now = node.get_clock().now().nanoseconds
         start = nanoseconds(message.header.stamp)
-        if not start:
+        if start:
+            self._follower.receive(trajectory, start, now)
+        else:
+            late = time.time_ns() - (sent or received)
+            check_delay(late * 1e-9, trajectory.start)
+            # every node that receives it computes the same start; not on a simulated clock, which may run at any rate
+            is_simulated = node.get_clock().ros_time_is_active
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
-            # a stamp of zero means the time of reception, however long the executor has been busy since then
-            start = now = now - waited
-        self._follower.receive(trajectory, start, now)
+            start = now - late
+            self._follower.receive(
+                trajectory, start, max(start, now - waited), is_exact=bool(sent) and not is_simulated
+            )
         return trajectory.interpolations
+
+
+def check_delay(late: float, first: float) -> None:
+    """Raise ArgumentError for a trajectory without a stamp that cannot begin ``late`` s after it was sent.
+
+    ``first`` is the time of its first point, s. The way to that point begins at the first state that this node has;
+    with less than half of its time left it would be too fast, and another one than that of a node that was in time.
+    """
+    if late < -AHEAD:
+        raise ArgumentError(
+            f'trajectory: its stamp is zero and the clock of its source is {-late:.1f} s ahead of this machine; '
+            'synchronise the clocks, or state a stamp'
+        )
+    if max(LATE, 0.5 * first) < late < first:
+        raise ArgumentError(
+            f'trajectory: its stamp is zero and it came {late:.3f} s after it was sent, of the {first:g} s to its '
+            'first point; send it again'
+        )

@@ -33,6 +33,8 @@ IDLE = Result(Outcome.IDLE, 'no trajectory')
 class NoMotion:
     """A source without a motion."""
 
+    plan, rests = None, False
+
     def follow(self, state):
         return IDLE
 

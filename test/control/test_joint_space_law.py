@@ -34,8 +34,8 @@ class Feedforward:
     def __init__(self):
         self.effort, self.why, self.asked = np.arange(6.0), None, []
 
-    def fault(self, stamp):
-        self.asked.append(stamp)
+    def fault(self, stamp, plan):
+        self.asked.append((stamp, plan))
         return self.why
 
 
@@ -216,7 +216,7 @@ def test_a_law_without_feedforward_follows_at_once(law):
 def test_pd_feedforward_adds_the_torque_of_now():
     one = Controller()
     assert one.follows(resumed=True)
-    assert one.feedforward.asked == [one.state.stamp]
+    assert one.feedforward.asked == [(one.state.stamp, one.source.plan)]
     one.feedforward.effort = np.arange(6.0, 12.0)
     assert one.follows(q=THERE)
 
@@ -353,6 +353,122 @@ def test_warm_up_computes_everything_and_holds_nothing(monkeypatch):
     assert holding[0] is not one.control and holding[1:] == (3,)
     one.source.result = IDLE
     assert one.holds(THERE, q=THERE)
+
+
+# After the last point
+
+
+def test_after_the_last_point_the_arm_is_held_there_without_a_feedforward_torque():
+    one = Controller()
+    assert one.follows(resumed=True)
+    one.source.rests, one.feedforward.why = True, NO_FEEDFORWARD  # its source may end, and start again
+    end = one.source.motion[0]
+    for k in range(100):
+        assert one.holds(end, q=THERE, resumed=k > 3)
+    one.feedforward.why = None
+    assert one.holds(end)
+    asked = len(one.feedforward.asked)
+    assert one.holds(end) and len(one.feedforward.asked) == asked
+
+
+def test_a_motion_that_is_ended_after_its_last_point_leaves_the_arm_held_there():
+    one = Controller()
+    assert one.follows(resumed=True)
+    one.source.rests = True
+    end = one.source.motion[0]
+    assert one.holds(end, q=THERE)
+    one.source.result = IDLE
+    assert one.holds(end, q=THERE) and one.holds(end, q=end + 0.1, resumed=True, pause=0.015)
+
+
+def test_a_motion_after_the_last_point_of_another_one_may_wait_for_its_torque():
+    one = Controller()
+    assert one.follows(resumed=True)
+    one.source.rests = True
+    assert one.holds(one.source.motion[0])
+    one.source.rests, one.feedforward.why = False, NO_FEEDFORWARD
+    assert one.holds(one.source.motion[0]) and one.holds(one.source.motion[0], after=AGE_LIMIT)
+    assert one.give() is NO_FEEDFORWARD
+
+
+@pytest.mark.parametrize('law', ['pd', 'pd_gravity', 'computed_torque'])
+def test_other_laws_go_on_at_the_last_point(law):
+    one, expected = Controller(law), np.empty(6)
+    one.source.rests = True
+    assert one.give(resumed=True) is TORQUE
+    JointSpaceControl(ROBOT, law, STIFFNESS, DAMPING, 5.0).torque(HERE, MOVING, one.source.motion, None, expected)
+    assert one.out.tolist() == expected.tolist()
+
+
+# A trajectory replaces another one
+
+
+class Fed:
+    """A follower and the law, whose feedforward torques are of the plans in ``known``; states come 5 ms apart."""
+
+    age_limit = AGE_LIMIT
+
+    def __init__(self):
+        self.told, self.desired, self.known, self.effort = [], np.zeros((3, 6)), set(), np.zeros(6)
+        self.follower, load = TrajectoryFollower(ROBOT, self.desired, 0.5, self.told.append), Load.of(ROBOT)
+        control = PayloadBlender(
+            lambda robot: JointSpaceControl(robot, 'pd_feedforward', STIFFNESS, DAMPING, 5.0), ROBOT, load
+        )
+        position = HoldPosition(ROBOT, 0.5, self.told.append)
+        self.law = JointSpaceLaw(
+            self.follower, self.desired, control, PayloadBlender(hold, ROBOT, load), self, position
+        )
+        self.follower.may_begin = self.law.may_begin
+        self.state, self.out = MeasuredState(HERE.copy(), np.zeros(6)), np.empty(6)
+        self.state.has_velocity, self.state.resumed, self.state.stamp = True, False, START
+
+    def fault(self, stamp, plan):
+        return None if plan in self.known else NO_FEEDFORWARD
+
+    def receive(self, end, start):
+        """Receive a motion of 10 s from HERE, and return the plan."""
+        self.follower.receive(Trajectory([0.0, 10.0], [HERE, HERE + end]), start, START)
+        return self.follower._plans[-1]
+
+    def step(self):
+        """Return what becomes of the next state, and what it follows."""
+        self.state.stamp += 5 * MS
+        return self.law.torque(self.state, self.out), self.follower.plan
+
+
+def test_the_old_motion_goes_on_until_the_first_torque_of_the_new_one():
+    one = Fed()
+    old = one.receive(0.1, START)
+    one.known.add(old)
+    assert one.step() == (TORQUE, old)
+    new = one.receive(0.2, START + 20 * MS)
+    assert [one.step() for _ in range(6)] == [(TORQUE, old)] * 6  # until 35 ms, without the new one's torque
+    one.known.add(new)
+    assert one.step() == (TORQUE, new)
+    one.known.remove(old)
+    assert one.step() == (TORQUE, new) and one.told == []
+
+
+def test_the_old_motion_goes_on_no_longer_than_the_age_limit():
+    one = Fed()
+    old = one.receive(0.1, START)
+    one.known.add(old)
+    assert one.step() == (TORQUE, old)
+    new = one.receive(0.2, START)  # from the next state on, 10 ms after START
+    assert [one.step() for _ in range(11)] == [(TORQUE, old)] * 11
+    assert one.step() == (NO_FEEDFORWARD, new)
+
+
+def test_the_old_motion_ends_where_it_has_no_torque_either():
+    one = Fed()
+    old = one.receive(0.1, START)
+    one.known.add(old)
+    assert one.step() == (TORQUE, old)
+    one.known.clear()
+    new = one.receive(0.2, START)
+    assert one.step() == (NO_FEEDFORWARD, old)
+    one.known.add(new)
+    assert one.step() == (TORQUE, new)
 
 
 # With a trajectory

@@ -90,10 +90,99 @@ def test_the_newest_is_followed():
     one = following(*line(0.0, 2.0))
     assert one.at(0.0) is TORQUE
     one.receive(*line(0.05, 0.05), start=0.5)
-    assert one.at(0.4) is NOT_BEGUN
     assert one.at(0.6) is TORQUE and one.desired[0].tolist() == [0.05] * 3
     one.follower.stop()
     assert one.at(0.7) is NO_TRAJECTORY
+
+
+# A trajectory that replaces another one
+
+
+def test_the_old_one_goes_on_until_the_new_one_starts():
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE
+    old = one.follower.plan
+    one.receive(*line(0.8, 0.8), start=0.4)
+    for seconds in (0.1, 0.399999999):
+        assert one.at(seconds) is TORQUE and one.follower.plan is old
+        assert one.desired[0] == pytest.approx([2.0 * seconds] * 3)
+    assert one.at(0.4, [0.8] * 3) is TORQUE and one.follower.plan is not old
+    assert one.desired[0].tolist() == [0.8] * 3
+    assert one.at(9.0, [0.8] * 3) is TORQUE and one.desired[0].tolist() == [0.8] * 3
+
+
+def test_a_third_one_replaces_the_one_that_has_not_started():
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE
+    one.receive(*line(0.5, 0.5), start=0.2)
+    one.receive(*line(0.8, 0.8), start=0.4)
+    assert one.at(0.3) is TORQUE and one.desired[0] == pytest.approx([0.6] * 3)
+    assert one.at(0.4, [0.8] * 3) is TORQUE and one.desired[0].tolist() == [0.8] * 3
+
+
+def test_one_that_was_dropped_is_not_resumed_before_the_next():
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE
+    one.receive(*line(2.0, 2.0), start=0.2)
+    assert one.at(0.2, [0.4] * 3) == dropped('turn', '1.600')  # the one before is over, too
+    assert one.at(0.3, [0.4] * 3) == dropped('turn', '1.600')
+    one.receive(*line(0.4, 0.4), start=1.0)
+    assert one.at(0.5, [0.4] * 3) is NOT_BEGUN
+    assert one.at(1.0, [0.4] * 3) is TORQUE
+
+
+def test_a_new_one_waits_for_permission_while_the_old_one_goes_on():
+    one, asked = following(*line(0.0, 2.0)), []
+    assert one.at(0.0) is TORQUE
+    one.follower.may_begin = lambda plan, stamp: bool(asked.append((plan, stamp)) or len(asked) > 2)
+    one.receive(*line(0.0, 2.0), start=0.1)
+    for seconds in (0.1, 0.2):
+        assert one.at(seconds) is TORQUE and one.desired[0] == pytest.approx([2.0 * seconds] * 3)
+    assert one.at(0.3, [0.4] * 3) is TORQUE and one.desired[0] == pytest.approx([0.4] * 3)
+    assert one.at(0.4) is TORQUE and len(asked) == 3
+    assert {plan for plan, _ in asked} == {one.follower.plan} and one.follower.plan.due_since == START + 100 * MS
+    assert [stamp - START for _, stamp in asked] == [100 * MS, 200 * MS, 300 * MS]
+
+
+def test_nothing_is_handed_over_before_it_is_prepared():
+    one, seen = Following(), []
+    one.follower.prepare = lambda plan: seen.append((plan, one.at(0.0)))
+    one.receive(*line(0.0, 2.0))
+    ((plan, result),) = seen
+    assert result is NO_TRAJECTORY and plan.start == START and plan.identity == Trajectory(*line(0.0, 2.0)).digest
+    assert one.at(0.0) is TORQUE and one.follower.plan is plan and one.follower.follows(plan)
+    one.follower.stop()
+    assert not one.follower.follows(plan) and not one.follower.follows(None)
+
+
+def test_one_that_begins_while_another_is_received_stays_in_force():
+    """Or the motion would jump back to the one before it."""
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE
+    one.receive(*line(0.4, 0.4), start=0.2)
+    one.follower.prepare = lambda plan: one.at(0.2, [0.4] * 3)
+    one.receive(*line(0.8, 0.8), start=9.0)
+    assert one.at(0.3, [0.4] * 3) is TORQUE and one.desired[0].tolist() == [0.4] * 3
+
+
+def test_whether_it_is_after_the_last_point():
+    one = following(*line(0.0, 0.05))
+    for seconds, rests in ((0.0, False), (1.0, False), (1.1, True), (99.0, True)):
+        assert one.at(seconds) is TORQUE and one.follower.rests is rests
+
+
+def test_a_digest_names_the_points():
+    times, positions = line(0.0, 2.0)
+    digests = {
+        Trajectory(times, positions).digest,
+        Trajectory(times + 1e-9, positions).digest,
+        Trajectory(times, positions + 1e-15).digest,
+        Trajectory(times, positions, np.zeros((2, 3))).digest,
+        Trajectory(times, positions, np.zeros((2, 3)), np.zeros((2, 3))).digest,
+        Trajectory(times, positions[:, :2]).digest,
+    }
+    assert len(digests) == 6 and all(0 < digest < 2**64 for digest in digests)
+    assert Trajectory(times.tolist(), positions.tolist()).digest == Trajectory(times, positions).digest
 
 
 def test_one_that_is_over_is_refused_and_the_current_one_continues():
@@ -326,7 +415,8 @@ def test_what_was_received_on_the_clock_as_it_is_now_is_followed():
     assert one.at(10.0) is TORQUE
     one.receive(*line(0.0, 0.05), start=5.5, now=5.0)  # no state has come between
     one.follower.set_back(START + 5 * SECOND)
-    assert one.at(5.2, resumed=True) is NOT_BEGUN and one.at(5.5) is TORQUE and one.told == []
+    assert one.at(5.2, resumed=True) is NOT_BEGUN and one.at(5.5) is TORQUE
+    assert one.told == [CLOCK_SET_BACK.reason]  # of the one before
 
 
 def test_a_trajectory_received_later_than_now_is_dropped_though_it_was_never_followed():

@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import Payload, TorqueInfo
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 
 GRAVITY = 'gravity_compensation_node'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -72,14 +73,27 @@ def test_a_trajectory_is_followed(graph):
     assert_commands(graph, FOLLOWING, 'PD and the feedforward torque')
 
 
-@pytest.mark.parametrize('case', ['one that begins later', 'an empty one'])
-def test_in_mid_motion_another_trajectory_that_asks_for_nothing_yet_has_the_arm_held(graph, case):
+def test_in_mid_motion_an_empty_trajectory_has_the_arm_held(graph):
+    follow(graph, rest_at(graph.now()))
+    assert_commands(graph, FOLLOWING, 'PD and the feedforward torque', 20)
+    follow(graph, JointTrajectory())
+    assert_commands(graph, HELD, 'the arm is held with PD and gravity where it is')
+
+
+def test_in_mid_motion_one_that_begins_later_changes_nothing_until_then(graph):
     follow(graph, rest_at(graph.now()))
     assert_commands(graph, FOLLOWING, 'PD and the feedforward torque', 20)
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    follow(graph, JointTrajectory() if case == 'an empty one' else rest_at(graph.now() + 3600 * ros.SECOND))
-    assert_commands(graph, HELD, f'{case}: the arm is held with PD and gravity where it is')
-    assert np.abs(np.array([message.data for message in commands]) - HELD).min() < 1e-6
+    start = graph.now() + 2 * ros.SECOND
+    follow(graph, rest_at(start, A + 0.02))
+    moved = controlled(A + 0.02, Q, added=ROBOT.gravity_torque(A + 0.02) + ROBOT.friction_torque(REST))
+    assert_commands(graph, moved, 'the new trajectory, with its own feedforward torque')
+    others = [
+        message.data
+        for message in commands
+        if min(np.abs(np.array(message.data) - known).max() for known in (FOLLOWING, moved)) > 1e-6
+    ]
+    assert others == [], 'neither a hold nor a torque of one trajectory along the other'
 
 
 def test_a_trajectory_without_feedforward_torque_is_silence_after_the_age_limit_and_a_hold_before(started):
@@ -186,14 +200,18 @@ MISFIT = {
     'a joint less': ({'joint_names': NAMES[:5]}, ''),
     'gravity left to the robot': ({'gravity_owner': 'robot', 'terms': ['coriolis', 'inertia', 'friction']}, 'gravity'),
     'another model': ({'model_digest': '0123456789abcdef'}, 'model'),
+    'another trajectory': ({'trajectory': 1}, 'another trajectory'),
+    'no gravity': ({'terms': ['inertia']}, 'not gravity'),
     'another gravity': ({'gravity': (0.0, 0.0, 9.81)}, 'gravity'),
     'another payload': ({'payloads': 5.0}, 'payload'),
 }
 
 
-def with_info(graph, changed, published=True):
-    """Stream states and feedforward torques, beside an info that is that of feedforward_node but for ``changed``."""
+def with_info(graph, changed, followed, published=True):
+    """Publish an info that is that of feedforward_node but for ``changed``, of torques along ``followed``."""
     info = info_of(graph, 'feedforward_torque', lambda info: 'gravity' in info.terms)
+    info.trajectory = trajectory_of(NAMES, followed).digest
+    info.trajectory_start = followed.header.stamp
     for field, value in changed.items():
         if field == 'gravity':
             info.gravity.x, info.gravity.y, info.gravity.z = value
@@ -219,9 +237,10 @@ def stream(graph):
 
 
 def test_a_feedforward_torque_with_info_that_fits_is_added(checker):
-    publisher = with_info(checker, {})
+    followed = rest_at(checker.now())
+    publisher = with_info(checker, {}, followed)
     with stream(checker):
-        checker.follow('bringup', rest_at(checker.now()))
+        checker.follow('bringup', followed)
         commands = checker.listen(Float64MultiArray, 'fake/effort_commands')
         checker.until(lambda: commands and np.abs(commands[-1].data - FOLLOWING).max() < 1e-6, 'the sum of both')
     checker.node.destroy_publisher(publisher)
@@ -229,8 +248,9 @@ def test_a_feedforward_torque_with_info_that_fits_is_added(checker):
 
 @pytest.mark.parametrize(('changed', 'reason'), MISFIT.values(), ids=MISFIT)
 def test_a_feedforward_torque_without_info_that_fits_is_not_added(checker, changed, reason):
-    publisher = with_info(checker, changed, published=bool(changed))
+    followed = rest_at(checker.now())
+    publisher = with_info(checker, changed, followed, published=bool(changed))
     with stream(checker):
-        checker.follow('bringup', rest_at(checker.now()))
+        checker.follow('bringup', followed)
         assert_not_added(checker, 'checker', 'fake/effort_commands', reason)
     checker.node.destroy_publisher(publisher)

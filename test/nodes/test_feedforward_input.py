@@ -1,4 +1,4 @@
-"""Which feedforward torques may be added, and for how long payload and gravity of two nodes may differ."""
+"""Which feedforward torques may be added: whose, along which trajectory, and with which payload and gravity."""
 
 import time
 from contextlib import ExitStack
@@ -17,10 +17,15 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_follower import Followed
 from robot_dynamics_ros.messages.load import payload_messages
-from robot_dynamics_ros.nodes.feedforward_input import SPREAD, FeedforwardInput
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
+from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
+from robot_dynamics_ros.nodes.torque_producers import SPREAD
 
 ROBOT = Robot.named('aubo_i5')
+FIRST, SECOND_ONE = b'process one.', b'process two.'
 DOWN, UP = (0.0, 0.0, -9.81), (0.0, 0.0, 9.81)
 STAMP = 5 * ros.SECOND
 BOX = Payload(1.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.01]))
@@ -38,33 +43,58 @@ class Consumer:
         self.followers, self.resources = [], ExitStack()
         self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
+        self.publishers = [FIRST]
         self.input = FeedforwardInput(self, self, 0.05)
-        self.input.on_torque(
-            serialize_message(ros.stamped(JointState(name=list(ROBOT.joint_names), effort=[1.0] * 6), STAMP))
-        )
+        self.told = 0
 
-    def create_subscription(self, kind, topic, callback, qos):
-        self.receive = callback
+    def create_guard_condition(self, callback):
+        return SimpleNamespace(trigger=callback)
 
-    def destroy_subscription(self, subscription):
+    def destroy_guard_condition(self, made):
         raise AssertionError('nothing is cleaned up here')
 
-    def get_logger(self):
-        return SimpleNamespace(warning=self.warnings.append)
+    def guarded(self, callback):
+        return callback
 
-    def tell(self, gravity=DOWN, payload=None):
-        """Receive an info that fits but for gravity and payload."""
+    def resolve_topic_name(self, topic):
+        return f'/{topic}'
+
+    def get_publishers_info_by_topic(self, topic):
+        last = b'i' if topic.endswith('/info') else b't'
+        return [SimpleNamespace(endpoint_gid=list(gid + last)) for gid in self.publishers]
+
+    def refuse(self, reason):
+        self.warnings.append(reason)
+
+    def tell(self, gravity=DOWN, payload=None, of=None, then=True, **changed):
+        """Receive an info that fits but for gravity, payload and what is ``changed``, and ``then`` a torque."""
         x, y, z = gravity
-        self.receive(
-            TorqueInfo(
-                joint_names=list(ROBOT.joint_names),
-                terms=['gravity', 'coriolis', 'inertia', 'friction'],
-                gravity_owner='node',
-                model_digest=self.digest,
-                gravity=Vector3(x=x, y=y, z=z),
-                payloads=payload_messages({'ee_link': payload} if payload else {}),
-            )
+        publisher = of or FIRST
+        info = TorqueInfo(
+            joint_names=list(ROBOT.joint_names),
+            terms=['gravity', 'coriolis', 'inertia', 'friction'],
+            gravity_owner='node',
+            model_digest=self.digest,
+            gravity=Vector3(x=x, y=y, z=z),
+            payloads=payload_messages({'ee_link': payload} if payload else {}),
+            trajectory=PLAN.identity,
         )
+        set_nanoseconds(info.trajectory_start, PLAN.start)
+        for field, value in changed.items():
+            setattr(info, field, value)
+        self.input.on_info(serialize_message(info), known(publisher + b'i'))
+        if then:
+            self.feed(of=publisher)
+
+    def feed(self, stamp=STAMP, effort=1.0, of=None):
+        """Receive a torque."""
+        message = ros.stamped(JointState(name=list(ROBOT.joint_names), effort=[effort] * 6), stamp)
+        self.input.on_torque(serialize_message(message), known((of or FIRST) + b't'))
+
+    def added(self, stamp=STAMP, plan=None):
+        """Return the torque of each joint that is added along a plan, or why there is none."""
+        fault = self.input.fault(stamp, plan or PLAN)
+        return self.input.effort[0] if fault is None else fault.reason
 
     def carry(self, gravity=DOWN, payload=None):
         """Know of another load."""
@@ -75,8 +105,22 @@ class Consumer:
     def fault(self, later=0.0):
         """Return why there is no torque ``later`` s from now, '' where there is one."""
         self.time += later
-        fault = self.input.fault(STAMP)
+        fault = self.input.fault(STAMP, PLAN)
         return fault.reason if fault else ''
+
+
+def plan(position=0.5, start=STAMP - ros.SECOND, is_exact=True):
+    """Return a trajectory as a follower has it."""
+    points = Trajectory([0.0, 9.0], np.full((2, 6), position))
+    return Followed(start, start, points, np.zeros((3, 6)), is_exact)
+
+
+PLAN = plan()
+
+
+def known(gid):
+    """Return what rclpy knows of a message of a publisher."""
+    return {'publisher_gid': {'implementation_identifier': 'rmw_fastrtps_cpp', 'data': gid}}
 
 
 def load(gravity=DOWN, payload=None):
@@ -101,7 +145,7 @@ def test_a_load_that_never_fitted_is_a_fault_at_once(consumer):
         consumer.time += 0.5 * SPREAD
         consumer.tell(gravity=UP)  # again and again
         assert 'it was computed for gravity' in consumer.fault()
-    assert consumer.warnings == [consumer.fault()]
+    assert consumer.warnings == [consumer.fault()]  # logged once
     consumer.tell()
     assert consumer.fault() == ''
 
@@ -142,3 +186,162 @@ def test_each_figure_of_a_payload_counts(consumer, other):
     assert 'it was computed for the payload' in consumer.fault()
     consumer.tell(payload=BOX)
     assert consumer.fault() == ''
+
+
+# Whose torque it is
+
+
+def test_torques_of_another_publisher_are_ignored(consumer):
+    """One from an earlier start, without the preset: its info says nothing about the torques of the right one."""
+    consumer.tell()
+    consumer.publishers.append(SECOND_ONE)
+    consumer.tell(of=SECOND_ONE, gravity_owner='robot', terms=['inertia'], then=False)
+    consumer.feed(effort=9.0, of=SECOND_ONE)
+    assert consumer.added() == 1.0
+    consumer.tell(effort_limits=[1.0] * 6, then=False)  # whichever info is the newest
+    consumer.feed(effort=9.0, of=SECOND_ONE)
+    consumer.feed(effort=2.0)
+    assert consumer.added() == 2.0
+    assert consumer.input.report()['feedforward torques ignored'] == '2'
+    assert consumer.input.report()['publishers of feedforward_torque'] == '2'
+    (warning,) = consumer.input.warnings()
+    assert warning.startswith('2 publishers of feedforward_torque')
+
+
+def test_the_publisher_that_fits_takes_the_place_of_one_that_does_not(consumer):
+    consumer.tell(model_digest='0' * 16)
+    assert 'another model' in consumer.added()
+    consumer.tell(of=SECOND_ONE)
+    assert consumer.added() == 1.0
+
+
+def test_one_that_was_started_again_takes_the_place_of_one_that_is_silent(consumer):
+    """The middleware still counts a process that was killed as a publisher."""
+    consumer.tell()
+    consumer.publishers.append(SECOND_ONE)
+    consumer.tell(of=SECOND_ONE, then=False)
+    consumer.feed(STAMP + 40_000_000, effort=2.0, of=SECOND_ONE)
+    assert consumer.added(STAMP + 40_000_000) == 1.0  # of the first one, which may still be there
+    consumer.feed(STAMP + 60_000_000, effort=2.0, of=SECOND_ONE)
+    assert consumer.added(STAMP + 60_000_000) == 2.0
+    consumer.feed(STAMP + 62_000_000, effort=3.0)
+    assert consumer.added(STAMP + 62_000_000) == 2.0
+
+
+def test_a_torque_without_an_info_of_its_publisher_is_not_added(consumer):
+    consumer.feed(of=SECOND_ONE)
+    assert 'nothing came on feedforward_torque/info' in consumer.added()
+    consumer.tell(then=False)
+    consumer.feed(of=SECOND_ONE)
+    assert consumer.added() == 'no feedforward torque for this state'
+
+
+def test_two_publishers_of_one_process_cannot_be_told_apart(consumer):
+    consumer.tell()
+    consumer.publishers.append(FIRST)
+    info = known(FIRST + b'j')
+    consumer.input.on_info(serialize_message(TorqueInfo()), info)
+    assert 'cannot be told apart' in consumer.added() and 'cannot be told apart' in consumer.input.warnings()[0]
+    consumer.publishers.pop()
+    consumer.tell()
+    consumer.input.warnings()
+    assert consumer.added() == 1.0
+
+
+def test_without_gids_two_publishers_are_refused(consumer):
+    """Of a middleware or a release of rclpy that has none."""
+    consumer.tell(then=False)
+    consumer.input.on_info(serialize_message(TorqueInfo()), {})
+    consumer.publishers.append(SECOND_ONE)
+    consumer.input.reset()
+    other = FeedforwardInput(consumer, consumer, 0.05)
+    other.on_info(serialize_message(TorqueInfo()), {})
+    other.producers.look()
+    assert 'cannot be told apart' in other.fault(STAMP, PLAN).reason
+
+
+# Along which trajectory
+
+
+@pytest.mark.parametrize(
+    'other', [plan(position=0.6), plan(start=PLAN.start + 200_000_000)], ids=['other points', 'a later start']
+)
+def test_a_torque_along_another_trajectory_is_not_added(consumer, other):
+    consumer.tell()
+    assert consumer.added() == 1.0
+    assert 'it follows another trajectory' in consumer.added(plan=other)
+    consumer.tell(trajectory=other.identity, then=False)
+    assert consumer.added() == 1.0  # until the first torque of the other one, it is of the one before
+
+
+def test_a_torque_that_follows_no_trajectory_is_not_added(consumer):
+    """source: controller_state has a reference, and nobody knows which trajectory it is on."""
+    consumer.tell(trajectory=0, source='controller_state')
+    assert 'it follows another trajectory' in consumer.added()
+
+
+def test_while_a_trajectory_is_replaced_torques_of_both_are_known(consumer):
+    """Whichever node gets the new one first."""
+    new = plan(position=0.6)
+    consumer.tell()
+    consumer.tell(trajectory=new.identity, then=False)
+    assert 'it follows another trajectory' in consumer.added(plan=new)
+    consumer.feed(STAMP + 2_000_000, effort=2.0)
+    assert consumer.added(STAMP + 2_000_000) == 1.0
+    assert consumer.added(STAMP + 2_000_000, plan=new) == 2.0
+    assert 'it follows another trajectory' in consumer.added(STAMP + 51_000_000)  # too old, the new one is not
+
+
+def test_where_the_start_is_not_exact_that_of_the_torque_counts(consumer):
+    """A trajectory without a stamp in simulated time: each node receives it at another one."""
+    mine = plan(start=PLAN.start + 3_000_000, is_exact=False)
+    consumer.tell()
+    assert 'it follows another trajectory' in consumer.added(plan=mine)
+    assert mine.start == PLAN.start and mine.is_exact
+    assert consumer.added(plan=mine) == 1.0
+    other = plan(position=0.6, is_exact=False)
+    assert 'it follows another trajectory' in consumer.added(plan=other) and not other.is_exact
+
+
+def test_a_wrong_torque_drops_those_before(consumer):
+    consumer.tell()
+    consumer.feed(effort=np.nan)
+    assert consumer.added() == 'no feedforward torque for this state'
+    assert 'effort is not finite' in consumer.warnings[-1]
+
+
+def test_after_a_reset_there_is_no_torque(consumer):
+    consumer.tell()
+    consumer.input.reset()
+    assert consumer.added() == 'no feedforward torque for this state'
+
+
+# Which terms it needs
+
+
+def test_a_torque_without_gravity_is_refused_where_nothing_else_adds_it(consumer):
+    consumer.tell(terms=['inertia'])
+    assert 'inertia but not gravity, which nothing else would compensate' in consumer.added()
+    (warning,) = consumer.input.warnings()
+    assert warning == consumer.added()
+
+
+def test_other_terms_may_be_missing_and_are_reported(consumer):
+    consumer.tell(terms=['gravity', 'inertia'])
+    assert consumer.added() == 1.0 and consumer.input.warnings() == []
+    assert consumer.input.report()['feedforward terms'] == 'gravity inertia'
+    assert consumer.input.report()['feedforward terms missing'] == 'coriolis friction'
+
+
+# What is known before a motion
+
+
+def test_what_could_not_be_added_is_a_warning_without_a_motion(consumer):
+    assert 'nothing came on feedforward_torque/info' in consumer.input.warnings()[0]
+    consumer.tell(then=False)
+    assert consumer.input.warnings() == []
+    consumer.tell(model_digest='0' * 16, then=False)
+    assert 'another model' in consumer.input.warnings()[0]
+    consumer.tell(then=False)
+    consumer.publishers.clear()
+    assert consumer.input.warnings() == ['nothing publishes feedforward_torque any more: activate feedforward_node']

@@ -15,6 +15,7 @@ from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.tools.processes import ProcessError
 
 NODE = 'torque_controller'
@@ -92,7 +93,7 @@ def hold_torque(q, qd, hold):
     return torque
 
 
-def tell_terms(graph, **changed):
+def tell_terms(graph, followed=None, **changed):
     """Say what the feedforward torque of these tests holds."""
     fields = {
         'joint_names': NAMES,
@@ -103,14 +104,23 @@ def tell_terms(graph, **changed):
     }
     info = TorqueInfo(**fields)
     info.gravity.z = -9.81
+    if followed is not None:
+        info.trajectory = trajectory_of(NAMES, followed).digest
+        info.trajectory_start = followed.header.stamp
     graph.say_latched('feedforward_torque/info', info)
+
+
+def stays(start, position):
+    """Return a trajectory that stays at a position."""
+    return ros.trajectory(NAMES, start, (0.0, position, REST, REST), (1e6, position, REST, REST))
 
 
 def follow_fed(graph, start, position=A):
     """Restart the controller in pd_feedforward, with a trajectory that stays at a position."""
     graph.restart(NODE)
-    tell_terms(graph)
-    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, position, REST, REST)))
+    message = stays(start, position)
+    tell_terms(graph, message)
+    graph.follow(NODE, message)
 
 
 @pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
@@ -194,7 +204,7 @@ def test_pd_feedforward_does_not_add_a_torque_whose_terms_are_unknown_or_do_not_
         ({'model_digest': '0' * 16}, 'another model'),
     ):
         tell_terms(graph, **changed)
-        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST)))
+        graph.follow(NODE, stays(start, A))
         for t in (0.0, 0.03, 0.06):
             feed(graph, at(start, t))
             send(graph, at(start, t), A)
@@ -226,7 +236,7 @@ def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
     follow_fed(graph, start)
     fed_answer(graph, start, A, REST)
     graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
-    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+    graph.follow(NODE, stays(start, B))
     assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
 
 

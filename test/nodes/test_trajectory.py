@@ -63,6 +63,7 @@ def test_trajectory_joints_are_matched_by_name(graph, start):
 
 
 def test_silent_before_the_start(graph, start):
+    graph.follow(NODE, JointTrajectory())  # the one before would go on until then
     graph.follow(NODE, rest_at(start))
     torques = graph.listen(JointState, 'feedforward_torque')
     graph.silence(NODE, 'not begun', lambda: send(graph, at(start, -0.001)))

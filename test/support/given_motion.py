@@ -9,6 +9,7 @@ class GivenMotion:
     def __init__(self, desired, motion):
         self.desired, self.motion, self.result = desired, motion, TORQUE
         self.stamps, self.calls = [], []
+        self.plan, self.rests = object(), False
 
     def follow(self, state):
         self.stamps.append(state.stamp)

@@ -1,0 +1,116 @@
+"""When a trajectory starts: by its stamp, or when its source sent it, whatever the node was doing meanwhile."""
+
+import time
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+from support import graph as ros
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
+
+ROBOT = Robot.named('aubo_i5')
+NAMES = list(ROBOT.joint_names)
+SECOND, MS = ros.SECOND, 1_000_000
+NOW = 1_800_000_000 * SECOND
+SIMULATED = 77 * SECOND
+
+
+class Receiver:
+    """As much of a node and of a follower as the input needs."""
+
+    active, activated, locked_joint_names, robot = True, 0, (), ROBOT
+
+    def __init__(self, monkeypatch, simulated=None):
+        self.simulated = simulated
+        self.clock_followers, self.resources, self.said = [], ExitStack(), []
+        self.received, self.stopped, self.ended = [], 0, 0
+        monkeypatch.setattr(time, 'time_ns', lambda: NOW)
+        self.input = TrajectoryInput(self, self, self.end)
+
+    def create_subscription(self, kind, topic, callback, qos, **options):
+        self.callback, self.options = callback, options
+
+    def destroy_subscription(self, subscription):
+        raise AssertionError('nothing is cleaned up here')
+
+    def get_clock(self):
+        now = NOW if self.simulated is None else self.simulated
+        is_simulated = self.simulated is not None
+        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=now), ros_time_is_active=is_simulated)
+
+    def get_logger(self):
+        return SimpleNamespace(info=lambda *_, **__: None, warning=self.said.append)
+
+    def get_name(self):
+        return 'receiver'
+
+    def receive(self, trajectory, start, now, is_exact=True):
+        self.received.append((start, now, is_exact))
+
+    def stop(self):
+        self.stopped += 1
+
+    def end(self):
+        self.ended += 1
+
+    def give(self, stamp=0, sent=0.0, received=0.0, first=0.0):
+        """Handle a trajectory that was sent and received so many s ago; return start and time, None if refused."""
+        message = ros.trajectory(NAMES, stamp, (first, np.zeros(6)), (first + 9.0, np.ones(6)))
+        info = {'source_timestamp': NOW - round(sent * SECOND), 'received_timestamp': NOW - round(received * SECOND)}
+        self.received.clear()
+        self.callback(message, info)
+        return self.received[0] if self.received else None
+
+
+def test_without_a_stamp_it_starts_when_its_source_sent_it(monkeypatch):
+    """Whether the process was paused before it received it, or its executor was busy afterwards."""
+    one = Receiver(monkeypatch)
+    for sent, received in ((0.7, 0.0), (0.7, 0.3), (0.7, 0.7), (0.0, 0.0)):
+        start, now, is_exact = one.give(sent=sent, received=received)
+        assert start == NOW - round(sent * SECOND) and is_exact
+        assert now == NOW - round(received * SECOND)
+
+
+def test_with_a_stamp_it_starts_then(monkeypatch):
+    one = Receiver(monkeypatch)
+    assert one.give(stamp=NOW + 5 * SECOND, sent=0.7) == (NOW + 5 * SECOND, NOW, True)
+    assert Receiver(monkeypatch, SIMULATED).give(stamp=SIMULATED, sent=0.7) == (SIMULATED, SIMULATED, True)
+
+
+def test_in_simulated_time_no_node_knows_the_start_exactly(monkeypatch):
+    assert Receiver(monkeypatch, SIMULATED).give(sent=0.004) == (SIMULATED - 4 * MS, SIMULATED, False)
+
+
+def test_a_middleware_without_the_time_of_the_source_gives_no_exact_start(monkeypatch):
+    one = Receiver(monkeypatch)
+    one.give(sent=NOW / SECOND, received=0.3)
+    assert one.received == [(NOW - 300 * MS, NOW - 300 * MS, False)]
+
+
+def test_a_clock_of_the_source_that_is_ahead_is_refused(monkeypatch):
+    one = Receiver(monkeypatch)
+    assert one.give(sent=-0.9)[0] == NOW + 900 * MS
+    assert one.give(sent=-1.1) is None
+    assert 'the clock of its source is 1.1 s ahead' in one.said[0] and one.input.refused in one.said[0]
+    assert one.give(stamp=NOW, sent=-1.1) is not None
+
+
+@pytest.mark.parametrize(
+    ('first', 'sent', 'accepted'),
+    [(2.0, 0.9, True), (2.0, 1.1, False), (2.0, 1.9, False), (2.0, 2.1, True), (0.06, 0.04, True), (0.0, 5.0, True)],
+)
+def test_one_that_comes_late_has_time_for_the_way_to_its_first_point(monkeypatch, first, sent, accepted):
+    one = Receiver(monkeypatch)
+    assert (one.give(sent=sent, first=first) is not None) is accepted
+    assert accepted or 'send it again' in one.said[0]
+    assert one.give(stamp=NOW - round(sent * SECOND), first=first) is not None  # a stamp is what its sender wants
+
+
+def test_one_without_points_ends_the_motion(monkeypatch):
+    one = Receiver(monkeypatch)
+    one.callback(ros.trajectory(NAMES, 0), {'source_timestamp': NOW, 'received_timestamp': NOW})
+    assert (one.stopped, one.ended, one.received) == (1, 1, [])
