@@ -76,7 +76,7 @@ class JointStateBuffer:
         for field in FIELDS:
             values = getattr(self.message, field)
             fixed += range(place, place + 4)
-            first = _aligned(place + 4, 8) if len(values) else place + 4
+            first = aligned(place + 4, 8) if len(values) else place + 4
             place = first + 8 * len(values)
             array = self._memory[first:place].view(np.float64)
             if array.tobytes() != np.asarray(values).tobytes():
@@ -149,7 +149,7 @@ def _texts(data: bytes) -> tuple[list[int], int]:
     def after_text(place: int) -> int:
         end = place + 4 + number(place)
         places.extend(range(place + 4, end))
-        return _aligned(end, 4)
+        return aligned(end, 4)
 
     place = after_text(FRAME)
     names = number(place)
@@ -159,6 +159,6 @@ def _texts(data: bytes) -> tuple[list[int], int]:
     return places, place
 
 
-def _aligned(place: int, size: int) -> int:
+def aligned(place: int, size: int) -> int:
     """Return the first offset, at or after ``place``, that is aligned for a number of ``size`` bytes."""
     return place + (ENCODING - place) % size

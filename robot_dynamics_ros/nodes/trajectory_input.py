@@ -7,8 +7,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
-from robot_dynamics_ros.messages.stamps import nanoseconds
+from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
 
 AHEAD = 1.0
 """s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
@@ -27,7 +26,9 @@ class TrajectoryInput:
         self._node, self._follower, self._on_end = node, follower, on_end
         self.refused = ''
         node.clock_followers.append(self._clock_set_back)
-        self._subscription = node.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        self._subscription = node.create_subscription(
+            JointTrajectory, 'joint_trajectory', self._on_trajectory, 10, raw=True
+        )
         node.resources.callback(node.destroy_subscription, self._subscription)
 
     def _clock_set_back(self, before: int, after: int) -> None:
@@ -38,11 +39,11 @@ class TrajectoryInput:
         if self._node.get_clock().ros_time_is_active:
             self._follower.stop()
 
-    def _on_trajectory(self, message: JointTrajectory, info) -> None:
+    def _on_trajectory(self, data: bytes, info) -> None:
         """Follow a new trajectory; ``info`` says when its source sent it and the middleware received it."""
         node = self._node
         try:
-            kinds = self._receive(message, info['source_timestamp'], info['received_timestamp'])
+            kinds = self._receive(TrajectoryPoints.read(data), info['source_timestamp'], info['received_timestamp'])
         except DynamicsError as error:
             self.refused = str(error)
             node.get_logger().warning(f'trajectory refused: {error}')
@@ -55,7 +56,7 @@ class TrajectoryInput:
                 once=True,
             )
 
-    def _receive(self, message: JointTrajectory, sent: int, received: int) -> list[str]:
+    def _receive(self, points: TrajectoryPoints, sent: int, received: int) -> list[str]:
         """Follow a trajectory; return its interpolations.
 
         Its source sent it at ``sent``, the middleware received it at ``received`` (ns, system clocks). Raises
@@ -65,13 +66,13 @@ class TrajectoryInput:
         waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
         if not node.active or time.monotonic_ns() - waited < node.activated:
             raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
-        if not message.points:
+        if not points.times:
             self._follower.stop()
             self._on_end()
             return []
-        trajectory = trajectory_of(node.robot.joint_names, message, ignored=node.locked_joint_names)
+        trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         now = node.get_clock().now().nanoseconds
-        start = nanoseconds(message.header.stamp)
+        start = points.stamp
         if start:
             self._follower.receive(trajectory, start, now)
         else:

@@ -8,6 +8,7 @@ from support import graph as ros
 
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
@@ -62,7 +63,7 @@ class Receiver:
         message = ros.trajectory(NAMES, stamp, (first, np.zeros(6)), (first + 9.0, np.ones(6)))
         info = {'source_timestamp': NOW - round(sent * SECOND), 'received_timestamp': NOW - round(received * SECOND)}
         self.received.clear()
-        self.callback(message, info)
+        self.callback(serialize_message(message), info)
         return self.received[0] if self.received else None
 
 
@@ -112,5 +113,19 @@ def test_one_that_comes_late_has_time_for_the_way_to_its_first_point(monkeypatch
 
 def test_one_without_points_ends_the_motion(monkeypatch):
     one = Receiver(monkeypatch)
-    one.callback(ros.trajectory(NAMES, 0), {'source_timestamp': NOW, 'received_timestamp': NOW})
+    one.callback(serialize_message(ros.trajectory(NAMES, 0)), {'source_timestamp': NOW, 'received_timestamp': NOW})
     assert (one.stopped, one.ended, one.received) == (1, 1, [])
+
+
+def test_a_long_one_is_not_deserialised_in_one_piece(monkeypatch):
+    """rclpy would keep the interpreter from the hot path for 0.1 s: it hands over bytes, which are read in steps."""
+    one = Receiver(monkeypatch)
+    assert one.options == {'raw': True}
+    monkeypatch.setattr('rclpy.serialization.deserialize_message', lambda *_: pytest.fail('deserialised in one piece'))
+    assert one.give() is not None
+
+
+def test_what_is_no_trajectory_is_refused_by_name(monkeypatch):
+    one = Receiver(monkeypatch)
+    one.callback(b'\0\1\0\0' + bytes(7), {'source_timestamp': NOW, 'received_timestamp': NOW})
+    assert one.received == [] and one.said[0].startswith('trajectory refused: not a JointTrajectory: ')
