@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from support import random_trees as trees
 from support.mechanisms import cable
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -83,9 +84,10 @@ def test_velocities_are_the_nearest_in_kinetic_energy():
     after = ROBOT.impact(q, qd)
     lost = ROBOT.kinetic_energy(q, qd) - ROBOT.kinetic_energy(q, after)
     # Pythagoras in the mass metric
-    assert abs(lost - ROBOT.kinetic_energy(q, qd - after)) < 1e-13
+    assert abs(lost - ROBOT.kinetic_energy(q, qd - after)) < bound(20, 3, scale=ROBOT.kinetic_energy(q, qd))
     assert lost > 0.1
-    assert np.abs(ROBOT.impact(q, after) - after).max() < 1e-14
+    condition = np.linalg.cond(ROBOT.mass_matrix(q))
+    assert np.abs(ROBOT.impact(q, after) - after).max() < bound(20, 3, condition, np.abs(after).max())
 
 
 def test_accelerations_keep_the_loop_closed_and_forces_do_no_work():
@@ -221,10 +223,11 @@ def test_the_angle_of_a_spring_is_right_up_to_half_a_turn(angle):
 def test_coupled_joints_move_together():
     robot = ROBOT.with_loops([Coupling('rocker', 'crank', (0.2, -0.5, 0.3)), Coupling('coupler', None, (0.1,))])
     q, qd = robot.close_loops([0.4, 0.0, 0.0], [1.0, 2.0, 3.0])
-    assert abs(q[2] - (0.2 - 0.5 * q[0] + 0.3 * q[0] ** 2)) < 1e-14 and abs(q[1] - 0.1) < 1e-14
-    assert abs(qd[2] - (-0.5 + 0.6 * q[0]) * qd[0]) < 1e-14 and abs(qd[1]) < 1e-14
+    closed = bound(20, 3, np.linalg.cond(robot.mass_matrix(q)), max(1.0, np.abs(qd).max()))
+    assert abs(q[2] - (0.2 - 0.5 * q[0] + 0.3 * q[0] ** 2)) < closed and abs(q[1] - 0.1) < closed
+    assert abs(qd[2] - (-0.5 + 0.6 * q[0]) * qd[0]) < closed and abs(qd[1]) < closed
     qdd = robot.forward_dynamics(q, qd, torques())
-    assert abs(qdd[2] - (-0.5 + 0.6 * q[0]) * qdd[0] - 0.6 * qd[0] ** 2) < 1e-12
+    assert abs(qdd[2] - (-0.5 + 0.6 * q[0]) * qdd[0] - 0.6 * qd[0] ** 2) < closed * np.abs(qdd).max()
     # the same motion with the ratio's torque put in by hand: the effective inertia of both joints
     slope = -0.5 + 0.6 * q[0]
     tau = robot.inverse_dynamics(q, qd, qdd)
@@ -369,7 +372,10 @@ def test_a_closure_without_effect_changes_nothing():
     lone = LoopClosure('on the axis', None, at(0.0), 'crank_link', at(0.0))
     with_it = ROBOT.with_loops([lone, *ROBOT.model.loops.closures])
     assert np.array_equal(with_it.forward_dynamics(q, qd, torques()), ROBOT.forward_dynamics(q, qd, torques()))
-    assert np.abs(with_it.constraint_forces(q, qd, torques())[:3]).max() < 1e-14
+    forces = with_it.constraint_forces(q, qd, torques())
+    sizes = np.linalg.svd(ROBOT.loop_jacobian(q), compute_uv=False)
+    condition = sizes[0] / sizes[sizes > 1e-9 * sizes[0]][-1]
+    assert np.abs(forces[:3]).max() < bound(60, len(forces), condition, np.abs(forces).max())
 
 
 def test_changed_copies_keep_the_loops():

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from support.mujoco_states import move
+from support.rounding import bound
 
 import mujoco
 import numpy as np
@@ -14,7 +15,6 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.model.loop_types import COMPONENTS, LoopClosure
 
-TOLERANCE = 1e-12  # m, rad
 # Anchors off the origins, references, a ball, a free body, a mocap body, turned sites.
 BODIES = """
 <mujoco>
@@ -89,6 +89,15 @@ def expected_rows(robot, q, loop, errors, J):
     return np.concatenate([position, -0.5 * errors[:-3]]), np.concatenate([rows, -0.5 * J[:-3]])
 
 
+def condition(robot, q, loop) -> float:
+    """Return 1 / cos^2 of half the angle between A and B of a weld: the quaternion is divided by the cosine, a root."""
+    if not isinstance(loop, LoopClosure) or loop.kind != 'weld':
+        return 1.0
+    A, B = ((robot.link_pose(q, link) @ pose)[:3, :3] for link, pose in
+            ((loop.link_a, loop.pose_a), (loop.link_b, loop.pose_b)))  # fmt: skip
+    return 4.0 / (1.0 + np.trace(A.T @ B))
+
+
 @pytest.mark.parametrize('name', EQUALITIES)
 def test_errors_and_jacobian_are_those_of_mujocos_rows(both, name):
     robot, plant, number = both.robot, both.plant, list(EQUALITIES).index(name)
@@ -111,8 +120,10 @@ def test_errors_and_jacobian_are_those_of_mujocos_rows(both, name):
             sign = plant.eq_data[number, 10] * np.sign(efc_pos[3:] @ position[3:])
             position[3:] *= sign
             jacobian[3:] *= sign
-        assert efc_pos[:count] == pytest.approx(position, abs=TOLERANCE)
-        assert efc_J[:count] == pytest.approx(jacobian, abs=TOLERANCE)
+        # poses are products of three rotations and sums of some metres
+        of_loop = condition(robot, q, loops[number])
+        for theirs, ours in ((efc_pos[:count], position), (efc_J[:count], jacobian)):
+            assert np.abs(theirs - ours).max() < bound(20, 9, of_loop, max(1.0, np.abs(ours).max()))
         # what we leave out has no effect there
         assert not efc_pos[count:].any() and not efc_J[count:].any()
         assert np.abs(efc_J).max() > 0.1
@@ -132,7 +143,7 @@ def test_names_kinds_and_links():
     assert (weld.name, weld.kind, weld.link_a, weld.link_b) == ('equality_1', 'weld', 'arm', 'tool')
     assert weld.pose_a[:3, 3].tolist() == [0.4, 0.1, 0.2]
     quat = Rotation.from_quat([3, 2, 0.4, 1]).as_matrix()
-    assert weld.pose_a[:3, :3] == pytest.approx(quat, abs=1e-15)
+    assert np.abs(weld.pose_a[:3, :3] - quat).max() < bound(10, 3)
     # MuJoCo's default is q_bend - 0.3 = q_turn - 0.4
     assert (coupling.joint, coupling.other) == ('bend', 'turn')
     assert coupling.polynomial == pytest.approx((-0.1, 1.0))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from support import chains
 from support import random_trees as trees
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from robot_dynamics_ros.formulations import global_form, spatial
 from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree
 from robot_dynamics_ros.model.model import Model
 
-AGREEMENT = 1e-10
 METHODS = (global_form.by_mass_matrix, global_form.by_sparse_system)
 METHOD = pytest.mark.parametrize('method', METHODS, ids=lambda method: method.__name__)
 
@@ -35,17 +35,27 @@ def robots() -> dict[str, Robot]:
 ROBOTS = robots()
 
 
+def rounding(robot: Robot, q, qd, tau, wrench) -> float:
+    """Return the largest error of accelerations (rad/s^2) that rounding may make: torques cancel, M^-1 magnifies."""
+    M = robot.mass_matrix(q)
+    by_wrench = robot.jacobian(q, robot.link_names[-1]).T @ wrench
+    torque = max(np.abs(part).max() for part in (tau, robot.bias_torque(q, qd), by_wrench))
+    return bound(400, robot.nv, np.linalg.cond(M), torque / np.linalg.norm(M, 2))
+
+
 def test_torques_agree_with_the_kernels():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
         found = global_form.inverse_dynamics(robot, q, qd, qdd, wrench)
-        assert chains.disagreement(found, chains.expected_torques(robot, q, qd, qdd, wrench)) < AGREEMENT, name
+        assert chains.disagreement(found, chains.expected_torques(robot, q, qd, qdd, wrench)) < bound(100, robot.nv), (
+            name
+        )
 
 
 def test_mass_matrices_agree_with_the_kernels():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q = chains.random_motion(robot, seed)[0]
-        assert chains.disagreement(global_form.mass_matrix(robot, q), robot.mass_matrix(q)) < AGREEMENT, name
+        assert chains.disagreement(global_form.mass_matrix(robot, q), robot.mass_matrix(q)) < bound(200, robot.nv), name
 
 
 @METHOD
@@ -53,18 +63,18 @@ def test_accelerations_agree_with_the_kernels(method):
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
         tau = chains.expected_torques(robot, q, qd, qdd, wrench)
-        found = method(robot, q, qd, tau, wrench)
+        found, largest = method(robot, q, qd, tau, wrench), rounding(robot, q, qd, tau, wrench)
         for way in ('articulated', 'mass_matrix'):
             expected = robot.forward_dynamics(q, qd, tau, {robot.link_names[-1]: wrench}, method=way)
-            assert chains.disagreement(found, expected) < AGREEMENT, name
-        assert chains.disagreement(found, qdd) < AGREEMENT, name
+            assert np.abs(found - expected).max() < largest, name
+        assert np.abs(found - qdd).max() < largest, name
 
 
 def test_both_ways_agree_with_each_other():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, tau, wrench = chains.random_motion(robot, seed)
         one, other = (method(robot, q, qd, tau, wrench) for method in METHODS)
-        assert chains.disagreement(one, other) < AGREEMENT, name
+        assert np.abs(one - other).max() < rounding(robot, q, qd, tau, wrench), name
 
 
 def system_of(robot: Robot, seed: int = 1):
@@ -86,7 +96,7 @@ def test_velocities_and_accelerations_are_sums_along_the_tree():
     for i in range(1, robot.nv + 1):
         v.append(v[kinematic_tree.parent[i]] + h[i] * qd[i - 1])
     found = global_form.solve_outwards(links.P, links.H @ qd).reshape(-1, 6)
-    assert np.allclose(found, v[1:], atol=1e-14)
+    assert np.abs(found - v[1:]).max() < bound(20, robot.nv, scale=np.abs(v).max())
 
 
 def test_constraint_forces_have_no_power():
@@ -96,8 +106,10 @@ def test_constraint_forces_have_no_power():
     whole = np.empty(A.shape)
     whole[np.ix_(order, order)] = A.toarray()
     T, S = whole[: 6 * N, 6 * N :], global_form.solve_outwards(links.P, links.H.toarray())
-    assert np.abs(T.T @ S).max() < 1e-13 and np.linalg.matrix_rank(T) == 5 * N
-    assert np.allclose(whole, whole.T, rtol=0.0, atol=1e-13) and not whole[6 * N :, 6 * N :].any()
+    assert np.abs(T.T @ S).max() < bound(20, 6 * N, scale=np.abs(T).max() * np.abs(S).max())
+    assert np.linalg.matrix_rank(T) == 5 * N
+    assert np.abs(whole - whole.T).max() < bound(20, 6, scale=np.abs(whole).max())
+    assert not whole[6 * N :, 6 * N :].any()
 
 
 @pytest.mark.parametrize('shape', ['chain', 'tree', 'bush'])
@@ -147,7 +159,8 @@ def test_a_massless_link_between_two_others_is_no_hindrance():
     q, qd, tau, wrench = chains.random_motion(hollow, 8)
     expected = hollow.forward_dynamics(q, qd, tau, {hollow.link_names[-1]: wrench})
     for method in METHODS:
-        assert chains.disagreement(method(hollow, q, qd, tau, wrench), expected) < AGREEMENT
+        found = method(hollow, q, qd, tau, wrench)
+        assert np.abs(found - expected).max() < rounding(hollow, q, qd, tau, wrench)
 
 
 def test_a_joint_of_another_type_is_named():

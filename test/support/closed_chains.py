@@ -8,6 +8,7 @@ import dataclasses
 
 from support import naive
 from support import random_trees as trees
+from support.rounding import bound
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -17,6 +18,8 @@ from robot_dynamics_ros.model.model import Model
 
 RANK = 1e-9
 """Singular values of unit rows that are smaller than this, relative to the largest, are rounding."""
+SMALLEST = 1e-3 * RANK
+"""The same of the system of accelerations and multipliers."""
 
 
 # Errors
@@ -68,13 +71,33 @@ def equations(robot: Robot, q, qd, tau):
 def by_kkt(robot: Robot, q, qd, tau) -> np.ndarray:
     """Return qdd (nv,) of one linear system for accelerations and multipliers (eq. 20), redundant rows included."""
     M, J, torques, target = equations(robot, q, qd, tau)
-    # rows and columns of equal size, so that rank is a matter of rounding
+    matrix, size, length = _kkt(M, J)
+    known = np.concatenate([size * torques, target / length])
+    return size * np.linalg.lstsq(matrix, known, rcond=SMALLEST)[0][: len(M)]
+
+
+def rounding(robot: Robot, q, qd, tau) -> float:
+    """Return the largest error of accelerations by rounding: by the condition of the system of ``by_kkt``.
+
+    The scale is the largest acceleration with or without loops: the loops' forces cancel what they prevent.
+    """
+    M, J, torques, _ = equations(robot, q, qd, tau)
+    sizes = np.linalg.svd(_kkt(M, J)[0], compute_uv=False)
+    condition = sizes[0] / sizes[sizes > SMALLEST * sizes[0]][-1]
+    scale = max(np.abs(np.linalg.solve(M, torques)).max(), np.abs(robot.forward_dynamics(q, qd, tau)).max())
+    return bound(4, len(M) + len(J), condition, scale)
+
+
+def _kkt(M, J):
+    """Return the matrix of eq. 20 with rows and columns of equal size, so that rank is a matter of rounding.
+
+    And the factors of its columns and the lengths of its rows J.
+    """
     size = 1.0 / np.sqrt(np.diag(M))
-    M, J, torques = size[:, None] * M * size, J * size, size * torques
+    M, J = size[:, None] * M * size, J * size
     length = row_lengths(J)
-    J, target = J / length[:, None], target / length
-    matrix = np.block([[M, -J.T], [J, np.zeros((len(J),) * 2)]])
-    return size * np.linalg.lstsq(matrix, np.concatenate([torques, target]), rcond=RANK * 1e-3)[0][: len(M)]
+    J = J / length[:, None]
+    return np.block([[M, -J.T], [J, np.zeros((len(J),) * 2)]]), size, length
 
 
 def by_elimination(robot: Robot, q, qd, tau) -> np.ndarray:

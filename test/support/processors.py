@@ -2,7 +2,10 @@
 
 import os
 
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+try:
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+except ImportError:  # NumPy 1
+    from numpy.core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 CORES = ('Haswell', 'SkylakeX', 'Nehalem', 'Prescott')
 """Processors by OpenBLAS's names."""
