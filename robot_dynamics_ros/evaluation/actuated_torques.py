@@ -68,7 +68,7 @@ def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated
     L, r = state.L, len(state.numbers)
     # columns of Q: what the loops hold, then the velocities that keep them closed
     Q, R = np.linalg.qr(state.rows, 'complete')
-    whole = np.linalg.norm(np.linalg.solve(L, state.torques))
+    whole = float(np.linalg.norm(np.linalg.solve(L, state.torques)))
     _check_allowed(evaluator, state, Q, R[:r], whole)
     motions = np.linalg.solve(L.T, np.eye(len(L)))
     # length of M^-1/2 e_k: the mobility of velocity k without loops
@@ -81,8 +81,8 @@ def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated
     # V' D tau = S^-1 U' wanted: of all tau the least one
     Q_tau, R_tau = np.linalg.qr(mobility[:, None] * V[:rank].T)
     found = Q_tau @ np.linalg.solve(R_tau.T, U[:, :rank].T @ wanted / sizes[:rank])
-    missed = np.linalg.norm(N[columns].T @ found - wanted)
-    if missed > max(LEFT * np.linalg.norm(wanted), ROUNDING * whole):
+    missed = float(np.linalg.norm(N[columns].T @ found - wanted))
+    if missed > max(LEFT * float(np.linalg.norm(wanted)), ROUNDING * whole):
         names = f'joints {", ".join(actuated)}' if len(actuated) else 'empty list of joints'
         raise ArgumentError(f'{state.where}: the {names} cannot produce this motion here')
     return found

@@ -24,7 +24,7 @@ def steps_of_rows(evaluator: Evaluator, q) -> np.ndarray:
 
 def take_part(evaluator: Evaluator, q) -> np.ndarray:
     """Return whether each row is independent of the rows before it, (..., m) at q (..., nq)."""
-    return steps_of_rows(evaluator, q).any(-1)
+    return np.asarray(steps_of_rows(evaluator, q).any(-1))
 
 
 def units_of_rows(model: Model) -> np.ndarray:

@@ -16,6 +16,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding, Model
+from robot_dynamics_ros.model.products import norm, trace
 
 ROUNDING = 1e-12
 """Of the largest second moment: rounding of bodies without thickness, whose smallest one is zero."""
@@ -37,11 +38,11 @@ def with_consistent_inertias(model: Model) -> Model:
         if change.any():
             before = inertias[i].copy()
             # I = tr(P) 1 - P
-            of_inertia = np.trace(change) * np.eye(3) - change
+            of_inertia = trace(change) * np.eye(3) - change
             inertias[i, 4:] += [of_inertia[entry] for entry in ENTRIES]
             if inertias[i, 0] == 0.0:
                 inertias[i, 4:] = 0.0  # exactly
-            changed[i] = _finding(link, before, inertias[i], float(np.sqrt(np.sum(change * change))))
+            changed[i] = _finding(link, before, inertias[i], norm(change.ravel()))
     outdated = set(audit_model(model))
     kept = (it for it in model.findings if it not in outdated and not _is_on_one_of(model, it, changed))
     corrected = replace(model, arrays=model.arrays._replace(I=inertias))
@@ -54,7 +55,7 @@ def correction(row) -> np.ndarray:
     A body without mass has none.
     """
     mass, _, inertia = central_parameters(row)
-    P = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    P = 0.5 * trace(inertia) * np.eye(3) - inertia
     if mass == 0.0:
         return -P
     moments, axes = eigenvalues(P)
