@@ -25,6 +25,7 @@ class FollowingModel(TorqueModel):
         """Drop the trajectory on activation (R1)."""
         super().activate()
         self.follower.drop()
+        self.follower.newest_state = None
 
     def set_back(self, now: int) -> None:
         """Drop the trajectory when the clock is set back (R3)."""

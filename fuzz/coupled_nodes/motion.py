@@ -107,6 +107,7 @@ class Follower:
         self.followed: Followed | None = None
         self.waiting: Followed | None = None  # replaces it at its start
         self.why = ''  # the rule that decided last
+        self.newest_state: int | None = None  # stamp of the last usable state: trajectories end by the clock of states
         self.late = False  # the newest came to the node after the middleware had received it
 
     def drop(self) -> None:
@@ -123,11 +124,13 @@ class Follower:
         self.late = False
         if not message.points:
             self.drop()
+            self.newest_state = None
             return
         stamp = graph.nanoseconds(message.header.stamp)
         motion = Motion.of(message, self._arm.names)
         # one that starts when it is received had not ended then
-        over = stamp and now - stamp > motion.times[-1] * SECOND
+        present = now if self.newest_state is None else min(now, self.newest_state)
+        over = stamp and present - stamp > motion.times[-1] * SECOND
         late, first = (now - received) / SECOND, motion.times[0]
         if not stamp and max(LATE, 0.5 * first) < late < first:
             return  # the rest of the way to the first point would be too fast
@@ -139,7 +142,7 @@ class Follower:
 
         The one before goes on until the newest starts, and as long as it not ``may_begin``.
         """
-        waiting = self.waiting
+        waiting, self.newest_state = self.waiting, stamp
         if waiting is not None and waiting.seconds(stamp) >= 0.0:
             waiting.due = stamp if waiting.due is None else waiting.due
             if may_begin(waiting, stamp):

@@ -88,6 +88,7 @@ class TrajectoryFollower:
         self.rests = False
         self.prepare: Callable[[Followed], object] = lambda plan: None
         self.may_begin: Callable[[Followed, int], bool] = lambda plan, stamp: True
+        self._newest: int | None = None  # stamp of the last state, ns
 
     def warm_up(self) -> None:
         """Compile the kernels that ``follow`` calls."""
@@ -97,9 +98,11 @@ class TrajectoryFollower:
     def receive(self, trajectory: Trajectory, start: int, now: int, is_exact: bool = True) -> None:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
 
-        ``is_exact``: every node that receives it knows the same start.
+        ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
+        ``now``, the newest one counts: the arm's time is theirs.
         """
-        over = (now - start) * 1e-9 - trajectory.duration
+        present = now if self._newest is None else min(now, self._newest)
+        over = (present - start) * 1e-9 - trajectory.duration
         if over > 0.0:
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
         plan = Followed(start, now, trajectory, self._desired, is_exact)
@@ -116,7 +119,7 @@ class TrajectoryFollower:
     def stop(self) -> None:
         """Drop all trajectories without a report."""
         with self._receiving:
-            self._plans = ()
+            self._plans, self._newest = (), None
 
     def follows(self, plan: Followed | None) -> bool:
         """Return whether ``plan`` is being followed, or may be."""
@@ -135,7 +138,7 @@ class TrajectoryFollower:
 
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
-        plans = self._plans
+        plans, self._newest = self._plans, state.stamp
         if not plans:
             self.plan = None
             return NO_TRAJECTORY

@@ -22,6 +22,8 @@ from robot_dynamics_ros.simulation.arm_clock import ArmClock
 STEP = 1_000_000
 """Simulation step in ns."""
 SECOND = 1_000_000_000
+AT_REST = 0.02
+"""rad/s or m/s: an arm whose joints are all slower makes up lost time."""
 
 
 def plant_class():
@@ -44,7 +46,8 @@ class PlantLoop(Task):
 
     Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
     node or its controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the
-    simulation slow, not wrong. Stamps never go back (``ArmClock``).
+    simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests. Stamps never go back
+    (``ArmClock``).
     """
 
     def __init__(self, node):
@@ -64,6 +67,7 @@ class PlantLoop(Task):
             STEP, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
         )
         self._timeout = round(node.value('command_timeout') * SECOND)
+        self._period = max(STEP, round(SECOND / node.value('rate')))
         self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
         self._command_seen: int | None = None
         rest = [0.0] * robot.nv
@@ -122,7 +126,9 @@ class PlantLoop(Task):
         self._arm_time.follow()
 
     def _step(self, controller_is_late: bool) -> None:
-        """Step the arm by the due time; a late machine or controller loses time."""
+        """Step the arm by the due time; a late machine or controller loses time, and an arm at rest regains some."""
+        if not controller_is_late and np.abs(self._arm.velocity).max() < AT_REST:
+            self._arm_time.regain(self._period // STEP)
         due = self._arm_time.due()
         count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
         self._arm.step(count)

@@ -7,9 +7,9 @@ class ArmClock:
     """Counts the steps that are due and stamps states in ROS time; all times in ns.
 
     Call ``read`` first: it reads the clocks once for the other methods. ``follow`` sets the stamp to the ROS time, for
-    an arm that stands still; ``advance`` adds steps to it, for an arm that moves. Steps are counted on the steady
-    clock, or on the ROS clock with simulated time. Stamps never decrease and are never later than the ROS time at
-    which they are computed; only simulated time that is set back resets the stamp.
+    an arm on its brakes; ``advance`` adds steps to it, and ``regain`` makes steps that were skipped due again. Steps
+    are counted on the steady clock, or on the ROS clock with simulated time. Stamps never decrease and are never later
+    than the ROS time at which they are computed; only simulated time that is set back resets the stamp.
     """
 
     def __init__(
@@ -56,6 +56,12 @@ class ArmClock:
     def due(self) -> int:
         """Return how many steps the arm is behind the time that was read."""
         return (self.time - self._began) // self.period - self._steps - self.steps_lost
+
+    def regain(self, most: int) -> int:
+        """Make up to ``most`` skipped steps due again, and return how many."""
+        steps = min(most, self.steps_lost)
+        self.steps_lost -= steps
+        return steps
 
     def advance(self, steps: int, lost: int = 0) -> None:
         """Add ``steps`` to the stamp; ``lost`` further steps are skipped."""

@@ -483,3 +483,18 @@ def test_a_long_trajectory_costs_no_more_at_its_first_state_than_a_short_one(fir
         sampled.clear()
     assert used[20_000] < 20_000 < 20_000 * 3 * 8
     assert used[20_000] < 2 * used[2] + 2000
+
+
+def test_a_trajectory_ends_by_the_clock_of_the_states_where_their_stamps_lag():
+    one = Following()
+    one.at(10.0)
+    one.receive([0.0, 1.0], np.zeros((2, 3)), start=10.0, now=12.4)
+    assert one.at(10.5) is TORQUE
+    with pytest.raises(ArgumentError, match=r'it ended 0\.500 s before'):
+        one.receive([0.0, 1.0], np.zeros((2, 3)), start=9.0, now=12.4)
+    # states ahead of now, or from before an activation, do not count
+    with pytest.raises(ArgumentError, match=r'it ended 0\.250 s before'):
+        one.receive([0.0, 1.0], np.zeros((2, 3)), start=9.0, now=10.25)
+    one.follower.stop()
+    with pytest.raises(ArgumentError, match=r'it ended 1\.400 s before'):
+        one.receive([0.0, 1.0], np.zeros((2, 3)), start=10.0, now=12.4)

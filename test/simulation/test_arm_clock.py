@@ -130,3 +130,18 @@ def test_another_clock_restarts_the_time():
     machine.simulated, machine.ros = False, 10**18
     assert clock.read()
     assert (clock.stamp, clock.due(), clock.now()) == (10**18, 0, machine.steady)
+
+
+def test_skipped_steps_are_made_up_and_no_more():
+    machine = Machine()
+    clock = machine.clock()
+    began = clock.stamp
+    machine.passes(100 * MS)
+    assert moves(clock, most=22) == began + 22 * MS
+    assert clock.steps_lost == 78
+    for k in range(1, 60):
+        machine.passes(2 * MS)
+        clock.read()
+        assert clock.regain(2) == (2 if k <= 39 else 0)
+        assert moves(clock) == began + 22 * MS + min(4 * k, 2 * k + 78) * MS
+    assert clock.steps_lost == 0 and clock.stamp == machine.ros
