@@ -106,7 +106,8 @@ def test_a_node_activated_before_the_executor_handles_the_error_stays_active(nod
 @pytest.mark.parametrize('node', [FeedforwardNode], indirect=True)
 def test_an_error_in_another_callback_silences_it_too(node):
     node.task.trajectory._receive = broken
-    node.task.trajectory._subscription.callback(JointTrajectory(), {'received_timestamp': 0})
+    info = {'source_timestamp': 0, 'received_timestamp': 0}
+    node.task.trajectory._subscription.callback(serialize_message(JointTrajectory()), info)
     assert 'a wheel came off' in node.crash
     node.diagnostics.timer.cancel()
     spin_until_inactive(node)

@@ -46,7 +46,7 @@ class Wire:
         self.hot_path = HotPath(node, group, [self.subscription], on_pause, on_stop)
         self.until(lambda: self.publisher.get_subscription_count() == 1)
 
-    def take(self, data):
+    def take(self, data, info):
         self.threads.add(threading.current_thread().name)
         self.taken.append(*deserialize_message(data, JointState).name)
 
@@ -150,7 +150,7 @@ def test_a_pause_callback_is_called_whatever_the_messages(node):
     """Messages that follow one another without end, as those of another topic, keep nothing from being asked."""
     pauses: list = []
     wire = Wire(node, on_pause=lambda: pauses.append(len(wire.taken)))
-    take, wire.subscription.callback = wire.subscription.callback, lambda data: (take(data), wire.send('next'))
+    take, wire.subscription.callback = wire.subscription.callback, lambda *taken: (take(*taken), wire.send('next'))
     wire.hot_path.start(USUAL)
     wire.send('first')
     wire.until(lambda: len(pauses) > 20)
