@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.configuration import derivative
+from robot_dynamics_ros.simulation.loop_projection import STANDSTILL
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers
 from robot_dynamics_ros.simulation.time_steps import subtract_friction
@@ -54,10 +55,19 @@ class _Motion:
             solved = self._solved(y, times[first], times[last], times[samples])
             if plan.projection:
                 ends = np.array([self._position(row) for row in solved]), solved[:, self._nq : -1]
-                solved[:, : self._nq], solved[:, self._nq : -1] = self._setup.robot.close_loops(*ends)
+                closed = self._setup.robot.close_loops(*ends)
+                self._record(closed.qd - ends[1], closed.qd, np.append(samples, last))
+                solved[:, : self._nq], solved[:, self._nq : -1] = closed
             y = solved[-1]
             for k, row in zip(samples // plan.every, solved, strict=False):
                 q[k], qd[k], work[k] = self._position(row), row[self._nq : -1], row[-1]
+
+    def _record(self, changes, qd, steps) -> None:
+        """Write the largest change of velocities (samples, nv) by closing loops, and the number of its step."""
+        jumps = np.abs(changes).max(1) / np.maximum(np.abs(qd).max(1), STANDSTILL)
+        k = int(np.argmax(jumps))
+        if jumps[k] > self._setup.jumps[0, self._b]:
+            self._setup.jumps[:, self._b] = jumps[k], steps[k]
 
     def _solved(self, y, start: float, end: float, times) -> np.ndarray:
         """Return y at ``times`` and at the end."""

@@ -96,6 +96,8 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         setup.start(x, states)
         given[:size] = wrenches[states]
         step = simulated(states.start, size)
+        if plan.projection:
+            setup.jumps[:, states] = x.jump[:2, :size]
         if step:
             q, qd = (rows[: size * n].reshape(size, n) for rows, n in ((x.q, robot.nq), (x.qd[0], robot.nv)))
             setup.check_finite(q, qd, step, states.start)

@@ -11,6 +11,8 @@ from robot_dynamics_ros.simulation.time_steps import change_velocities, move_pos
 
 ROUNDS = 7
 """Newton steps of positions, onto the loops and to the limits in turns: 0.01 rad beyond a limit end below 1e-15."""
+STANDSTILL = 1e-6
+"""rad/s, m/s. Changes of slower velocities are rounding."""
 
 
 @kernel
@@ -56,3 +58,24 @@ def close_velocities(x, calls):
     opposite(x.change)
     call_rows(loops.step.code, loops.of_step, calls.load, x.u, calls.states, loops.step.last)
     change_velocities(x)
+
+
+@kernel
+def record_jumps(x, nv, step) -> None:
+    """Write jump: the largest change of velocities by ``close_velocities``, its step number, and the largest velocity.
+
+    The change is relative to the largest velocity of the motion so far. At the start jump[2] is ``STANDSTILL``.
+    Steps in which a joint was beyond its position limits do not count: it was moved to the limit.
+    """
+    qd, jump = x.qd[0], x.jump
+    limits = x.side.shape[0] // max(1, jump.shape[1])
+    for b in range(jump.shape[1]):
+        change, beyond = 0.0, 0.0
+        for j in range(b * limits, (b + 1) * limits):
+            beyond += abs(x.side[j])
+        for k in range(b * nv, (b + 1) * nv):
+            change = max(change, abs(x.u[k]))
+            jump[2, b] = max(jump[2, b], abs(qd[k]))
+        if beyond == 0.0 and change > jump[0, b] * jump[2, b]:
+            jump[0, b] = change / jump[2, b]
+            jump[1, b] = step

@@ -7,6 +7,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.simulation.loop_projection import STANDSTILL
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput
 
@@ -26,6 +27,7 @@ class Setup:
     qd: np.ndarray  # (count, nv)
     wrenches: dict[str, np.ndarray] | np.ndarray | None  # (count, 6) of each link, or (count, links, 6)
     reference_frame: str
+    jumps: np.ndarray  # (2, count)    largest change of velocities by closing loops, relative, and its step number
 
     def samples(self) -> Samples:
         """Return arrays for the samples of all states, with the start in the first ones.
@@ -49,6 +51,7 @@ class Setup:
         rows = np.arange(len(x.u) // self.robot.nv) + states.start
         rows = np.minimum(rows, states.stop - 1)
         x.q[:], x.qd[0], x.work[:] = self.q[rows].ravel(), self.qd[rows].ravel(), 0.0
+        x.jump[:2], x.jump[2] = 0.0, STANDSTILL
 
     def forward_dynamics(self, t: float, q, qd, tau, states: slice, out=None) -> np.ndarray:
         """Return qdd (count, nv) of some of the states at the time t (s), which an error names."""

@@ -1,5 +1,7 @@
 """Simulation of a robot: time integration of its forward dynamics from a start state."""
 
+import warnings
+
 import numpy as np
 
 from robot_dynamics_ros import validation
@@ -114,6 +116,12 @@ def simulate(
     DynamicsError
         For ``'adaptive'`` without SciPy.
 
+    Warns
+    -----
+    UserWarning
+        Where closing the loops changes velocities by more than 1e-3 in one step, as at a singular position, where a
+        mechanism may change its branch and lose energy. ``SimulationResult.findings`` names these positions.
+
     References
     ----------
     Featherstone & Orin 2000, section 2. Munthe-Kaas 1999: Runge-Kutta steps of free, planar and spherical joints.
@@ -160,7 +168,8 @@ def simulate(
         raise ArgumentError('projection: required with position limits, at which impulses have to keep loops closed')
     # fixed steps are projected: without the gain, forward dynamics is that of closed loops
     moved = robot.with_loops(loops.all, 0.0, loops.tolerance) if plan.projection and method != 'adaptive' else robot
-    setup = Setup(moved, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame)
+    jumps = np.zeros((2, len(q)))
+    setup = Setup(moved, plan, tau, stops, q, qd, _rows_of(wrenches, batch), reference_frame, jumps)
     # names what is wrong with wrenches, and a joint without inertia
     robot.forward_dynamics(q, qd, np.zeros(robot.nv), setup.wrenches, reference_frame=reference_frame)
     if not len(q):
@@ -178,7 +187,14 @@ def simulate(
         samples = compiled_motion(setup, threads) if is_compiled(setup) else stepwise_motion(setup)
     t = plan.h * plan.every * np.arange(steps // every + 1)
     in_order = (np.moveaxis(array, 0, 1) for array in samples)
-    return SimulationResult(robot, t, *(array.reshape(*batch, *array.shape[1:]) for array in in_order))
+    q, qd, work = (array.reshape(*batch, *array.shape[1:]) for array in in_order)
+    jump, jump_step = jumps.reshape(2, *batch)
+    result = SimulationResult(robot, t, q, qd, work, jump, plan.h * jump_step)
+    if result.jump_findings:
+        first, *others = result.jump_findings
+        more = f'; the same in {len(others)} other start states, see SimulationResult.findings' if others else ''
+        warnings.warn(f'simulation: {first.where}: {first.message}{more}', stacklevel=2)
+    return result
 
 
 def _check_positive(name: str, value) -> None:

@@ -40,6 +40,7 @@ class Buffers(NamedTuple):
     side: np.ndarray  # (count m_l)           1, -1 where a joint was beyond its upper, lower limit
     change: np.ndarray  # (count m)           of the rows of closed loops by a step, or (0) without projection
     J: np.ndarray  # (count m nv)             of the loops, or (0) without limits or projection
+    jump: np.ndarray  # (3, count)            see ``loop_projection.record_jumps``, or (3, 0) without projection
 
     @classmethod
     def of(cls, plan: Plan, count: int, nq: int, nv: int, m: int = 0, m_l: int = 0) -> 'Buffers':
@@ -55,7 +56,8 @@ class Buffers(NamedTuple):
         q, q_s = aligned_zeros((2, count * nq))
         rows = count * m if plan.projection else 0
         change, J = np.zeros(rows), np.zeros(rows * nv if plan.limits else 0)
-        return cls(q, q_s, qd, qdd, K, u, dqd, tau, net, work, M_inv, side, change, J)
+        jump = np.zeros((3, count if plan.projection else 0))
+        return cls(q, q_s, qd, qdd, K, u, dqd, tau, net, work, M_inv, side, change, J, jump)
 
     @property
     def positions(self) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from robot_dynamics_ros.compiler.bound_function import bound
-from robot_dynamics_ros.simulation.loop_projection import ROUNDS, opposite
+from robot_dynamics_ros.simulation.loop_projection import ROUNDS, opposite, record_jumps
 from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within, stop
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers
@@ -28,6 +28,7 @@ def stepwise_motion(setup: Setup) -> Samples:
     end_all = bound(end_step, arrays, plan, x)
     subtract = bound(subtract_friction, robot.friction, x, then=(0,))
     are_beyond, stop_all = (bound(function, setup.stops, x, robot.nv) for function in (is_beyond, stop))
+    record = bound(record_jumps, x, robot.nv, then=(0,))
     loops = _Loops(setup, x, are_beyond)
     # the same memory with a row for each state
     tau, applied, powers = (rows.reshape(count, -1) for rows in (x.tau, x.net if plan.friction else x.tau, x.work))
@@ -48,6 +49,7 @@ def stepwise_motion(setup: Setup) -> Samples:
         if plan.projection:
             beyond = loops.close_positions(t)
             loops.close_velocities(t)
+            record(k + 1)
         else:
             beyond = plan.limits and are_beyond()
             if beyond:
@@ -58,6 +60,7 @@ def stepwise_motion(setup: Setup) -> Samples:
             setup.check_finite(positions[0], velocities[0], k + 1, 0)
             sample = (k + 1) // plan.every
             q[sample], qd[sample], work[sample] = positions[0], velocities[0], powers.sum(axis=1)
+    setup.jumps[:, : x.jump.shape[1]] = x.jump[:2]
     return samples
 
 

@@ -5,7 +5,7 @@ With a torque of Python the same functions are called stage by stage, so that bo
 
 from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities
+from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities, record_jumps
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
 from robot_dynamics_ros.simulation.time_steps import begin_stage, end_stage, end_step, is_finite, subtract_friction
 
@@ -43,6 +43,7 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
         if plan.projection:
             beyond = close_positions(model, plan, stops, x, calls, nv)
             close_velocities(x, calls)
+            record_jumps(x, nv, k + 1)
         else:
             beyond = plan.limits and is_beyond(stops, x, nv)
             if beyond:
