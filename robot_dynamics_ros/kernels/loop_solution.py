@@ -37,8 +37,8 @@ def orthogonalise_rows(model, work):
             add_products(V, 4 * group, j, share)
         # s = v_j' v_j
         s = share[j, j]
-        # w = 1 / s where s / s_0 is at least tolerance^2, else 0, without a branch: x / sqrt(x^2) is 1 or -1
-        x = s / (weight[j] + 1e-300) - tolerance * tolerance + 1e-140
+        # w = 1 / s where s is more than tolerance^2 s_0, else 0, without a branch: x / sqrt(x^2) is 1 or -1
+        x = s - tolerance * tolerance * weight[j] - 1e-140
         weight[j] = (0.5 + 0.5 * (x / np.sqrt(x * x))) / (s + 1e-300)
         # v_l -= v_j (v_j' v_l) w, where the share of columns up to j is zero
         for before in range(j + 1):
