@@ -40,10 +40,11 @@ class Torques:
         """Return whether the torque follows ``plan``; where its start is not exact, this one becomes its start."""
         if self.identity != plan.identity:
             return False
+        if self.start == plan.start:
+            return True
         if not plan.is_exact:
-            plan.agree_on(self.start)
-            return False  # from the next state on
-        return self.start == plan.start
+            plan.agree_on(self.start)  # from the next state on
+        return False
 
 
 class FeedforwardInput:
