@@ -24,6 +24,10 @@ def source_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+TEMPORARY = '.robot_dynamics_ros-tmp'
+"""Ends the names of temporary files."""
+
+
 def private_folder(path: Path) -> Path:
     """Return ``path`` as a folder that only this user can write or replace, or else a temporary folder."""
     try:
@@ -69,7 +73,8 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
     """
     written = None
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        prefix = f'{_temporary_prefix(path)}{os.getpid()}.'
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=prefix, suffix=TEMPORARY, delete=False) as file:
             written = Path(file.name)
             file.write(content)
             if lasting:
@@ -81,6 +86,38 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
             with suppress(OSError):
                 written.unlink()
         raise
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove the temporary files that processes of this user which were killed in ``write_at_once(path, ...)`` left.
+
+    A file of a process that runs, of another user, or of another name stays.
+    """
+    prefix = _temporary_prefix(path)
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            process = entry.name.removeprefix(prefix).split('.')[0]
+            ours = entry.name.startswith(prefix) and entry.name.endswith(TEMPORARY) and process.isdecimal()
+            if ours and entry.is_file(follow_symlinks=False) and not _runs(int(process)):
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                        os.unlink(entry.path)
+
+
+def _temporary_prefix(path: Path) -> str:
+    """Return how the temporary files of ``path`` begin; their process follows."""
+    return f'.{path.name[:100]}.'
+
+
+def _runs(process: int) -> bool:
+    """Return whether another process with this number runs."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()
 
 
 def sealed_content(path: Path) -> bytes | None:

@@ -1,12 +1,14 @@
 """``~/set_payload`` and ``~/set_gravity``: the load of the arm, published and, on request, kept over a restart."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from robot_dynamics_ros.control.load import GravityRamp, Load, vector_of
 from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
+from robot_dynamics_ros.jit.cache import remove_abandoned
 from robot_dynamics_ros.messages.load import (
     body_of,
     gravity_of,
@@ -39,6 +41,7 @@ class LoadService:
         self.load = Load(PayloadRamp(start=now), replace(gravity, start=now))
         self._kept = self._other_clock_possible = False
         if path:
+            remove_abandoned(Path(path))
             try:
                 kept = read_payload(path)
                 if kept is not None:

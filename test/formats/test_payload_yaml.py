@@ -1,12 +1,15 @@
 """A payload's file: what is written is read again, what is broken or hostile is refused by key."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
+from robot_dynamics_ros.jit.cache import TEMPORARY, remove_abandoned
 
 INERTIA = np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]])
 BODY = ('ee_link', 2.5, (0.1, -0.2, 1.0 / 3.0), INERTIA)
@@ -118,3 +121,34 @@ def test_a_failed_write_is_an_error_and_leaves_the_old_file(tmp_path, monkeypatc
     assert os.listdir(tmp_path) == ['payload.yaml']
     with pytest.raises(ModelError, match=r'^cannot be written'):
         write_payload(tmp_path / 'nowhere' / 'payload.yaml', KeptPayload(Body(*BODY)))
+
+
+KILLED_WHILE_WRITING = """
+import os, sys
+from pathlib import Path
+from robot_dynamics_ros.jit import cache
+cache.os.fsync = lambda file: os.kill(os.getpid(), 9)
+cache.write_at_once(Path(sys.argv[1]), b'half', lasting=True)
+"""
+
+
+def test_temporary_files_of_a_writer_that_was_killed_are_removed_and_no_others(tmp_path):
+    path = tmp_path / 'payload.yaml'
+    killed = subprocess.run([sys.executable, '-c', KILLED_WHILE_WRITING, path], check=False)
+    (left,) = os.listdir(tmp_path)
+    assert killed.returncode == -9 and left.startswith('.payload.yaml.') and left.endswith(TEMPORARY)
+    process = left.split('.')[3]
+    others = [
+        left.replace('.payload.yaml.', '.other.yaml.'),  # of another file
+        left.replace(process, '1'),  # of a process that runs
+        left.removesuffix(TEMPORARY),
+        '.payload.yaml.mine' + TEMPORARY,
+        'tmpabc',
+    ]
+    for name in others:
+        (tmp_path / name).write_text('')
+    (tmp_path / left.replace(process, '999999999')).symlink_to(tmp_path / 'tmpabc')
+    others.append(left.replace(process, '999999999'))
+    remove_abandoned(path)
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
+    remove_abandoned(tmp_path / 'missing' / 'payload.yaml')

@@ -14,6 +14,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, write_payload
+from robot_dynamics_ros.jit.cache import TEMPORARY
 from robot_dynamics_ros.messages.load import gravity_ramp_of, payload_ramp_of
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS
@@ -299,3 +300,11 @@ def test_gravity_beyond_its_limit_is_refused(vector):
     if np.abs(vector).max() < 1000.0:
         service.set_gravity(gravity_request(*vector), None)
         assert tuple(service.robot.gravity) == vector
+
+
+def test_a_server_that_was_killed_while_it_wrote_leaves_nothing_after_the_next_start(tmp_path):
+    path = tmp_path / 'payload.yaml'
+    left = tmp_path / f'.payload.yaml.999999999.abc{TEMPORARY}'
+    left.write_text('half')
+    service_of(StandIn(), path)
+    assert not left.exists()
