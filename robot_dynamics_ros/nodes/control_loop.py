@@ -18,7 +18,7 @@ from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
-from robot_dynamics_ros.nodes.realtime import Schedule
+from robot_dynamics_ros.nodes.realtime import Schedule, cores_of
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.torque_pipeline import NO_INPUT, PipelineClock, TorquePipeline
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray, TorqueTopics
@@ -70,7 +70,7 @@ class ControlLoop(Task):
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
-        cores = tuple(core for core in node.value('cores') if core >= 0)
+        cores = cores_of(node.value('cores'))
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
         self._gate = StateGate(node.value('age_limit'))
         gravity = arm.gravity if 'gravity' in arm.ownership.terms else None
@@ -96,7 +96,7 @@ class ControlLoop(Task):
             for given in (Input('joint_states', JointState, self.pipeline.on_state), *inputs)
         ]
         on_pause = self.pipeline.on_pause if self.pipeline.fallback else None
-        self._hot_path = HotPath(node, group, subscriptions, on_pause, self._on_stop)
+        self._hot_path = HotPath(node, group, subscriptions, on_pause, self._on_stop, node.crashed)
         node.resources.callback(self._hot_path.destroy)
 
     @property

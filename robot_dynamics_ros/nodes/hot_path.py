@@ -46,8 +46,7 @@ class HotPath(RawExecutor):
                     sys.setswitchinterval(HotPath._patience)
         return was_running
 
-    def _run(self) -> None:
-        """Apply the schedule, log what the operating system refuses, and take messages."""
+    def _begin(self) -> None:
+        """Apply the schedule, and log what the operating system refuses."""
         for refusal in realtime.apply(self._schedule):
             self._logger.warning(refusal)
-        super()._run()

@@ -7,6 +7,7 @@ from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBl
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.realtime import cores_of
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 
 
@@ -59,4 +60,5 @@ def torque_checks(node) -> Mapping[str, Callable]:
         'effort_limit': lambda limits: effort_limits(limits, node.robot.limits.effort, node.robot.joint_names),
         'rate_limit': lambda limits: rate_limits(limits, node.robot.joint_names),
         'command_joints': lambda names: command_order(node.robot, names),
+        'cores': cores_of,
     }

@@ -56,18 +56,19 @@ class RawExecutor:
         subscriptions: list[Subscription],
         on_pause: Callable[[], object] | None = None,
         on_stop: Callable[[], object] | None = None,
+        failed: Callable[[Exception], object] | None = None,
     ):
         """Serve ``subscriptions`` of ``node``; the thread is made by ``start``.
 
         In that thread ``on_pause`` is called every ``PAUSE``, whatever messages come, and ``on_stop`` last. Neither
-        raises anything.
+        raises anything. ``failed(error)`` is called, before ``on_stop``, where the thread ends by an exception.
         """
         self._context = node.context
         self._logger = node.get_logger()
         self._node = node
         self._wake = node.create_guard_condition(None, group)
         self._subscriptions = subscriptions
-        self._on_pause, self._on_stop = on_pause, on_stop
+        self._on_pause, self._on_stop, self._failed = on_pause, on_stop, failed
         self._thread: threading.Thread | None = None
         self._starting_or_stopping = threading.Lock()  # a process that ends stops what is being started
         self._stopping = False
@@ -110,28 +111,38 @@ class RawExecutor:
                 callback(*taken)
 
     def _run(self) -> None:
+        """Serve until asked to stop; an exception that ends the thread is told, whatever it is."""
+        try:
+            self._begin()
+            self._serve()
+        except Exception as error:
+            if not self._context.ok():
+                return  # a process that is stopped at once has no context any more
+            self._logger.error(f'messages are no longer taken, the thread {self.name!r} has ended: {error!r}')
+            if self._failed is not None:
+                self._failed(error)
+        if self._on_stop is not None:
+            self._on_stop()
+
+    def _begin(self) -> None:
+        """Do what comes first in the thread: here nothing."""
+
+    def _serve(self) -> None:
         """Wait, take, handle, until asked to stop."""
         pairs = self._pairs()
         wake = self._wake.handle
         on_pause, due = self._on_pause, time.monotonic_ns() + PAUSE
         longest = FOREVER
-        try:
-            # a process that is stopped at once has no context any more
-            wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
-            while not self._stopping:
-                wait_set.clear_entities()
-                wait_set.add_guard_condition(wake)
-                for subscription, _ in pairs:
-                    wait_set.add_subscription(subscription)
-                if on_pause is not None:
-                    longest = max(0, due - time.monotonic_ns())
-                wait_set.wait(longest)
-                self._take(pairs)
-                if on_pause is not None and time.monotonic_ns() >= due and not self._stopping:
-                    on_pause()
-                    due = time.monotonic_ns() + PAUSE
-            if self._on_stop is not None:
-                self._on_stop()
-        except _rclpy.RCLError as error:
-            if self._context.ok():
-                self._logger.error(f'messages are no longer taken: {error}')
+        wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
+        while not self._stopping:
+            wait_set.clear_entities()
+            wait_set.add_guard_condition(wake)
+            for subscription, _ in pairs:
+                wait_set.add_subscription(subscription)
+            if on_pause is not None:
+                longest = max(0, due - time.monotonic_ns())
+            wait_set.wait(longest)
+            self._take(pairs)
+            if on_pause is not None and time.monotonic_ns() >= due and not self._stopping:
+                on_pause()
+                due = time.monotonic_ns() + PAUSE

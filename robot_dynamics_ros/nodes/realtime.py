@@ -5,8 +5,20 @@ import os
 import threading
 from typing import NamedTuple
 
+from robot_dynamics_ros.errors import ArgumentError
+
+LARGEST_CORE = 65535
+"""Largest number of a core that is accepted; whether a machine has the core, its operating system says."""
 MCL_CURRENT, MCL_FUTURE = 1, 2
 """Flags of mlockall: present pages, future pages."""
+
+
+def cores_of(numbers) -> tuple[int, ...]:
+    """Return the cores that the parameter ``cores`` names, none for [-1]; ArgumentError for a number of no core."""
+    for number in numbers:
+        if not -1 <= number <= LARGEST_CORE:
+            raise ArgumentError(f'cores: expected CPU cores, 0 to {LARGEST_CORE}, or -1 for all, got {number}')
+    return tuple(number for number in numbers if number >= 0)
 
 
 class Schedule(NamedTuple):
@@ -35,7 +47,7 @@ def apply(schedule: Schedule) -> list[str]:
     if schedule.cores:
         try:
             os.sched_setaffinity(thread, schedule.cores)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             refused.append(f'cores {list(schedule.cores)}: {error}; the thread may run on every core')
     if schedule.lock_memory:
         libc = ctypes.CDLL(None, use_errno=True)

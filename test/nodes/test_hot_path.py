@@ -16,6 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes import realtime
 from robot_dynamics_ros.nodes.hot_path import PATIENCE, HotPath
 from robot_dynamics_ros.nodes.raw_executor import PAUSE, NoExecutor
@@ -37,13 +38,13 @@ def node():
 class Wire:
     """A topic within a node, its messages taken by a hot path."""
 
-    def __init__(self, node, topic='topic', on_pause=None, on_stop=None):
+    def __init__(self, node, topic='topic', on_pause=None, on_stop=None, failed=None):
         self.taken: list = []
         self.threads: set = set()
         group = NoExecutor()
         self.subscription = node.create_subscription(JointState, topic, self.take, 10, callback_group=group, raw=True)
         self.publisher = node.create_publisher(JointState, topic, 10)
-        self.hot_path = HotPath(node, group, [self.subscription], on_pause, on_stop)
+        self.hot_path = HotPath(node, group, [self.subscription], on_pause, on_stop, failed)
         self.until(lambda: self.publisher.get_subscription_count() == 1)
 
     def take(self, data, info):
@@ -236,3 +237,41 @@ def test_a_priority_holds_for_the_thread_or_is_refused_by_name():
         assert 'Operation not permitted' in refused[0]
     else:
         assert policy == os.SCHED_FIFO
+
+
+@pytest.mark.parametrize('number', [-2, 65536, 1099511627776])
+def test_a_number_of_no_core_is_refused_by_the_name_of_the_parameter(number):
+    with pytest.raises(ArgumentError, match=f'^cores: expected CPU cores, .* got {number}$'):
+        realtime.cores_of([0, number])
+    assert realtime.cores_of([-1]) == () and realtime.cores_of([0, 65535]) == (0, 65535)
+
+
+def test_a_core_beyond_every_number_of_the_system_is_reported_and_ends_no_thread():
+    (refused, _) = on_a_thread(Schedule(0, (1099511627776,), False))
+    assert [line.split(':')[0] for line in refused] == ['cores [1099511627776]']
+
+
+def test_a_thread_that_dies_for_whatever_reason_says_so_and_sends_what_comes_last(node, monkeypatch):
+    error, told = MemoryError('no stack'), []
+
+    def die(schedule):
+        raise error
+
+    monkeypatch.setattr(realtime, 'apply', die)
+    wire = Wire(node, on_stop=lambda: told.append('stop'), failed=told.append)
+    wire.hot_path.start(USUAL)
+    wire.until(lambda: len(told) == 2)
+    assert told == [error, 'stop']
+    assert wire.hot_path.stop()
+    monkeypatch.undo()
+
+    def take(data, info=None):
+        raise error
+
+    told.clear()
+    wire.subscription.callback = take
+    wire.hot_path.start(USUAL)
+    wire.send('one')
+    wire.until(lambda: len(told) == 2)
+    assert told == [error, 'stop']
+    wire.hot_path.destroy()
