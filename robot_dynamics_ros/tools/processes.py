@@ -18,8 +18,8 @@ from robot_dynamics_ros.nodes.discovery import use_profiles
 
 START_TIMEOUT = 180.0
 """Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
-STOP_TIMEOUT = 5.0
-"""Time for a process to stop, s."""
+STOP_TIMEOUT = 20.0
+"""Time for a process to stop, s; a busy machine delays the last torques of its nodes."""
 REPEAT = 0.2
 """Time after which a request for a node's state is repeated, s; a response to any of them counts."""
 MOST_UNANSWERED = 50

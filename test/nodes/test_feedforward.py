@@ -240,5 +240,5 @@ def test_wrong_parameter_at_start_leaves_the_process_alive_and_sigint_ends_it(gr
         graph.client.change_state('second', Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
         process = processes._running[NODE]
         process.send_signal(signal.SIGINT)
-        assert process.wait(ros.STOP_TIMEOUT) == 0
+        assert process.wait(ros.TIMEOUT) == 0
     assert 'Traceback' not in (tmp_path / f'{NODE}.log').read_text()

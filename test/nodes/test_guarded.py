@@ -117,17 +117,19 @@ def test_diagnostics_are_of_a_node_without_torques_not_ok(graph):
     with graph.parameters(GRAVITY, age_limit=0.0):
         torques = graph.listen(JointState, 'gravity_torque')
         graph.until(lambda: graph.node.count_subscribers('joint_states') == 3, 'three subscribers')
-        state(graph, graph.now() - 100_000 * ros.SECOND)
-        graph.diagnostics(GRAVITY, lambda status: status.fields['states rejected'] == '1')
+        with graph.repeating(lambda: state(graph, graph.now() - 100_000 * ros.SECOND), 0.2):
+            graph.diagnostics(GRAVITY, lambda status: int(status.fields['states rejected']) > 0)
         graph.repeat_until(lambda: state(graph), lambda: len(torques) > 2, 'a torque', 0.1)
         with graph.record(DiagnosticArray, '/diagnostics') as arrays:
-            last = time.monotonic()
+            since = graph.now() + 5 * ros.SECOND // 2  # age limit 1 s at most, and a second until it is looked at
             late: list = []
 
             def look():
-                # age limit 1 s at most, and a second until it is looked at
-                if time.monotonic() > last + 2.5:
-                    late.extend(a.status[0] for a in arrays if a.status[0].name == f'/{GRAVITY}')
+                late.extend(
+                    array.status[0]
+                    for array in arrays
+                    if array.status[0].name == f'/{GRAVITY}' and ros.nanoseconds(array.header.stamp) > since
+                )
                 arrays.clear()
                 return len(late) >= 4
 
@@ -223,8 +225,9 @@ def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
     assert call.result().success
     told = f'{len(delays)} states of new layouts, up to {max(delays):.2f} s each, while {took:.1f} s were compiled'
     assert took > 0.5, f'nothing was compiled: {told}'
-    assert len(delays) >= 5 and np.median(delays) < 0.5, f'gravity_torque: expected within 0.5 s, got {told}'
-    assert max(delays) < 0.4 * took, f'gravity_torque: expected no wait for the compiler, got {told}'
+    assert len(delays) >= 5 and np.median(delays) < 0.1 * took, (
+        f'gravity_torque: expected no wait for the compiler, got {told}'
+    )
 
 
 # the hot path
@@ -244,8 +247,12 @@ def first_delay(graph, points):
 
 def test_the_first_state_of_a_long_trajectory_costs_no_more_than_that_of_a_short_one(graph):
     graph.reactivate(FEEDFORWARD, CONTROLLER)
-    short = [first_delay(graph, 1000) for _ in range(3)]
-    long = [first_delay(graph, 20_000) for _ in range(3)]
+    short, long = [], []
+    while len(long) < 10 and (
+        not long or min(long) >= 2.0 * min(short) + 0.05
+    ):  # a pause of the machine is not its cost
+        short.append(first_delay(graph, 1000))
+        long.append(first_delay(graph, 20_000))
     assert min(long) < 2.0 * min(short) + 0.05, (
         f'feedforward_torque: the first state of 20000 points took {min(long):.3f} s, of 1000 points {min(short):.3f} s'
     )

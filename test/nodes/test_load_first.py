@@ -152,9 +152,13 @@ def test_a_node_that_gets_another_description_begins_with_the_gravity_in_force(g
 def test_beside_a_server_that_is_not_active_there_is_no_torque_but_a_reason(graph):
     graph.processes.start(SERVER, *in_namespace('waiting'), '-p', 'autostart:=false')
     graph.state_of(f'waiting/{SERVER}')
-    publishers = {
-        topic: graph.node.count_publishers(f'waiting/{topic}') for topic in ('payload_state', 'gravity_state')
-    }
+    wanted, publishers = {'payload_state': 1, 'gravity_state': 1}, {}
+
+    def discovered():
+        publishers.update({topic: graph.node.count_publishers(f'waiting/{topic}') for topic in wanted})
+        return publishers == wanted
+
+    graph.client.spin_while_waiting(discovered, ros.TIMEOUT)
     graph.client.change_state(f'waiting/{SERVER}', Transition.TRANSITION_CONFIGURE)
     graph.processes.start(GRAVITY, *in_namespace('waiting'), *AWAITED)
     with streaming(graph, 'waiting'), graph.record(JointState, 'waiting/gravity_torque') as torques:
@@ -172,7 +176,6 @@ def test_beside_a_server_that_is_not_active_there_is_no_torque_but_a_reason(grap
         graph.client.change_state(f'waiting/{SERVER}', Transition.TRANSITION_ACTIVATE)
         graph.until(lambda: torques, 'a torque once the server is active')
     assert_all(torques, ROBOT.gravity_torque(A), 'the server has no payload')
-    wanted = {'payload_state': 1, 'gravity_state': 1}
     assert publishers == wanted, f'publishers of an unconfigured {SERVER}: expected {wanted}, got {publishers}'
 
 

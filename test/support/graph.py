@@ -34,7 +34,7 @@ import robot_dynamics_ros  # noqa: E402
 from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
 from robot_dynamics_ros.nodes.discovery import use_profiles  # noqa: E402
 from robot_dynamics_ros.nodes.transport_watch import lost_ports  # noqa: E402
-from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes  # noqa: E402, F401
+from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes  # noqa: E402
 
 use_profiles()  # contexts that tests make, too
 
@@ -44,8 +44,6 @@ DAY = 86400.0
 """The largest age limit, s."""
 TIMEOUT = 20.0
 """For whatever should happen at once, with room for a busy machine, s."""
-STOP_TIMEOUT = 2.0
-"""In which a node ends after SIGINT, s."""
 MEASURE = 'MEASURE_NODES'
 """The variable that asks for the coverage of node processes: the file with coverage's settings."""
 TREE = Path(robot_dynamics_ros.__file__).resolve().parents[1]
@@ -263,7 +261,7 @@ class Graph:
         def received():
             return self.log(node).count(barrier.joint_names[0]) >= receivers
 
-        self.repeat_until(send, received, f'a trajectory at {node}', 3.0)
+        self.repeat_until(send, received, f'a trajectory at {node}', 3.0, START_TIMEOUT)
 
     def diagnostics(self, node: str, condition=lambda status: True, since: int | None = None):
         """Return diagnostics of ``node`` from now on that fulfil ``condition``: level, message, and a dict, fields.
@@ -379,6 +377,12 @@ def processes_without_transport() -> dict[int, list[str]]:
     """Return the ports that this process and those of the tests have lost, by process: they receive nothing."""
     found = {process: lost_ports(process) for process in (os.getpid(), *marked_processes())}
     return {process: ports for process, ports in found.items() if ports}
+
+
+def cpu_time(process: int) -> float:
+    """Return the processor time that a process has used, s; also of one that has ended and is not waited for yet."""
+    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def stamped(message, stamp: int):
