@@ -67,9 +67,10 @@ class Processes:
                 raise ProcessError(f'{node} ended with status {process.returncode}; {self.last_lines(node)}')
 
     def last_lines(self, node: str, count: int = 5) -> str:
-        """Return the end of a node's log."""
-        lines = self._log(node).read_text(errors='replace').splitlines()
-        return f'the end of {self._log(node)}:\n' + '\n'.join(lines[-count:])
+        """Return the end of a node's log; of all logs where the node runs in the process of another name."""
+        logs = [self._log(name) for name in ([node] if self._log(node).is_file() else self._running)]
+        ends = ('\n'.join(log.read_text(errors='replace').splitlines()[-count:]) for log in logs)
+        return '\n'.join(f'the end of {log}:\n{end}' for log, end in zip(logs, ends, strict=True))
 
     def stop(self) -> None:
         """Send SIGINT to all processes; kill those that do not stop within ``STOP_TIMEOUT``."""

@@ -14,6 +14,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.tools.processes import Processes
 
 ROBOT = Robot.named('aubo_i5')
 START = [0.0, -0.7, 0.4, 0.2, 0.5, -0.1]
@@ -129,3 +130,10 @@ def test_what_the_command_line_sets_comes_before_parameter_files():
     arguments = ['--nodes', 'dynamics_server', '--model', 'aubo_i5_lecture']
     printed = until_said([*arguments, '--ros-args', '--params-file', 'config/nodes.yaml'], '6 joints')
     assert '[dynamics_server]: aubo_i5_lecture: 6 joints' in printed
+
+
+def test_a_node_that_runs_in_bringup_has_its_log(tmp_path):
+    processes = Processes(tmp_path)
+    processes._running['bringup'] = None
+    (tmp_path / 'bringup.log').write_text('not configured: no robot')
+    assert processes.last_lines('feedforward_node').endswith('bringup.log:\nnot configured: no robot')

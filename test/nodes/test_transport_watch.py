@@ -86,7 +86,7 @@ def test_a_failed_test_names_the_process_that_hears_nothing(tmp_path, request):
 
 def started(script: str, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, '-c', script],
+        [sys.executable, '-c', script, *ros.AUBO_I5],
         cwd=ros.TREE,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
