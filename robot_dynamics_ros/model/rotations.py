@@ -84,9 +84,10 @@ def rotation_error(matrix: np.ndarray) -> float:
 def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
     """Return the rotation (3, 3) nearest to a matrix (3, 3) that is one to about 1e-6; a rotation stays as it is.
 
-    Newton's iteration for the orthogonal polar factor (Higham 1986): each step squares the error.
+    Newton's iteration for the orthogonal polar factor (Higham 1986): each of three steps squares the error.
     """
-    while rotation_error(matrix) > ORTHONORMAL:
+    steps = 3 if rotation_error(matrix) > ORTHONORMAL else 0
+    for _ in range(steps):
         matrix = 0.5 * product(matrix, 3.0 * np.eye(3) - product(matrix.T, matrix))
     return exact(matrix)
 
