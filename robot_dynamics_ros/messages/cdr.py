@@ -107,7 +107,12 @@ class JointStateBuffer:
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp of a serialised message's header, ns; ArgumentError if its nanoseconds exceed a second."""
+    """Return the stamp of a serialised message's header, ns.
+
+    ArgumentError if the message is too short for one, or if its nanoseconds exceed a second.
+    """
+    if len(data) < FRAME:
+        raise ArgumentError(f'header.stamp: expected a message of at least {FRAME} bytes, got {len(data)}')
     seconds, nanoseconds = TIME.unpack_from(data, STAMP)
     if nanoseconds >= SECOND:
         raise ArgumentError(f'header.stamp: expected nanosec < 1000000000, got {nanoseconds} ns')

@@ -11,6 +11,7 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
@@ -40,6 +41,12 @@ def test_every_layout_is_read_as_rclpy_reads_it(fields, frame, count):
     assert deserialize_message(buffer.stamped(7), JointState) == message(
         names=NAMES[:count], fields=fields, frame=frame, stamp=7
     )
+
+
+@pytest.mark.parametrize('length', range(12))
+def test_a_message_too_short_for_a_stamp_is_refused(length):
+    with pytest.raises(ArgumentError, match=f'at least 12 bytes, got {length}'):
+        stamp_of(bytes(length))
 
 
 def reader(data, fields=('position', 'velocity')):
