@@ -10,8 +10,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
-from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
