@@ -5,12 +5,14 @@ batch apart. Numba would compile another version of a kernel for any other array
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
 from robot_dynamics_ros.model.configuration import is_no_quaternion
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.products import determinant
 from robot_dynamics_ros.model.rotations import rotation_error
 
@@ -94,6 +96,21 @@ def check_quaternions(name: str, positions: np.ndarray, starts: tuple[int, ...])
             where = f'{name}{[*index, ...]}'.replace('Ellipsis', f'{start}:{start + 4}')
             length = np.linalg.norm(quaternions[index])
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
+
+
+def check_angles(name: str, positions: np.ndarray, angles: tuple[int, ...], joint_of: Callable[[int], str]) -> None:
+    """Raise ArgumentError for an angle in positions (..., nq) that is too large for sine and cosine.
+
+    ``angles`` are indices in q; ``joint_of`` returns the name of the joint of one.
+    """
+    too_large = np.argwhere(~(np.abs(positions[..., angles]) < LARGEST_ANGLE))
+    if len(too_large):
+        *state, k = (int(it) for it in too_large[0])
+        index = (*state, angles[k])
+        raise ArgumentError(
+            f'{name}{list(index)}: the angle {positions[index]:.6g} rad of joint {joint_of(angles[k])!r} is not below '
+            f'{LARGEST_ANGLE:.6g} rad, where doubles are 1e-4 rad apart; subtract whole turns'
+        )
 
 
 def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,8 @@ from robot_dynamics_ros.messages.cdr import LITTLE_ENDIAN
 
 ROBOT = Robot.named('aubo_i5')
 DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')
+LARGEST_POSITION = 2.0**40
+"""Positions from here on (rad) are rejected by every node."""
 MODERATE = 2.0
 """Positions (rad) and other numbers up to this one are valid for every node."""
 
@@ -23,7 +25,7 @@ class Read(NamedTuple):
     """A joint state as rclpy reads it."""
 
     stamp: int
-    q: np.ndarray | None  # of the robot's joints; None where one is missing, doubled or not finite
+    q: np.ndarray | None  # of the robot's joints; None where one is missing, doubled, not finite or too large
     good: bool  # nothing at all is unusual
 
 
@@ -35,7 +37,7 @@ def read_state(data: bytes) -> Read | None:
     names, stamp = message.name, graph.nanoseconds(message.header.stamp)
     complete = set(ROBOT.joint_names) <= set(names) and len(set(names)) == len(names) == len(message.position)
     q = np.array([message.position[names.index(name)] for name in ROBOT.joint_names]) if complete else None
-    if q is None or not np.isfinite(q).all():
+    if q is None or not (np.abs(q) < LARGEST_POSITION).all():
         return Read(stamp, None, False)
     usual = all(
         len(values) in (0, len(names)) and np.isfinite(values).all() for values in (message.velocity, message.effort)

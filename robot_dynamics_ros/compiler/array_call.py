@@ -25,9 +25,9 @@ WORDS = (
     *('array_type', 'float64', 'new_array', 'type_error', 'refusal', 'set_error', 'clear_error'),
     *('increase', 'decrease', 'none'),
     *('save_thread', 'restore_thread', 'vectors', 'axes', 'size', 'load', 'most', 'left', 'held', 'streamed'),
-    *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions'),
+    *('lanes', 'rows', 'blocks', 'context', 'checked', 'quaternions', 'angles'),
 )
-"""Names of the words of ``self``; axes of the result, lengths of the vectors and places of quaternions follow."""
+"""Names of the words of ``self``; axes of the result, lengths of the vectors, quaternions and angles follow."""
 EVALUATE_WORDS = ('calls', 'otherwise', 'item', 'vectorcall', 'none', 'increase', 'decrease')
 """Names of the words of a function of ``bound_evaluate``."""
 SHAPE = len(WORDS)
@@ -55,20 +55,23 @@ class Rows(NamedTuple):
     context: int = 0
     """Last argument of ``rows``."""
     checked: bool = False
-    """Whether the finiteness of all numbers has to be checked here; otherwise the code does so."""
+    """Whether finiteness of all numbers and the size of angles have to be checked here; otherwise the code does so."""
     quaternions: tuple[int, ...] = ()
     """Indices in the first vector of the quaternions, which must have length 1."""
+    angles: tuple[int, ...] = ()
+    """Indices in the first vector of the angles, which must be below ``model.joint_types.LARGEST_ANGLE``."""
 
 
 def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int = UNLIMITED, left: int = UNLIMITED):
     """Return ``code`` as a function ``f(vectors..., load, out)``, which returns the result.
 
-    ``out`` is the array for the result, or None for a new one. Returns None if some number is not finite. Raises
-    TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, if ``out`` overlaps a vector, for
-    quaternions that may not have length 1, for more than ``most`` states, and once ``left`` states have been computed.
+    ``out`` is the array for the result, or None for a new one. Returns None if some number is not finite or an angle is
+    too large. Raises TypeError unless all arrays are C-contiguous float64 ones of the expected shapes, if ``out``
+    overlaps a vector, for quaternions that may not have length 1, for more than ``most`` states, and once ``left``
+    states have been computed.
     It holds the GIL for up to ``held`` states. Results of more than ``streamed`` states bypass the caches.
     """
-    words = np.zeros(QUATERNIONS + len(code.quaternions), np.int64)
+    words = np.zeros(QUATERNIONS + len(code.quaternions) + len(code.angles), np.int64)
     sizes = {
         'refusal': REFUSAL.ctypes.data,
         'vectors': len(code.lengths),
@@ -85,11 +88,12 @@ def bound_call(code: Rows, most: int = UNLIMITED, held: int = 0, streamed: int =
         'context': code.context,
         'checked': code.checked,
         'quaternions': len(code.quaternions),
+        'angles': len(code.angles),
     }
     words[:SHAPE] = numbered(WORDS, sizes)
     words[SHAPE : SHAPE + len(code.shape)] = code.shape
     words[LENGTHS : LENGTHS + len(code.lengths)] = code.lengths
-    words[QUATERNIONS:] = code.quaternions
+    words[QUATERNIONS:] = [*code.quaternions, *code.angles]
     return builtin_function('call', words, code.owner)
 
 
@@ -97,7 +101,7 @@ def bound_evaluate(calls: dict, otherwise: Callable) -> Callable:
     """Return a builtin function ``f(key, load, out, vectors...)``.
 
     It returns the result of ``calls[key]``, made by ``bound_call``. It calls ``otherwise`` with the same arguments if
-    there is no such call, if the call refuses them, or if some number is not finite.
+    there is no such call, if the call refuses them, or if it returns None.
     """
     words = np.array(numbered(EVALUATE_WORDS, {'calls': id(calls), 'otherwise': id(otherwise)}), np.int64)
     return builtin_function('evaluate', words, (calls, otherwise))

@@ -7,6 +7,7 @@ from robot_dynamics_ros.compiler import builtin_function as layout
 from robot_dynamics_ros.compiler.array_call import MOST_AXES, MOST_VECTORS
 from robot_dynamics_ros.compiler.builtin_function import ALIGNED, CONTIGUOUS, WRITABLE
 from robot_dynamics_ros.compiler.emission import BYTE, INT32, INT64, NUMBER, Emission, Loop, new_builtin
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 LANES = 8
 """Numbers that are checked for finiteness at a time."""
@@ -71,8 +72,8 @@ def _emit_evaluate(function: ir.Function, computed: ir.Function) -> None:
 class _Computation(Emission):
     """Emits ``PyObject *computed(words, vectors, their number, load, out)``.
 
-    It returns a new reference to the result, a borrowed one to None if some number is not finite, or 0 without an error
-    if the arguments are refused.
+    It returns a new reference to the result, a borrowed one to None if some number is not finite or an angle too large,
+    or 0 without an error if the arguments are refused.
     """
 
     def __init__(self, function: ir.Function, finite: ir.Function):
@@ -221,7 +222,20 @@ class _Computation(Emission):
                     finite, builder.call(self._finite, [self.load(self.at(data, k)), builder.mul(count, length)])
                 )
             self._both(finite, builder.call(self._finite, [result, builder.mul(count, self.of('size'))]))
+            self._check_angles(finite, self.load(data), count)
         return builder.load(finite)
+
+    def _check_angles(self, finite, q, count) -> None:
+        """Emit ``finite`` = 0 if an angle of any state is too large."""
+        builder, length = self.builder, self.load(self.offset(names.LENGTHS))
+        first = self.at(self.offset(names.QUATERNIONS), self.of('quaternions'))
+        with self.loop(count) as b:
+            state = self.at(q, builder.mul(b, length))
+            with self.loop(self.of('angles')) as k:
+                angle = self.load(self.at(state, self.load(self.at(first, k))), kind=NUMBER)
+                above = builder.fcmp_ordered('>', angle, NUMBER(-LARGEST_ANGLE))
+                below = builder.fcmp_ordered('<', angle, NUMBER(LARGEST_ANGLE))
+                self._both(finite, builder.and_(above, below))
 
     def _both(self, finite, byte) -> None:
         """Emit ``finite`` = 0 if ``byte`` is 0."""

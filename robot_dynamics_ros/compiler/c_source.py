@@ -9,10 +9,11 @@ import numpy as np
 from robot_dynamics_ros.compiler import emit
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
 from robot_dynamics_ros.compiler.c_text import comment, string
-from robot_dynamics_ros.compiler.emit import CHAIN, count, needed, unseen
+from robot_dynamics_ros.compiler.emit import CHAIN, checked, count, needed
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
 WRITTEN = {**emit.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
@@ -86,9 +87,9 @@ def header(export: Export) -> str:
             "and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2).",
             '',
             'Every function computes one state: it reads its arguments, writes the result and returns whether all '
-            'numbers of joint vectors and result are finite. It does not check anything else: angles have to be within '
-            '1e5 rad, quaternions (x, y, z, w) of length 1. It has no state and allocates nothing, so threads may call '
-            'it at the same time. The result may be the array of an argument.',
+            f'numbers of joint vectors and result are finite, and all angles below {LARGEST_ANGLE:.3g} rad. It does '
+            'not check anything else: quaternions (x, y, z, w) have to be of length 1. It has no state and allocates '
+            'nothing, so threads may call it at the same time. The result may be the array of an argument.',
             '',
             LICENCE,
             'You may use, change and distribute this file under the Apache License 2.0. What it contains of your robot '
@@ -237,7 +238,7 @@ def _definition(prefix: str, function: Function) -> list[str]:
     values = needed(results)
     load = [value.arguments[1] for value in values if value.operation == 'input' and value.arguments[0] == 'load']
     computed = dict.fromkeys(_text(value) for value in results if isinstance(value, Symbol))
-    finite, chains = _finiteness([*unseen(results, inputs), *computed])
+    finite, chains = _finiteness([*checked(results, inputs, arrays), *computed])
     lines = [
         *(f'const double {array}_{k} = {array}[{k}];' for array, n in inputs.items() for k in range(n)),
         *(f'const double load_{k} = {_field(k)};' for k in load),
@@ -258,7 +259,7 @@ def _sine_and_cosine(prefix: str) -> list[str]:
     sine, cosine = tape.traced(sincos)(x)
     lines = _operations(needed((sine, cosine)))
     return [
-        '/* Sines and cosines of angles of at most 1e5 rad. Cody & Waite 1980, chapter 8; polynomials of fdlibm. */',
+        '/* Sines and cosines, to 1 ulp up to 1e5 rad. Cody & Waite 1980, chapter 8; polynomials of fdlibm. */',
         f'static inline void {prefix}_sincos(',
         '    const int count, const double *restrict x, double *restrict sines, double *restrict cosines)',
         '{',

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
 from robot_dynamics_ros.compiler.trace import Symbol
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 WRITTEN = {
     '+': '{} + {}',
@@ -19,6 +20,8 @@ WRITTEN = {
     'fnma': 'fma(-{}, {}, {})',
 }
 """Source text of each operation."""
+OVERFLOW_FACTOR = 2.0 * (2.0**1023 / LARGEST_ANGLE)
+"""The product of this and an angle is infinite from LARGEST_ANGLE on, and only then."""
 CHAIN = 4
 """Length of the dependent chains in the check for finite numbers."""
 
@@ -68,24 +71,39 @@ def count(results) -> Operations:
     return Operations(found['*'] + fused, found['+'] + found['-'] + fused, found['/'], len(pairs), fused)
 
 
-def unseen(results, inputs: dict[str, int]) -> list[str]:
-    """Return the names of ``unseen_entries``."""
-    return [f'{array}_{k}' for array, k in unseen_entries(results, inputs)]
+class CheckedEntry(NamedTuple):
+    """An entry of an input whose value the check for finite numbers includes."""
+
+    array: str
+    k: int
+    is_angle: bool
+    """Whether the check multiplies it by OVERFLOW_FACTOR, so that it is not finite for too large an angle."""
 
 
-def unseen_entries(results, inputs: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the entries of ``inputs`` (name: length) that may be NaN or inf while all results are finite.
+def checked(results, inputs: dict[str, int], arrays: ModelArrays) -> list[str]:
+    """Return the expressions of ``checked_entries`` that have to be finite."""
+    return [
+        f'({entry.array}_{entry.k} * {OVERFLOW_FACTOR!r})' if entry.is_angle else f'{entry.array}_{entry.k}'
+        for entry in checked_entries(results, inputs, arrays)
+    ]
+
+
+def checked_entries(results, inputs: dict[str, int], arrays: ModelArrays) -> list[CheckedEntry]:
+    """Return all angles, and the entries of ``inputs`` (name: length) that may be NaN or inf while results are finite.
 
     Sums, products and sincos propagate NaN and inf. The remaining entries are those that no result depends on, or only
     as a divisor.
     """
+    angles = [CheckedEntry('q', k, is_angle=True) for k in arrays.angles]
 
     def propagating(value: Symbol) -> tuple:
         return value.arguments[:1] if value.operation == '/' else value.arguments
 
     reached = _reached(results, propagating)
     propagated = {value.arguments for value in reached if value.operation == 'input'}
-    return [(array, k) for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
+    propagated.update((entry.array, entry.k) for entry in angles)
+    entries = [(array, k) for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
+    return [*angles, *(CheckedEntry(*entry, is_angle=False) for entry in entries)]
 
 
 def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
@@ -117,7 +135,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             *(f'    {line}' for line in lines),
             *(f'    {name} = {text(value)}' for value, name in first.items()),
             *(f'    {result}[{k}] = {value}' for k, value in written),
-            f'    return {_finiteness([*unseen(results, inputs), *first.values()])} == 0.0',
+            f'    return {_finiteness([*checked(results, inputs, arrays), *first.values()])} == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'

@@ -11,6 +11,7 @@ from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 
 class Generic:
@@ -57,10 +58,11 @@ class Generic:
             context=context.ctypes.data,
             checked=True,
             quaternions=arrays.quaternions,
+            angles=arrays.angles,
         )
 
     def evaluate(self, algorithm: Algorithm, rows, gravity, result) -> bool:
-        """Write the results (count, ...) for states in rows (count, n); return whether all numbers are finite.
+        """Write the results (count, ...) for states in rows; return whether all numbers are finite, no angle too large.
 
         This is for interpreters without machine code. The inertia of the last link is that of the arrays.
         """
@@ -72,7 +74,8 @@ class Generic:
         arrays = self._bodies if algorithm.bodies else self.arrays
         written = result if algorithm.shape else result[:, None]  # kernels write scalars to an array, too
         loop(arrays, work, *arguments, *needs, *algorithm.frame, written)
-        return all([np.isfinite(array).all() for array in (*rows, result)])
+        within = np.abs(rows[0][:, self.arrays.angles]) < LARGEST_ANGLE
+        return all([within.all(), *(np.isfinite(array).all() for array in (*rows, result))])
 
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.compiler import llvm_rows
 from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.emit import CHAIN, needed, unseen_entries
+from robot_dynamics_ros.compiler.emit import CHAIN, OVERFLOW_FACTOR, CheckedEntry, checked_entries, needed
 from robot_dynamics_ros.compiler.llvm_rows import pointer, vector_type
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
@@ -31,12 +31,15 @@ class Program(NamedTuple):
     """Lengths of the vectors of a state, by name."""
     results: list
     """Symbols and numbers, in the order of the flat result."""
+    checked: list[CheckedEntry]
+    """Entries of inputs that the check for finite numbers includes."""
 
     @classmethod
     def of(cls, arrays: ModelArrays, name: str, algorithm: Algorithm) -> 'Program':
         """Trace an algorithm for a robot."""
         inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
-        return cls(name, inputs, list(trace(arrays, algorithm)))
+        results = list(trace(arrays, algorithm))
+        return cls(name, inputs, results, checked_entries(results, inputs, arrays))
 
     def read(self) -> list[tuple[str, int]]:
         """Return the entries of inputs and ``load`` that the code reads, in order, without those of its check."""
@@ -49,9 +52,9 @@ def of_one_state(program: Program) -> str:
     Arguments are addresses, integers of 64 bits; ``vectors`` is that of an array of the addresses of the rows (count,
     n). Both functions return whether all numbers are finite, a byte.
     """
-    name, inputs, results = program
-    body, names, checked = Body(1), [*inputs, 'load'], unseen_entries(results, inputs)
-    read = sorted({*program.read(), *checked})
+    name, inputs, results, checked = program
+    body, names = Body(1), [*inputs, 'load']
+    read = sorted({*program.read(), *((entry.array, entry.k) for entry in checked)})
     for array in names:
         body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in read if of == array}
     body.compute(results)
@@ -79,7 +82,7 @@ def of_blocks(program: Program, lanes: int) -> str:
     Arguments are those of ``<name>_rows``; ``count`` is a multiple of ``lanes``. If ``streamed`` is not 0 the results
     bypass the caches. Returns whether all numbers are finite, a byte.
     """
-    name, inputs, results = program
+    name, inputs, results, checked = program
     body = Body(lanes)
     before = Body(1)
     load = [k for array, k in program.read() if array == 'load']
@@ -87,7 +90,7 @@ def of_blocks(program: Program, lanes: int) -> str:
     for array, length in inputs.items():
         body.inputs[array] = dict(enumerate(llvm_rows.columns(body, f'%{array}', length, lanes)))
     body.compute(results)
-    finite = body.finite(results, unseen_entries(results, inputs))
+    finite = body.finite(results, checked)
     llvm_rows.write_rows(body, [body.text(value) for value in results], '%target', lanes)
     return llvm_rows.loop_over_blocks(name, inputs, len(results), lanes, before, body, finite)
 
@@ -139,11 +142,18 @@ class Body:
         bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
         return bits if self.lanes == 1 else f'<{", ".join([f"double {bits}"] * self.lanes)}>'
 
-    def finite(self, results, checked: list[tuple[str, int]]) -> str:
-        """Return the name of the sum of value * 0 over results and ``checked`` inputs: 0 if all are finite."""
+    def finite(self, results, checked: list[CheckedEntry]) -> str:
+        """Return the name of the sum of value * 0 over results and ``checked`` inputs: 0 if all are finite.
+
+        Instead of an angle it is the product with OVERFLOW_FACTOR that has to be finite.
+        """
         symbols = {value for value in results if isinstance(value, Symbol)}
         names = [self._names[value] for value in sorted(symbols, key=lambda value: value.number)]
-        names += [self.inputs[array][k] for array, k in checked]
+        for array, k, is_angle in checked:
+            number = self.inputs[array][k]
+            names.append(
+                self.line(f'fmul {self.kind} {number}, {self.number(OVERFLOW_FACTOR)}') if is_angle else number
+            )
         zero, terms = self.number(0.0), []
         for first in range(0, len(names), CHAIN):
             term = self.line(f'fmul {self.kind} {names[first]}, {zero}')

@@ -148,11 +148,18 @@ class Evaluator:
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
-        """Return vectors as rows (count, n), all finite, and the batch's shape."""
+        """Return vectors as rows (count, n), all finite, with angles in range, and the batch's shape."""
         rows, shape = self._rows(vectors)
-        for name, vector in vectors.items():
-            validation.check_finite(name, np.asarray(vector, float))
+        self._check_numbers(vectors)
         return rows, shape
+
+    def _check_numbers(self, vectors: dict) -> None:
+        """Raise ArgumentError for a number that is not finite, and for an angle that is too large."""
+        for name, vector in vectors.items():
+            array = np.asarray(vector, float)
+            validation.check_finite(name, array)
+            if name in POSITIONS:
+                validation.check_angles(name, array, self.arrays.angles, self.model.joint_of_coordinate)
 
     def _own_code(self, algorithm: Algorithm) -> Specialised | None:
         """Return specialised code of an algorithm: with the true inertial parameters, or with regrouped ones."""
@@ -235,9 +242,8 @@ class Evaluator:
         return rows, shape
 
     def _explain_not_finite(self, name: str, rows, vectors: dict) -> None:
-        """Raise the reason for a result that is not finite: an argument, a joint without inertia, or overflow."""
-        for argument, vector in vectors.items():
-            validation.check_finite(argument, np.asarray(vector, float))
+        """Raise why there is no result: an argument, a joint without inertia, or overflow."""
+        self._check_numbers(vectors)
         if name in ABOUT_CENTER_OF_MASS and not self.model.arrays.I[1:, 0].any():
             return  # NaN: a robot without mass has no centre of mass
         if name.startswith(BY_INVERSE_INERTIA):

@@ -5,6 +5,10 @@ angles becomes vector instructions (1.2 ns per angle, 10.7 ns with libm; AVX-512
 
 Cody & Waite 1980, chapter 8, for the reduction; the polynomials are those of the interval [-pi/4, pi/4] in Sun's fdlibm
 (k_sin.c, k_cos.c). At most 0.78 ulp off for |x| <= 1e5; NaN and inf give NaN.
+
+From 1.6e6 on, k times a part of pi/2 is not exact, and the reduction loses digits: results are off by up to 1e-15 at
+1e7, 1e-12 at 1e10 and 1.1e-10 at 2^40 (``model.joint_types.LARGEST_ANGLE``), which is a millionth of the distance
+between two doubles there. From 2e15 on they are no sines and cosines any more (2026-11-23).
 """
 
 import numpy as np
@@ -14,7 +18,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 
 @kernel
 def sincos(x):
-    """Return sin(x) and cos(x), x in rad and |x| <= 1e5; x may be complex with an imaginary part near zero."""
+    """Return sin(x) and cos(x), x in rad and |x| < 2^40; x may be complex with an imaginary part near zero."""
     # x = k pi/2 + y + e: pi/2 in two parts of 33 bits, so that k times a part is exact, and one of 53;
     # adding and subtracting 1.5 * 2^52 rounds to an integer; e is the rounding error of y
     nearest = 6755399441055744.0

@@ -29,12 +29,12 @@ SHORTEST = 32
 OTHER_LAYOUT = -1
 
 
-def _read(memory, fixed, numbers, first, places, out, data) -> int:
+def _read(memory, fixed, numbers, first, places, bounds, out, data) -> int:
     """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
 
     A field with first[f] < 0 is absent, and NaN is written for it. Returns a number with bit f set if field f is
-    present and finite. Returns OTHER_LAYOUT, and writes nothing, if ``data`` and ``memory`` differ in length or at an
-    offset of ``fixed``.
+    present and the magnitudes of its numbers are below bounds[f]. Returns OTHER_LAYOUT, and writes nothing, if ``data``
+    and ``memory`` differ in length or at an offset of ``fixed``.
     """
     if len(data) != memory.shape[0]:
         return OTHER_LAYOUT
@@ -45,11 +45,11 @@ def _read(memory, fixed, numbers, first, places, out, data) -> int:
         memory[place] = data[place]
     found = 0
     for f in range(first.shape[0]):
-        difference = 0.0  # x - x is NaN unless x is finite
+        within = True
         for k in range(places.shape[0]):
             out[f, k] = numbers[first[f] + places[k]] if first[f] >= 0 else np.nan
-            difference += out[f, k] - out[f, k]
-        found += (difference == 0.0) << f
+            within &= np.abs(out[f, k]) < bounds[f]
+        found += within << f
     return found
 
 
@@ -86,14 +86,15 @@ class JointStateBuffer:
         # all bytes except stamp, numbers and padding are the same in all messages of this layout
         self._fixed = np.array(fixed)
 
-    def reader(self, fields, places, out):
+    def reader(self, fields, places, bounds, out):
         """Return a function of a message's bytes that copies them here and writes ``fields`` to ``out`` (fields, n).
 
         For each field the numbers at ``places`` (n) are written. The function returns OTHER_LAYOUT for a message of
-        another layout, else a number with bit f set if field f is present and finite.
+        another layout, else a number with bit f set if field f is present and its numbers are below
+        ``bounds`` (fields,) in magnitude, finite for inf.
         """
         first = np.array([self._first[field] for field in fields])
-        return bound(_read, self._memory, self._fixed, self._numbers, first, places, out, then=(b'',))
+        return bound(_read, self._memory, self._fixed, self._numbers, first, places, bounds, out, then=(b'',))
 
     def stamped(self, value: int) -> bytes:
         """Return the serialised message with ``value`` (ns) as the header's stamp."""

@@ -11,15 +11,18 @@ from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
+BOUNDS = {'position': LARGEST_ANGLE}
+"""By field, what is above all magnitudes of its numbers; for positions of prismatic joints (m) it is ample."""
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}
 
 
 class JointStateInput:
     """Reads the numbers of a robot's joints from serialised JointState messages with any joint order and extra joints.
 
-    Names are compared only for a layout that is not among the last ``LAYOUTS``, so publishers with different layouts
-    may alternate. A new layout compiles nothing.
+    Positions have to be below LARGEST_ANGLE (rad, m). Names are compared only for a layout that is not among the last
+    ``LAYOUTS``, so publishers with different layouts may alternate. A new layout compiles nothing.
     """
 
     LAYOUTS = 8
@@ -38,7 +41,7 @@ class JointStateInput:
         self._layouts.clear()
 
     def receive(self, data: bytes) -> int:
-        """Write ``numbers`` of a message (bytes); return a number with bit f set if field f is present and finite.
+        """Write ``numbers`` of a message (bytes); return a number with bit f set if field f is present and in range.
 
         Raises DynamicsError naming a joint that is missing or repeated, or if the bytes are not a JointState.
         """
@@ -61,13 +64,16 @@ class JointStateInput:
             out[k] = positions[place] if 0 <= place < len(positions) else np.nan
 
     def missing(self, field: str) -> str:
-        """Return the fault of a field of the last message that is absent or not finite."""
+        """Return the fault of a field of the last message that is absent, not finite or out of range."""
         layout = self._last
         names, values = layout.buffer.message.name, getattr(layout.buffer, field)
         if len(values) != len(names):
             return f'{len(names)} joints have {len(values)} {PLURAL[field]}'
-        wrong = [k for k, place in enumerate(layout.places) if not np.isfinite(values[place])]
-        return f'joint {self._joint_names[wrong[0]]!r}: {field} is not finite'
+        wanted = zip(self._joint_names, values[layout.places], strict=True)
+        name, value = next((name, value) for name, value in wanted if not abs(value) < BOUNDS.get(field, np.inf))
+        if not np.isfinite(value):
+            return f'joint {name!r}: {field} is not finite'
+        return f'joint {name!r}: {field} {value:.6g} is not below {LARGEST_ANGLE:.6g} in magnitude'
 
 
 class Layout:
@@ -85,7 +91,8 @@ class Layout:
         names = list(self.buffer.message.name)
         self.places = places_of(joint_names, names)
         self.optional_places = [names.index(name) if name in names else -1 for name in optional]
-        self.read = self.buffer.reader(fields, self.places, numbers)
+        bounds = np.array([BOUNDS.get(field, np.inf) for field in fields])
+        self.read = self.buffer.reader(fields, self.places, bounds, numbers)
 
 
 class StateInput(MeasuredState):

@@ -80,6 +80,11 @@ class ModelArrays(NamedTuple):
         """Index in q of the first number of each quaternion."""
         return tuple(int(place) for place in self.quaternion if place >= 0)
 
+    @property
+    def angles(self) -> tuple[int, ...]:
+        """Index in q of each angle."""
+        return tuple(int(place) for place in self.angle if place >= 0)
+
     def is_revolute_or_prismatic(self, i: int) -> bool:
         """Return whether joint ``i`` (1..n) has one velocity, a rotation or a translation."""
         rotates, translates = self.angle[i] >= 0, self.slides[i] > 0

@@ -7,6 +7,9 @@ import numpy as np
 
 from robot_dynamics_ros.model.products import dot, norm
 
+LARGEST_ANGLE = 2.0**40
+"""Bound on angles of joints in q, 1.1e12 rad. Doubles are 1e-4 rad apart there, and sines are off by 1e-10."""
+
 
 class Kind(NamedTuple):
     """Coordinates and velocities of a joint type. Indices count the joint's own coordinates; -1: none.

@@ -198,6 +198,11 @@ class Model:
         """Return the name of the joint of entry ``index`` (0..nv - 1) of qd."""
         return self.joint_names[int(np.searchsorted(self.arrays.first[1:], index + 1, 'right')) - 1]
 
+    def joint_of_coordinate(self, index: int) -> str:
+        """Return the name of the joint of entry ``index`` (0..nq - 1) of q."""
+        ends = np.cumsum([KINDS[kind].coordinates for kind in self.joint_kinds])
+        return self.joint_names[int(np.searchsorted(ends, index, 'right'))]
+
     def torque_constant(self) -> np.ndarray:
         """Return the torque constants (nv,); ModelError naming a joint whose torque constant is unknown."""
         unknown = np.flatnonzero(np.isnan(self.actuators.torque_constant))

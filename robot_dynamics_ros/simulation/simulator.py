@@ -129,7 +129,9 @@ def simulate(
     (q, qd), batch = validation.states({'q0': robot.nq, 'qd0': robot.nv}, q0=q0, qd0=qd0)
     for name, rows in (('q0', q), ('qd0', qd)):
         validation.check_finite(name, rows.reshape(*batch, rows.shape[-1]))
-    validation.check_quaternions('q0', q.reshape(*batch, robot.nq), robot.model.arrays.quaternions)
+    start, model = q.reshape(*batch, robot.nq), robot.model
+    validation.check_quaternions('q0', start, model.arrays.quaternions)
+    validation.check_angles('q0', start, model.arrays.angles, model.joint_of_coordinate)
     validation.choice('method', method, METHODS)
     for name, value in (('duration', duration), ('step', step), ('tolerance', tolerance)):
         _check_positive(name, value)

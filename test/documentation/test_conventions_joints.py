@@ -2,12 +2,14 @@
 
 from support.small_robots import AUBO, general, joint, link, one, robot
 
+import mpmath
 import mujoco
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 
@@ -163,3 +165,17 @@ def test_33_friction_by_its_equation():
     q, qd, qdd = [0.3], [0.6], [2.0]
     terms = Query(rough, [], positions=q, velocities=qd, accelerations=qdd).inverse_dynamics()
     assert terms['friction'][0] == pytest.approx(rough.friction_torque(qd, rough.inverse_dynamics(q, qd, qdd)))
+
+
+@pytest.mark.parametrize(('angle', 'error'), [(1e5, 1.2e-16), (1e7, 1e-15), (1e10, 1e-12), (2.0**40, 1.2e-10)])
+def test_34_angles_have_a_bound_and_sines_an_error(angle, error):
+    turning = one(axis='0 0 1')
+    for q in (np.nextafter(angle, 0.0), -0.999 * angle, 0.987654321 * angle):
+        pose = turning.link_pose([q], 'arm')
+        with mpmath.workprec(200):
+            sine, cosine = (float(function(mpmath.mpf(q))) for function in (mpmath.sin, mpmath.cos))
+        assert np.abs(pose[:2, 0] - [cosine, sine]).max() <= error
+    with pytest.raises(
+        ArgumentError, match=r"^q\[0\]: the angle -1.09951e\+12 rad of joint 'a' is not below 1.09951e\+12"
+    ):
+        turning.link_pose([-(2.0**40)], 'arm')

@@ -1,13 +1,14 @@
 """Arguments that ``Robot`` refuses, and the name in each message."""
 
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
-from support.small_robots import one
+from support.small_robots import general, one
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 # What is refused, and by which name
@@ -50,6 +51,52 @@ def test_a_wrong_argument_is_named(method, wrong):
             call('aubo_i5', method, arguments)
         assert str(error.value).startswith((f'{parameter}: ', f'{parameter}[')) and text in str(error.value)
         assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize('batch', [(), (4,), (300,)], ids=str)
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_an_angle_whose_sine_means_nothing_is_named_with_its_joint_and_the_limit(binding, batch):
+    robot = robot_of('aubo_i5').with_binding(binding)
+    zeros = np.zeros((*batch, 6))
+    for method, more in (('gravity_torque', ()), ('mass_matrix', ()), ('inverse_dynamics', (zeros, zeros))):
+        for k, angle in ((0, LARGEST_ANGLE), (4, -1e17)):
+            q = zeros.copy()
+            q[..., k] = np.nextafter(np.copysign(LARGEST_ANGLE, angle), 0.0)
+            assert np.isfinite(getattr(robot, method)(q, *more)).all()
+            q.reshape(-1, 6)[-1, k] = angle
+            with pytest.raises(ArgumentError) as error:
+                getattr(robot, method)(q, *more)
+            place = [*(length - 1 for length in batch), k]
+            of_joint = f'rad of joint {robot.joint_names[k]!r} is not below 1.09951e+12 rad, '
+            assert str(error.value).startswith(f'q{place}: the angle {angle:.6g} {of_joint}')
+
+
+COORDINATES = {'prismatic': ((0,), ()), 'helical': ((), (0,)), 'planar': ((0, 1), (2,)), 'free': ((0, 1, 2), ())}
+"""Indices in q of lengths and of angles."""
+
+
+@pytest.mark.parametrize('kind', COORDINATES)
+def test_coordinates_that_are_no_angles_have_no_limit(kind):
+    robot = general(kind).with_binding('generic')
+    slides, angles = COORDINATES[kind]
+    for k in (*slides, *angles):
+        q = robot.neutral()
+        q[k] = 1e20
+        if k in slides:
+            assert np.isfinite(robot.link_pose(q, 'arm')).all()
+        else:
+            with pytest.raises(ArgumentError, match=rf"^q\[{k}\]: the angle 1e\+20 rad of joint 'a' is not below"):
+                robot.link_pose(q, 'arm')
+
+
+def test_positions_are_checked_where_no_kernel_reads_them():
+    robot, q = robot_of('aubo_i5'), np.full(6, 1e15)
+    for refused in (
+        lambda: robot.integrate(q, np.zeros(6)),
+        lambda: robot.forward_dynamics(q, q, q, method='divide_and_conquer'),
+    ):
+        with pytest.raises(ArgumentError, match="the angle 1e\\+15 rad of joint 'shoulder_joint' is not below"):
+            refused()
 
 
 def test_batches_that_do_not_broadcast_are_named_with_their_shapes():

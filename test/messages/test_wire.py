@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 NAMES = ['shoulder', 'a', 'élan', '', 'joint_with_a_long_name']
 STAMP = 1_795_000_000_123_456_789
@@ -50,7 +51,7 @@ def test_a_message_too_short_for_a_stamp_is_refused(length):
 
 def reader(data, fields=('position', 'velocity')):
     out = np.zeros((len(fields), 3))
-    return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), out), out
+    return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), np.full(len(fields), np.inf), out), out
 
 
 @pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])  # with and without padding before numbers
@@ -131,6 +132,18 @@ def test_numbers_of_an_array_go_out_as_they_are():
     buffer = ArrayBuffer(6)
     buffer.data[:] = np.arange(6) / 7.0
     assert list(deserialize_message(bytes(buffer), Float64MultiArray).data) == (np.arange(6) / 7.0).tolist()
+
+
+def test_a_position_whose_sine_means_nothing_is_rejected_by_name():
+    states, right, wrong = StateInput(NAMES), message(), message()
+    right.position[1] = np.nextafter(LARGEST_ANGLE, 0.0)
+    right.velocity[1] = wrong.position[1] = -LARGEST_ANGLE
+    states.read(serialize_message(right))
+    assert states.has_velocity
+    with pytest.raises(
+        DynamicsError, match=r"^joint 'a': position -1.09951e\+12 is not below 1.09951e\+12 in magnitude$"
+    ):
+        states.read(serialize_message(wrong))
 
 
 def big_endian(names, values) -> bytes:

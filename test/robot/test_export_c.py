@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import itertools
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.model import Model
 
 STRICT = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
@@ -186,13 +188,13 @@ def test_wrench_and_payload_of_another_link(compiler, tmp_path):
 
 
 @compilers
-def test_no_number_that_is_not_finite_goes_unnoticed(compiler, tmp_path):
+def test_no_number_that_is_not_finite_and_no_angle_that_is_too_large_goes_unnoticed(compiler, tmp_path):
     _, source, _ = aubo_i5().export_c(tmp_path, ['inverse_dynamics', 'mass_matrix', ('link_pose', 'ee_link')])
     exported = library(compiler, tmp_path, source)
     for name, count, size in (('inverse_dynamics', 3, 6), ('mass_matrix', 1, 36), ('link_pose_ee_link', 1, 16)):
         function, load = getattr(exported, f'aubo_i5_{name}'), aubo_i5().load
-        for value in (np.nan, np.inf, -np.inf):
-            for place in range(6 * count):
+        for values, places in (((np.nan, np.inf, -np.inf), 6 * count), ((LARGEST_ANGLE, -1e20), 6)):
+            for value, place in itertools.product(values, range(places)):
                 vectors = np.ones((count, 6))
                 assert called(function, vectors, load, size)[0]
                 vectors.flat[place] = value
