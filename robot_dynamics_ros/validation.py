@@ -122,8 +122,9 @@ def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarr
     if out is None:
         fresh = np.empty(shape)
         return fresh, fresh
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
-        found = f'{out.dtype} {out.shape}' if isinstance(out, np.ndarray) else type(out).__name__
+    is_array = isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray)
+    if not is_array or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
+        found = f'{out.dtype} {out.shape}' if is_array else type(out).__name__
         raise ArgumentError(f'out: expected a writable float64 array of shape {shape}, got {found}')
     if not out.flags.carray or any(np.may_share_memory(out, array) for array in inputs):
         return out, np.empty(shape)
@@ -131,7 +132,12 @@ def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarr
 
 
 def numbers(name: str, value) -> np.ndarray:
-    """Return ``value`` as a float64 array."""
+    """Return ``value`` as a float64 array; ArgumentError unless it has real numbers, none of them masked."""
+    parts = value if isinstance(value, list | tuple) else (value,)
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        raise ArgumentError(
+            f'{name}: expected numbers without a mask, got a masked array; fill or remove what is masked'
+        )
     try:
         array = np.asarray(value)
         if array.dtype.kind not in 'fiu':

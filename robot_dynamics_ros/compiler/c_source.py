@@ -238,7 +238,7 @@ def _definition(prefix: str, function: Function) -> list[str]:
     values = needed(results)
     load = [value.arguments[1] for value in values if value.operation == 'input' and value.arguments[0] == 'load']
     computed = dict.fromkeys(_text(value) for value in results if isinstance(value, Symbol))
-    finite, chains = _finiteness([*checked(results, inputs, arrays), *computed])
+    finite, chains = _finiteness([*checked(results, inputs, arrays.angles), *computed])
     lines = [
         *(f'const double {array}_{k} = {array}[{k}];' for array, n in inputs.items() for k in range(n)),
         *(f'const double load_{k} = {_field(k)};' for k in load),

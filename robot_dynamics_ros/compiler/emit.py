@@ -80,30 +80,31 @@ class CheckedEntry(NamedTuple):
     """Whether the check multiplies it by OVERFLOW_FACTOR, so that it is not finite for too large an angle."""
 
 
-def checked(results, inputs: dict[str, int], arrays: ModelArrays) -> list[str]:
+def checked(results, inputs: dict[str, int], angles: tuple[int, ...]) -> list[str]:
     """Return the expressions of ``checked_entries`` that have to be finite."""
     return [
         f'({entry.array}_{entry.k} * {OVERFLOW_FACTOR!r})' if entry.is_angle else f'{entry.array}_{entry.k}'
-        for entry in checked_entries(results, inputs, arrays)
+        for entry in checked_entries(results, inputs, angles)
     ]
 
 
-def checked_entries(results, inputs: dict[str, int], arrays: ModelArrays) -> list[CheckedEntry]:
+def checked_entries(results, inputs: dict[str, int], angles: tuple[int, ...]) -> list[CheckedEntry]:
     """Return all angles, and the entries of ``inputs`` (name: length) that may be NaN or inf while results are finite.
 
+    ``angles`` are indices in q.
     Sums, products and sincos propagate NaN and inf. The remaining entries are those that no result depends on, or only
     as a divisor.
     """
-    angles = [CheckedEntry('q', k, is_angle=True) for k in arrays.angles]
+    of_angles = [CheckedEntry('q', k, is_angle=True) for k in angles]
 
     def propagating(value: Symbol) -> tuple:
         return value.arguments[:1] if value.operation == '/' else value.arguments
 
     reached = _reached(results, propagating)
     propagated = {value.arguments for value in reached if value.operation == 'input'}
-    propagated.update((entry.array, entry.k) for entry in angles)
+    propagated.update((entry.array, entry.k) for entry in of_angles)
     entries = [(array, k) for array, size in inputs.items() for k in range(size) if (array, k) not in propagated]
-    return [*angles, *(CheckedEntry(*entry, is_angle=False) for entry in entries)]
+    return [*of_angles, *(CheckedEntry(*entry, is_angle=False) for entry in entries)]
 
 
 def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -> str:
@@ -135,7 +136,7 @@ def source(arrays: ModelArrays, name: str, algorithm: Algorithm, heading: str) -
             *(f'    {line}' for line in lines),
             *(f'    {name} = {text(value)}' for value, name in first.items()),
             *(f'    {result}[{k}] = {value}' for k, value in written),
-            f'    return {_finiteness([*checked(results, inputs, arrays), *first.values()])} == 0.0',
+            f'    return {_finiteness([*checked(results, inputs, arrays.angles), *first.values()])} == 0.0',
         ],
     ]
     return '\n\n\n'.join('\n'.join(part) for part in parts) + '\n'

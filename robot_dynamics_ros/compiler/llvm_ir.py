@@ -39,7 +39,7 @@ class Program(NamedTuple):
         """Trace an algorithm for a robot."""
         inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
         results = list(trace(arrays, algorithm))
-        return cls(name, inputs, results, checked_entries(results, inputs, arrays))
+        return cls(name, inputs, results, checked_entries(results, inputs, arrays.angles))
 
     def read(self) -> list[tuple[str, int]]:
         """Return the entries of inputs and ``load`` that the code reads, in order, without those of its check."""

@@ -131,6 +131,8 @@ def _fits(value, shape: tuple[int, ...]) -> bool:
     """Return whether nested lists hold numbers in this shape; stop at the first mismatch in huge lists."""
     if not shape:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if isinstance(value, np.ma.MaskedArray):
+        return False  # a masked number is none
     if isinstance(value, np.ndarray):
         return value.shape == shape and value.dtype.kind in 'iuf'
     return isinstance(value, list | tuple) and len(value) == shape[0] and all(_fits(part, shape[1:]) for part in value)

@@ -19,7 +19,7 @@ IN_C = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)
 def reversed_rows(width: int) -> Program:
     """Return a program that writes the numbers of q in reverse, and a constant."""
     tape = Tape()
-    return Program('turned', {'q': width}, [*tape.inputs('q', width)[::-1], 7.0])
+    return Program('turned', {'q': width}, [*tape.inputs('q', width)[::-1], 7.0], [])
 
 
 def call(function, q: np.ndarray, target: np.ndarray, first: int, last: int) -> bool:

@@ -15,12 +15,13 @@ from robot_dynamics_ros.compiler.algorithms import (
     algorithm_of_frame,
     trace,
 )
-from robot_dynamics_ros.compiler.emit import count, needed, source, unseen
+from robot_dynamics_ros.compiler.emit import OVERFLOW_FACTOR, checked, count, needed, source
 from robot_dynamics_ros.compiler.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.sincos import sincos
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.regrouping import regrouped
 
 PYTHON = {
@@ -247,10 +248,17 @@ def test_the_counts_in_the_heading_are_those_of_the_lines():
 def test_an_input_without_effect_on_results_is_checked_directly():
     tape = Tape()
     a, b, c, d = tape.inputs('x', 4)
-    assert unseen([a + b * 2.0, -c], {'x': 4}) == ['x_3']
-    assert unseen([a / b, tape.value('sin', c) - d], {'x': 4}) == ['x_1']
-    assert unseen([a / b, b], {'x': 4}) == ['x_2', 'x_3']
-    assert unseen([1.0, 2.0], {'x': 4}) == ['x_0', 'x_1', 'x_2', 'x_3']
+    assert checked([a + b * 2.0, -c], {'x': 4}, ()) == ['x_3']
+    assert checked([a / b, tape.value('sin', c) - d], {'x': 4}, ()) == ['x_1']
+    assert checked([a / b, b], {'x': 4}, ()) == ['x_2', 'x_3']
+    assert checked([1.0, 2.0], {'x': 4}, ()) == ['x_0', 'x_1', 'x_2', 'x_3']
+
+
+def test_all_angles_are_checked_for_their_size_read_or_not():
+    tape = Tape()
+    (a, _, _) = tape.inputs('q', 3)
+    assert checked([a], {'q': 3}, (0, 2)) == [f'(q_0 * {OVERFLOW_FACTOR})', f'(q_2 * {OVERFLOW_FACTOR})', 'q_1']
+    assert np.nextafter(LARGEST_ANGLE, 0.0) * OVERFLOW_FACTOR < np.inf == LARGEST_ANGLE * OVERFLOW_FACTOR
 
 
 def test_the_same_robot_yields_the_same_bytes():

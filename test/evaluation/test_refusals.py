@@ -36,6 +36,9 @@ WRONG = {
     'nothing': (None, 'expected real numbers, got None'),
     'ragged': ([[0] * 6, [0] * 5], 'expected real numbers'),
     'beyond float': ([10**400] * 6, 'expected real numbers'),
+    'masked': (np.ma.masked_equal([7.0, 1, 2, 3, 4, 5], 7.0), 'expected numbers without a mask, got a masked array'),
+    'nothing masked': (np.ma.zeros((4, 6)), 'expected numbers without a mask'),
+    'masked rows': ([np.ma.masked_equal([7.0, 1, 2, 3, 4, 5], 7.0)] * 4, 'expected numbers without a mask'),
 }
 
 
@@ -141,6 +144,7 @@ def at_origin(mass=1.0, inertia=None) -> Payload:
     return Payload(mass, (0.0, 0.0, 0.0), np.zeros((3, 3)) if inertia is None else inertia)
 
 
+REST = np.zeros(6)
 REFUSED = {
     'unknown robot': (lambda r: Robot.named('ur5'), UnknownNameError, "robot 'ur5' is not part of the package"),
     'unknown link': (lambda r: r.link_pose(np.zeros(6), 'hand'), UnknownNameError, "no link 'hand'; there are"),
@@ -149,6 +153,12 @@ REFUSED = {
     'no payload': (lambda r: r.with_payload(5.0), ArgumentError, 'payload: '),
     'gravity length': (lambda r: r.with_gravity((0, 0)), ArgumentError, 'gravity: expected shape (3,), got (2,)'),
     'gravity NaN': (lambda r: r.with_gravity((0, np.nan, 0)), ArgumentError, 'gravity[1]: nan is not finite'),
+    'gravity masked': (lambda r: r.with_gravity(np.ma.zeros(3)), ArgumentError, 'gravity: expected numbers without a'),
+    'result masked': (
+        lambda r: r.mass_matrix(REST, out=np.ma.zeros((6, 6))),
+        ArgumentError,
+        'shape (6, 6), got Masked',
+    ),
     'gravity string': (lambda r: r.with_gravity('down'), ArgumentError, "gravity: expected real numbers, got 'down'"),
     'mass negative': (lambda r: at_origin(-1.0), ArgumentError, 'mass: expected at least 0 kg, got -1.0'),
     'mass NaN': (lambda r: at_origin(np.nan), ArgumentError, 'mass: nan is not finite'),
