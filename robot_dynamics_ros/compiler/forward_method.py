@@ -44,7 +44,7 @@ only has generic code may lose 15 %.
 def articulated_bodies_pay(arrays: ModelArrays) -> bool:
     """Return whether forward dynamics by articulated bodies takes less time for this tree than by mass matrix.
 
-    All bindings of a robot have the same bits, so one answer serves them all; it depends on the tree alone.
+    All bindings of a robot give the same numbers, so one answer serves them all; it depends on the tree alone.
     """
     # numbers of links and of velocities before each one
     links, velocities = np.zeros(arrays.n + 1, np.int64), np.zeros(arrays.nv + 1, np.int64)

@@ -1,9 +1,9 @@
 """Tracing of kernels: executed on symbols instead of numbers, a kernel yields the operations that one robot needs.
 
 Constants are folded, common subexpressions are shared, and values that no result depends on are dropped. Only
-simplifications that keep every bit of the results are applied: sums with 0, products with 0, 1 and -1, and signs moved
-out of products and sums, fused ones (``fma``: x y + z, ``fnma``: z - x y) included. (0 x = 0 does not hold for NaN and
-inf, which argument validation rejects.)
+simplifications that keep every number are applied, and every bit of it unless it is a zero, whose sign may change: sums
+with 0, products with 0, 1 and -1, and signs moved out of products and sums, fused ones (``fma``: x y + z, ``fnma``: z -
+x y) included. (0 x = 0 does not hold for NaN and inf, which argument validation rejects.)
 """
 
 from fractions import Fraction

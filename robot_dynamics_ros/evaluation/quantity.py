@@ -1,7 +1,7 @@
 """One algorithm of one robot: the code that computes it now, and better code as soon as that pays.
 
-There are three kinds of code, with the same bits: the generic kernel, straight-line code for one state, and the same
-for blocks of states.
+There are three kinds of code, with the same numbers: the generic kernel, straight-line code for one state, and the same
+for blocks of states. The sign of a zero may differ between the first and the others.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Fused multiply-add: in kernels, x * y + z is rounded once and costs no more than a product.
 
 A compiler that may fuse chooses differently in every caller, so that results differ. Here the source of a kernel is
-rewritten by a fixed rule before it is compiled or traced, so that all bindings give the same bits: in a sum or
+rewritten by a fixed rule before it is compiled or traced, so that all bindings give the same numbers: in a sum or
 difference the product on the left is fused, or else the product on the right. Kernels are written without ``fma``.
 """
 

@@ -1,6 +1,6 @@
 """A whole trajectory of time steps in compiled code, without a call of Python.
 
-With a torque of Python the same functions are called stage by stage, so that both give the same bits.
+With a torque of Python the same functions are called stage by stage, so that both give the same numbers.
 """
 
 from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
