@@ -83,9 +83,12 @@ class Robot(ConstrainedDynamics):
         return cls(model_from_dh(rows, convention, **more)).with_binding('adaptive')
 
     @classmethod
-    def from_mjcf(cls, source: str | Path) -> 'Robot':
-        """Return the robot of an MJCF with the gravity of that file; needs MuJoCo."""
-        return cls(*model_from_mjcf(source)).with_binding('adaptive')
+    def from_mjcf(cls, source: str | Path, springs: bool = True) -> 'Robot':
+        """Return the robot of an MJCF with the gravity of that file, with or without springs of joints; needs MuJoCo.
+
+        ``findings`` say what is left out, such as limits of tendons and a medium.
+        """
+        return cls(*model_from_mjcf(source, springs)).with_binding('adaptive')
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> 'Robot':
@@ -200,7 +203,7 @@ class Robot(ConstrainedDynamics):
         return robot_digest(self._model.arrays)
 
     def with_binding(self, binding: str, threads: int | None = None) -> 'Robot':
-        """Return this robot with another way of choosing code; results have the same bits.
+        """Return this robot with another way of choosing code; results are equal, up to the sign of a zero.
 
         ``'generic'`` uses the kernels that all robots share. ``'specialised'`` compiles code for this robot at the first
         use of each quantity. ``'adaptive'``, the default of new robots, uses such code where it was compiled before,
@@ -251,9 +254,9 @@ class Robot(ConstrainedDynamics):
     def export_c(self, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
         """Write quantities of this robot as C99, and a CMakeLists.txt; return the paths of the files.
 
-        The results have the same bits as those of the methods. Gravity, the last link's inertia with its payload, and a
-        wrench on that link are run-time arguments. Raises ArgumentError, before anything is written, for a program that
-        does not exist and for a file in ``folder`` that is not of an earlier export of this robot.
+        The results have the same bits as those of specialised code. Gravity, the last link's inertia with its payload,
+        and a wrench on that link are run-time arguments. Raises ArgumentError, before anything is written, for a
+        program that does not exist and for a file in ``folder`` that is not of an earlier export of this robot.
         """
         return write_c(self._evaluator, self.digest, folder, programs)
 

@@ -146,8 +146,7 @@ class Algorithm(NamedTuple):
     @property
     def of_loops(self) -> bool:
         """Whether there is nothing to compute without closed loops."""
-        of_springs = self.kernel is spring_torque
-        return of_springs or 'rows' in self.shape or bool({CHANGE, CLOSING_TORQUES}.intersection(self.inputs))
+        return 'rows' in self.shape or bool({CHANGE, CLOSING_TORQUES}.intersection(self.inputs))
 
     @property
     def of_frames(self) -> bool:

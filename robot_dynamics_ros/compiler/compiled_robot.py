@@ -32,6 +32,8 @@ LEAST_OF_A_JOINT = 20
 """No code of a robot is shorter than this number of operations for each joint."""
 ROBOTS = FOLDER / 'robots'
 """Folder of the object files, below the folder of this version of the sources."""
+SPRINGS = ('stiffness', 'spring_rest', 'coordinate')
+"""Arrays that count in the digest of robots with springs only."""
 MOST_KEPT = 32
 """Number of robots whose code a process keeps for reuse."""
 
@@ -40,6 +42,8 @@ def robot_digest(arrays: ModelArrays) -> str:
     """Return the digest (16 hex digits) of a robot's constants: all arrays but the last link's inertia."""
     digest = hashlib.sha256()
     for name, array in zip(arrays._fields, arrays, strict=True):
+        if name in SPRINGS and not arrays.has_springs:
+            continue
         constant = array[:-1] if name == 'I' else array
         digest.update(f'{name} {constant.dtype.str} {constant.shape} '.encode() + constant.tobytes())
     return digest.hexdigest()[:16]

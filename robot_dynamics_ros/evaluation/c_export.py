@@ -21,7 +21,6 @@ WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
     'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
     'loop_step': ("Step M^-1 J' (J M^-1 J')^-1 change of positions or velocities.", 'rad (prismatic: m); also per s.'),
-    'spring_torque': ('Joint torques of springs and dampers in closing joints.', 'N m (prismatic: N).'),
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
 """Description and unit of the quantities that have no method of their own in ``ConstrainedDynamics``."""

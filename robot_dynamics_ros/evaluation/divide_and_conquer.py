@@ -150,7 +150,7 @@ def _states(model, assembly, work, q, qd, tau, wrenches, base, gravity, qdd, pla
                             angular_velocity(assembly, work, assembly.order[m])
                     if 3 <= phase <= 4:
                         for m in range(begin, end):
-                            join(model, assembly, work, qd[b], tau[b], assembly.order[m])
+                            join(model, assembly, work, q[b], qd[b], tau[b], assembly.order[m])
                     if phase >= 4:
                         for m in range(end - 1, begin - 1, -1):
                             separate(model, assembly, work, assembly.order[m], qdd[b])

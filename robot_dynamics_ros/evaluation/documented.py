@@ -78,6 +78,7 @@ ARGUMENTS = {
     'base_link': ('str, optional', 'Link whose frame becomes the base frame. Default: the base of the robot.'),
     'tip_link': ('str, optional', 'Last link of the chain. Default: the whole subtree of ``base_link``.'),
     'mimic': ("{'ignore', 'couple'}", 'Whether joints with <mimic> are coupled with the joints that they mimic.'),
+    'springs': ('bool', 'Whether springs of joints become part of the robot. Without them, a finding names each.'),
     'rows': ('list of DHRow or mapping', 'Rows of the table: a (m), alpha (rad), d (m), theta (rad) and other fields.'),
     'convention': ("{'standard', 'modified'}", 'Distal (Siciliano) or proximal (Craig) Denavit-Hartenberg parameters.'),
     'more': ('optional', 'Other keyword arguments of ``model_from_dh``.'),

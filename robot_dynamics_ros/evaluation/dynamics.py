@@ -78,7 +78,7 @@ class Dynamics:
         base_acceleration=None,
         actuated=None,
     ) -> results.Torques:
-        """Joint torques of a motion: tau = M(q) qdd + c(q, qd) + g(q) - J' F; rotors are included, friction is not.
+        """Joint torques of a motion: tau = M qdd + c + g - J' F; rotors are included, friction and springs are not.
 
         Loops are open, unless joints are ``actuated``: then the least torques of these joints that produce the motion
         together with the forces of the loops. Raises ArgumentError where there are none, naming the joints or a loop.
@@ -107,13 +107,13 @@ class Dynamics:
         base_acceleration=None,
         method=None,
     ) -> results.Accelerations:
-        """Joint accelerations under joint torques: qdd = M^-1 (tau - c - g + J' F); subtract friction from tau.
+        """Joint accelerations under joint torques: qdd = M^-1 (tau + tau_s - c - g + J' F); subtract friction from tau.
 
-        Closed loops stay closed: their errors decay (``with_loops``). The motion of a moving base is prescribed; for a
-        floating base use a free joint. Raises ModelError for a joint without inertia, by divide and conquer for a link
-        without, and ArgumentError for an unknown ``method``. By mass matrix: Walker & Orin 1982, method 3; by
-        articulated bodies: Featherstone & Orin 2000, eq. 12 to 14; by divide and conquer: Featherstone 1999; with
-        closed loops: Featherstone & Orin 2000, eq. 15 to 21.
+        tau_s is ``spring_torque``. Closed loops stay closed: their errors decay (``with_loops``). The motion of a
+        moving base is prescribed; for a floating base use a free joint. Raises ModelError for a joint without inertia,
+        by divide and conquer for a link without, and ArgumentError for an unknown ``method``. By mass matrix: Walker &
+        Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq. 12 to 14; by divide and conquer:
+        Featherstone 1999; with closed loops: Featherstone & Orin 2000, eq. 15 to 21.
         """
         if wrenches is None and method is None and base_velocity is None and base_acceleration is None:
             return self._evaluate('forward_dynamics', self._load, out, q, qd, tau)
@@ -176,6 +176,13 @@ class Dynamics:
         the joints transmit. Raises ArgumentError if ``tau`` is omitted and a joint has load-dependent friction.
         """
         return friction_torque(self._evaluator, qd, tau, out)
+
+    def spring_torque(self, q, qd, out=None) -> results.Torques:
+        """Joint torques of springs: stiffness (rest - q) of joints, and springs and dampers of closures.
+
+        They act in forward dynamics and simulations, and are no part of inverse dynamics.
+        """
+        return self._evaluate('spring_torque', self._load, out, q, qd)
 
     def kinetic_energy(self, q, qd, out=None) -> results.Energy:
         """Kinetic energy T = qd' M(q) qd / 2, rotors included."""

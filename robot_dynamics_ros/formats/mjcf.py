@@ -1,4 +1,4 @@
-"""Import of MJCF, compiled by MuJoCo; elements that a model cannot represent are rejected by name, never ignored.
+"""Import of MJCF, compiled by MuJoCo; what a model cannot represent is refused or reported, see ``mjcf_elements``.
 
 In MuJoCo a body is moved by its joints one after the other, in the body's own axes: a slide by axis (q - ref), a hinge
 or ball about an axis or point at the joint's pos. A joint that is not a body's last, or whose pos is not the body's
@@ -15,9 +15,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_module, name_of, rotation_of
+from robot_dynamics_ros.formats.compiled_mjcf import joint_kind, mujoco_module, name_of, rotation_of
+from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, left_out
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
-from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS, check_moving_links, parsed, read_text
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
@@ -27,43 +28,20 @@ from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import about
 
-# Fields of MjModel that must be zero, since a model cannot represent them: element, meaning.
-_UNSUPPORTED = {
-    'jnt_stiffness': ('joint', 'a spring'),
-    'jnt_stiffnesspoly': ('joint', 'a spring'),
-    'dof_dampingpoly': ('joint', 'a damping that is not linear'),
-    'body_gravcomp': ('body', 'gravity compensation'),
-    'tendon_stiffness': ('tendon', 'a spring'),
-    'tendon_stiffnesspoly': ('tendon', 'a spring'),
-    'tendon_damping': ('tendon', 'damping'),
-    'tendon_dampingpoly': ('tendon', 'damping'),
-    'tendon_frictionloss': ('tendon', 'friction'),
-    'tendon_armature': ('tendon', 'rotor inertia'),
-    'tendon_limited': ('tendon', 'a limit'),
-    'actuator_armature': ('actuator', 'a rotor inertia of its own'),
-    'actuator_damping': ('actuator', 'a damping of its own'),
-    'actuator_dampingpoly': ('actuator', 'a damping of its own'),
-}
-_CELLS = {'texture': ('width', 'height'), 'hfield': ('nrow', 'ncol')}
-# Attributes that multiply what MuJoCo allocates for an element, which it does not limit.
-_COUNTED = {'replicate': ('count',), 'composite': ('count',), 'flexcomp': ('count',), **_CELLS}
-CELLS_OF_AN_ELEMENT = 1000  # cells that need about as much memory as an element
-# MuJoCo applies these along the axes of the world, a model would along the link's.
-_UNSUPPORTED_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
 
-
-def model_from_mjcf(source: str | Path) -> tuple[Model, np.ndarray]:
+def model_from_mjcf(source: str | Path, springs: bool = True) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of an MJCF: a path, or the text itself if it contains '<'.
 
     Joints are in MuJoCo's order, with armature as rotor inertia, damping and frictionloss as viscous and Coulomb
-    friction, range, and symmetric force limits. Bodies are links or frames, a mocap body a frame of the base. The range
-    of a ball joint is dropped with a finding. Actuators and contacts are ignored. MuJoCo opens files that an MJCF
-    names, so text must not name any. Raises ModelError naming an unsupported element, and where MuJoCo is not
-    installed.
+    friction, stiffness and springref as spring unless ``springs`` is false, range, and symmetric force limits. Bodies
+    are links or frames, a mocap body a frame of the base. Dropped with a finding are the range of a ball joint, a
+    medium, and limits, springs, damping and friction of tendons. Actuators and contacts are ignored. MuJoCo opens files
+    that an MJCF names, so text must not name any. Raises ModelError naming an unsupported element, and where MuJoCo is
+    not installed.
     """
     is_text = isinstance(source, str) and '<' in source
     try:
-        return _model(_compiled(str(source), str(source) if is_text else read_text(source), is_text))
+        return _model(_compiled(str(source), str(source) if is_text else read_text(source), is_text), springs)
     except ModelError as error:
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
 
@@ -74,23 +52,13 @@ def _compiled(source: str, text: str, is_text: bool):
     root = parsed(text)
     if root.tag != 'mujoco':
         raise ModelError(f'<{root.tag}>: expected <mujoco>')
-    if _size(root) > MAX_ELEMENTS:
-        raise ModelError(f'its counts and sizes make more than {MAX_ELEMENTS} elements')
+    check_sizes(root)
     if is_text:
         _refuse_files(root)
     try:
         return mujoco.MjModel.from_xml_string(text) if is_text else mujoco.MjModel.from_xml_path(source)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise ModelError(f'MuJoCo does not load it: {" ".join(str(error).split())}') from error
-
-
-def _size(element: Element) -> float:
-    """Return about how many elements MuJoCo creates for one: itself and its children, times its counts."""
-    within = 1.0 + sum(map(_size, element))
-    attributes = element.attrib if element.tag == 'size' else _COUNTED.get(element.tag, ())
-    counts = (float(part) for key in attributes for part in element.get(key, '').split() if part.isdecimal())
-    cells = CELLS_OF_AN_ELEMENT if element.tag in _CELLS else 1
-    return within * max(1.0, math.prod(counts) / cells)
 
 
 def _refuse_files(root: Element) -> None:
@@ -103,43 +71,26 @@ def _refuse_files(root: Element) -> None:
                 )
 
 
-def _model(plant) -> tuple[Model, np.ndarray]:
-    """Return model and gravity of MuJoCo's model."""
-    _refuse(plant)
+def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
+    """Return model and gravity of MuJoCo's model, with or without the springs of its joints."""
+    check_elements(plant)
     parts: list[Joint] = []
-    findings: list[Finding] = []
+    findings = [*left_out(plant)]
     for i in range(1, plant.nbody):
         name, mass, R = name_of('body', plant.body(i)), float(plant.body_mass[i]), rotation_of(plant.body_iquat[i])
         about_com = product(R, np.diag(plant.body_inertia[i]), R.T)
         findings += audit_inertial(name, mass, about_com)
         findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
+    if not springs:
+        for joint in (part for part in parts if part.stiffness):
+            findings.append(Finding('warning', f'joint {joint.name!r}', 'its spring is left out'))
+        parts = [replace(part, stiffness=0.0) for part in parts]
     robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     check_moving_links(joint.kind for joint in parts)
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
     off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)
     return audited(model, [*findings, *model.findings]), np.zeros(3) if off else plant.opt.gravity.copy()
-
-
-def _refuse(plant) -> None:
-    """Raise ModelError for the first element of MuJoCo's model that affects the dynamics and is not supported."""
-    for field, (element, what) in _UNSUPPORTED.items():
-        # an older MuJoCo lacks some of the fields
-        for i, value in enumerate(getattr(plant, field, ())):
-            if np.any(value):
-                number = plant.dof_jntid[i] if field.startswith('dof_') else i
-                raise ModelError(f'{called(element, getattr(plant, element)(number))}: {what} is not supported')
-    for i in range(plant.njnt):
-        for field, what in _UNSUPPORTED_ON_FREE.items():
-            if joint_kind(plant, i) == 'free' and getattr(plant, field)[plant.jnt_dofadr[i]]:
-                raise ModelError(f'{called("joint", plant.joint(i))}: {what} of a free joint is not supported')
-    for what, present in (
-        ('a deformable body (flex)', plant.nflex),
-        ('a plugin', plant.nplugin),
-        ('a medium (density, viscosity)', plant.opt.density or plant.opt.viscosity),
-    ):
-        if present:
-            raise ModelError(f'{what} is not supported')
 
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:
@@ -170,6 +121,8 @@ def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint
             effort=_effort(plant, i) if kind in ('revolute', 'prismatic') else math.nan,
             viscous=float(plant.dof_damping[dof]),
             coulomb=float(plant.dof_frictionloss[dof]),
+            stiffness=float(plant.jnt_stiffness[i]),
+            rest=float(plant.qpos_spring[plant.jnt_qposadr[i]]),
         )
         if is_body:
             return

@@ -19,6 +19,7 @@ Example::
       actuators: {gear_ratio: 120.0, torque_constant: 9.0}   # rad per rad (m) of the joint; N m/A (N/A) at the joint
       limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
       friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}   # see model.Friction
+      spring: {stiffness: 500.0, rest: 0.2}  # N/m or N m/rad, and the coordinate where it has no torque
     - {name: hinge, link: arm, parent: carriage, kind: revolute, axis: [0.0, 1.0, 0.0]}
     frames:                                  # fixed to a link
       tool: {link: arm, origin: [0.5, 0.0, 0.0]}
@@ -54,9 +55,10 @@ from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Frame, Friction, JointLimits, Model
 
 POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
+SPRING = ('stiffness', 'rest')
 _POSE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
-_OPTIONAL = (*_POSE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction')
+_OPTIONAL = (*_POSE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction', 'spring')
 
 
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
@@ -141,6 +143,7 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         **_numbers(f'{where}: actuators', row.get('actuators', {}), Actuators._fields),
         **checked.limits(f'{where}: limits', limits),
         **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
+        **_numbers(f'{where}: spring', row.get('spring', {}), SPRING),
     )
 
 
@@ -189,6 +192,7 @@ def _joint_written(joint: Joint) -> dict:
         'actuators': {field: value for field, value in actuators.items() if not math.isnan(value)},
         'limits': {field: value for field, value in limits.items() if not math.isnan(value)},
         'friction': {field: _plain(getattr(joint, field)) for field in Friction._fields},
+        **({'spring': {field: getattr(joint, field) for field in SPRING}} if joint.stiffness else {}),
     }
 
 

@@ -26,8 +26,8 @@ def urdf_of(model: Model) -> str:
     frame is a link on a fixed joint <frame>_mount. Rotors, gears, torque constants, further friction terms, the gain of
     loops and an order of joints other than depth first are lost. An infinite position limit of a prismatic joint, or of
     a joint limited on the other side, is written as the largest float. Raises ModelError for a helical, cylindrical or
-    spherical joint, a closure, a coupling that is a constant or of a degree above one, and a name that XML or xacro
-    does not allow.
+    spherical joint, a joint with a spring, a closure, a coupling that is a constant or of a degree above one, and a
+    name that XML or xacro does not allow.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names
@@ -46,6 +46,8 @@ def urdf_of(model: Model) -> str:
     for closure in model.loops.closures:
         raise ModelError(f'loop {closure.name!r}: a URDF cannot hold a closure')
     for joint in joints:
+        if joint.stiffness:
+            raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a spring')
         element = _add_moving(robot, joint)
         if joint.name in couplings:
             _add_mimic(element, couplings[joint.name])

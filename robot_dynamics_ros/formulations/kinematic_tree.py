@@ -122,6 +122,8 @@ def _check(joint: Joint, formulation: str) -> None:
         )
     if joint.spin != 0.0:
         raise ModelError(f'{formulation}: joint {joint.name!r} has a rotor spin, which no formulation has')
+    if joint.stiffness != 0.0:
+        raise ModelError(f'{formulation}: joint {joint.name!r} has a spring, which no formulation has')
 
 
 def _rows(base, links) -> np.ndarray:

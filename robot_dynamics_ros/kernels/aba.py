@@ -8,6 +8,7 @@ from robot_dynamics_ros.kernels.inertia import (
     body_force,
     rigid_to_articulated,
 )
+from robot_dynamics_ros.kernels.joint_springs import against_spring
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.motion import link_angular_velocity
 from robot_dynamics_ros.kernels.rotors import rotor_gyration
@@ -27,7 +28,8 @@ def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
 
     Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
     per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
-    own frame. Rotor inertia and spin are included, friction is not. A joint without any inertia gives inf or NaN.
+    own frame. Rotor inertia and spin and springs of joints are included, friction is not. A joint without any
+    inertia gives inf or NaN.
 
     Featherstone & Orin 2000, eq. 12 to 14 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations
     are the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
@@ -109,8 +111,8 @@ def articulated_bodies(model, work, q, qd, tau, f_ext):
         for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
             # U_k = I_A_i S_k + [ spin_k z ; 0 ],  d_k = S_k' I_A_i S_k + rotor_k,  I_a = I_A_i - U_k U_k' / d_k
             d_inv = free_velocity(model, work, i, k)
-            # u_k = tau_k - S_k' p_A_i
-            work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
+            # u_k = tau_k + tau_s_k - S_k' p_A_i, tau_s the torques of springs
+            work.u[k] = tau[k - 1] - against_spring(model, q, k) - dot(model.S, k, p_A, i)
             # p_A_i += [ spin_k w_p x z qd_k ; 0 ] + U_k u_k / d_k
             rotor_gyration(model, work.w, i, qd[k - 1], p_A)
             u_d = work.u[k] * d_inv

@@ -3,6 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joint_springs import against_spring
 from robot_dynamics_ros.kernels.loop_state import loop_poses, loop_state
 from robot_dynamics_ros.kernels.spatial import rotate, rotate_back
 
@@ -23,15 +24,17 @@ def closing_torque(model, work, q, torques, tau):
 
 @kernel
 def spring_torque(model, work, q, qd, tau):
-    """Write tau (nv, N m or N) = tau_a of the springs and dampers of closures at q (nq, rad or m), qd (nv, per s).
+    """Write tau (nv, N m or N) of the springs of joints and of the springs and dampers of closures.
 
-    Writes ``tau`` and the rows E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
+    They are tau_s of ``joint_springs`` plus tau_a, at q (nq, rad or m), qd (nv, per s). Writes ``tau`` and, for springs
+    of closures, the rows E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
     Featherstone & Orin 2000, eq. 19.
     """
-    loop_state(model, work, q, qd)
     for k in range(tau.shape[0]):
-        tau[k] = 0.0
-    add_closing_torques(model, work, tau)
+        tau[k] = -against_spring(model, q, k + 1)
+    if model.sprung.shape[0] > 0:
+        loop_state(model, work, q, qd)
+        add_closing_torques(model, work, tau)
 
 
 @kernel

@@ -26,18 +26,19 @@ from robot_dynamics_ros.kernels.handle_mobility import (
     solve_lower,
     solve_upper,
 )
+from robot_dynamics_ros.kernels.joint_springs import against_spring
 from robot_dynamics_ros.kernels.joints import across_joint
 from robot_dynamics_ros.kernels.rotors import rotor_momentum_of_rate
 from robot_dynamics_ros.kernels.spatial import cross, dot, force_at_parent, rotate
 
 
 @kernel
-def join(model, assembly, work, qd, tau, i):
+def join(model, assembly, work, q, qd, tau, i):
     """Write the mobilities of the assembly that joint ``i`` makes of two, in the rows of the assembly above.
 
-    Writes also the rows of L G_1 G_2 g z y h_1 h_2 d u of the joint, which ``separate`` reads. Reads qd (nv, per s) and
-    tau (nv, N m or N). Featherstone 1999, part 1, with factors K = L D L' in place of its inverse and of a basis of the
-    constraint forces; these are the forces of Featherstone & Orin 2000, section 3.5.
+    Writes also the rows of L G_1 G_2 g z y h_1 h_2 d u of the joint, which ``separate`` reads. Reads q (nq, rad or m),
+    qd (nv, per s) and tau (nv, N m or N). Featherstone 1999, part 1, with factors K = L D L' in place of its inverse
+    and of a basis of the constraint forces; these are the forces of Featherstone & Orin 2000, section 3.5.
     """
     j, L, g = assembly.above[i], work.L, work.g
     if assembly.alone[i] == 1:
@@ -65,7 +66,7 @@ def join(model, assembly, work, qd, tau, i):
         for row in range(6):
             work.z[k, row] = model.S[k, row]
         work.d[k] = model.rotor[k]
-        work.u[k] = tau[k - 1]
+        work.u[k] = tau[k - 1] - against_spring(model, q, k)
         if model.geared[i] == k:
             subtract_rotor(model, work, j, i)
         solve_lower(L, i, work.z, k)

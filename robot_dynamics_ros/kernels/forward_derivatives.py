@@ -13,8 +13,8 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
     Columns as in ``rnea_derivatives``, arguments as in ``aba``. Writes all of ``D`` and the rows
     E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
 
-    The chain rule on M FD + C = tau (Featherstone & Orin 2000, eq. 15 without loops): dFD = M^-1 (dtau - dID)
-    (Carpentier & Mansard 2018).
+    The chain rule on M FD + C = tau + tau_s (Featherstone & Orin 2000, eq. 15 without loops), tau_s the torques of
+    springs: dFD = M^-1 (dtau + dtau_s - dID) (Carpentier & Mansard 2018).
     """
     # qdd = FD(q, qd, tau), M = L' D L
     crba_forward(model, work, q, qd, tau, gravity, f_ext, work.qdd)
@@ -37,6 +37,8 @@ def by_mass_matrix(model, work, D):
             work.Y[row, column] = D[0, row, column]
         for column in range(n):
             work.Y[row, n + column] = D[1, row, column]
+        # - d tau_s / dq
+        work.Y[row, row] += model.stiffness[row + 1]
         for column in range(2 * n, end):
             work.Y[row, column] = 0.0
         work.Y[row, end - 1 - row] = 1.0

@@ -34,6 +34,9 @@ class ModelArrays(NamedTuple):
     rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
     spin: np.ndarray  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
     geared: np.ndarray  # (n + 1,) int64       number of the joint's velocity if it has a spin (see ``rotors``), else 0
+    stiffness: np.ndarray  # (nv + 1,) N m/rad, N/m   of the joint's spring, 0 without one
+    spring_rest: np.ndarray  # (nv + 1,) rad, m  coordinate where the spring has no torque
+    coordinate: np.ndarray  # (nv + 1,) int64  index in q of the coordinate of a spring, else 0
     # loops: c closures with frames A and B, c_j couplings, and their m rows; see ``kernels.loop_rows``
     loop_link: np.ndarray = np.zeros((0, 3), np.int64)  # (c, 3) link of A, of B, and their last common ancestor
     loop_R: np.ndarray = np.zeros((0, 2, 3, 3))  # (c, 2, 3, 3) rotation of A, of B -> its link
@@ -79,6 +82,11 @@ class ModelArrays(NamedTuple):
     def quaternions(self) -> tuple[int, ...]:
         """Index in q of the first number of each quaternion."""
         return tuple(int(place) for place in self.quaternion if place >= 0)
+
+    @property
+    def has_springs(self) -> bool:
+        """Whether a joint has a spring."""
+        return bool(self.stiffness.any())
 
     @property
     def angles(self) -> tuple[int, ...]:

@@ -21,6 +21,10 @@ writes them: 10,000 links need 0.2 GB for inverse and forward dynamics.
 """
 
 
+WITH_SPRING = ('revolute', 'prismatic', 'helical')
+"""Joint types that can have a spring: those of one coordinate."""
+
+
 class JointLimits(NamedTuple):
     """Limits in joint order; NaN where the description states none."""
 
@@ -160,7 +164,7 @@ class Model:
         arrays = ModelArrays(
             parent, first, np.array(before, np.int64), angle, quaternion, slide, slides,
             E0, Ec, Es, r0, r1, np.array(S), inertia, np.concatenate([[0.0], _of_velocities(joints, 'rotor')]),
-            np.zeros(len(S)), np.zeros(rows, np.int64),
+            np.zeros(len(S)), np.zeros(rows, np.int64), *_springs(joints),
         )  # fmt: skip
         arrays = with_spin(arrays, joints, _of_velocities(joints, 'spin'))
         limits = JointLimits(
@@ -230,6 +234,8 @@ class Model:
                 rotor=float(arrays.rotor[k]),
                 spin=float(arrays.spin[k]),
                 pitch=pitch,
+                stiffness=float(arrays.stiffness[k]),
+                rest=float(arrays.spring_rest[k]),
                 lower=float(self.limits.lower[coordinate]),
                 upper=float(self.limits.upper[coordinate]),
                 velocity=float(self.limits.velocity[k - 1]),
@@ -255,6 +261,20 @@ def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin) -> ModelArrays
                 )
             geared[i] = k
     return arrays._replace(spin=spins, geared=geared)
+
+
+def _springs(joints) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return stiffness, rest and coordinate of ``ModelArrays``; ModelError for a joint that can have no spring."""
+    stiffness, rest = (np.concatenate([[0.0], _of_velocities(joints, field)]) for field in ('stiffness', 'rest'))
+    coordinate, q, k = np.zeros(len(stiffness), np.int64), 0, 1
+    for joint in joints:
+        if joint.stiffness != 0.0:
+            if joint.kind not in WITH_SPRING:
+                expected = ' and '.join(WITH_SPRING)
+                raise ModelError(f'joint {joint.name!r}: springs are supported for {expected} joints only')
+            coordinate[k] = q
+        q, k = q + KINDS[joint.kind].coordinates, k + len(KINDS[joint.kind].velocities)
+    return stiffness, np.where(stiffness == 0.0, 0.0, rest), coordinate
 
 
 def _of_velocities(joints, field: str) -> np.ndarray:

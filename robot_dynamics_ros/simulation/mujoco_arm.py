@@ -23,9 +23,9 @@ class MujocoArm:
 
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
         of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
-        viscous, Coulomb and constant friction and reflected rotor inertia, but no Stribeck or load-dependent friction
-        and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo makes of
-        <mimic>. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong start.
+        viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck or load-dependent
+        friction and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo
+        makes of <mimic>. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong start.
         """
         try:
             model = mujoco.MjModel.from_xml_string(_bare(urdf))
@@ -56,6 +56,9 @@ class MujocoArm:
         model.dof_armature[v] = tree.rotor_inertia
         model.dof_damping[v] = tree.friction.viscous * (1.0 + friction_error)
         model.dof_frictionloss[v] = tree.friction.coulomb * (1.0 + friction_error)
+        for described in tree.model.joints:
+            joint = model.joint(described.name)
+            model.jnt_stiffness[joint.id], model.qpos_spring[joint.qposadr[0]] = described.stiffness, described.rest
         self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones

@@ -53,7 +53,7 @@ class SimulationResult:
         """Energy minus that at the start minus ``work``, (..., samples) J.
 
         It is the error of the integration, plus the work of external wrenches, of impacts at position limits, and of
-        springs and dampers in closed loops.
+        springs and dampers of joints and closed loops.
         """
         return self.energy - self.energy[..., :1] - self.work
 

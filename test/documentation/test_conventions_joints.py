@@ -1,5 +1,7 @@
 """The sentences of CONVENTIONS.md on joints of several velocities, frames, bases that move, and motors."""
 
+from dataclasses import replace
+
 from support.small_robots import AUBO, general, joint, link, one, robot
 
 import mpmath
@@ -10,6 +12,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import ten_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 
@@ -179,3 +184,18 @@ def test_34_angles_have_a_bound_and_sines_an_error(angle, error):
         ArgumentError, match=r"^q\[0\]: the angle -1.09951e\+12 rad of joint 'a' is not below 1.09951e\+12"
     ):
         turning.link_pose([-(2.0**40)], 'arm')
+
+
+def test_35_springs_act_in_forward_dynamics_only():
+    described = Joint('a', 'arm', 'base', 'prismatic', np.array([0.0, 0.0, 1.0]), np.eye(3), np.zeros(3),
+                      ten_parameters(2.0, np.zeros(3), np.eye(3)), stiffness=50.0, rest=0.3)  # fmt: skip
+    sprung, bare = (Robot(Model.of('r', 'base', [it])) for it in (described, replace(described, stiffness=0.0)))
+    state = [0.1], [0.2]
+    assert sprung.spring_torque(*state) == pytest.approx([50.0 * 0.2])
+    assert sprung.forward_dynamics(*state, [7.0]) == pytest.approx([(7.0 + 10.0) / 2.0 - 9.81])
+    for method, arguments in (
+        ('inverse_dynamics', (*state, [1.0])),
+        ('bias_torque', state),
+        ('gravity_torque', [[0.1]]),
+    ):
+        assert getattr(sprung, method)(*arguments) == getattr(bare, method)(*arguments)

@@ -15,7 +15,8 @@ from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
-from robot_dynamics_ros.formats.mjcf import CELLS_OF_AN_ELEMENT, model_from_mjcf
+from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.mjcf_elements import MOST_CELLS
 from robot_dynamics_ros.formats.model_yaml import model_from_yaml
 from robot_dynamics_ros.formats.untrusted_text import (
     MAX_BYTES,
@@ -90,6 +91,7 @@ def asset(inside: str) -> str:
 LOG_LINE = '&#10;[ERROR] all is lost'
 NO_NAME = 'expected up to 256 printable characters'
 COUNTS = f'its counts and sizes make more than {MAX_ELEMENTS} elements'
+CELLS = f'its textures and height fields have more than {MOST_CELLS} cells'
 NO_FILE = 'text must not name a file'
 LAUGHS = ''.join(f', &{b} [{", ".join([f"*{a}"] * 9)}]' for a, b in zip('abcdefgh', 'bcdefghi', strict=True))
 ROBOT = 'robot: r\nbase: {link: b}\njoints: '
@@ -186,14 +188,25 @@ ATTACKS = {  # importer, text, culprit
     'a large picture': (
         model_from_mjcf,
         lambda: asset('<texture builtin="flat" width="99999" height="99999"/>'),
-        COUNTS,
+        CELLS,
     ),
     'many large pictures': (
         model_from_mjcf,
         lambda: asset('<texture builtin="flat" width="9999" height="999"/>' * 9),
-        COUNTS,
+        CELLS,
     ),
-    'a large field': (model_from_mjcf, lambda: asset('<hfield nrow="99999" ncol="99999" size="1 1 1 1"/>'), COUNTS),
+    'a large field': (model_from_mjcf, lambda: asset('<hfield nrow="99999" ncol="99999" size="1 1 1 1"/>'), CELLS),
+    'long user data': (model_from_mjcf, lambda: mjcf(option='<size nuser_body="2000000000"/>'), COUNTS),
+    'a body of no size': (
+        model_from_mjcf,
+        lambda: '<mujoco><worldbody><body name="arm"><joint/><geom size="1e200"/></body></worldbody></mujoco>',
+        "body 'arm': mass: expected finite numbers up to 1e+30",
+    ),
+    'an elbow beyond the moon': (
+        model_from_mjcf,
+        lambda: mjcf().replace('<joint ', '<joint pos="1e200 0 0" '),
+        "joint 'elbow': position: expected finite numbers up to 1e+30",
+    ),
     'many keys': (model_from_mjcf, lambda: mjcf(option='<size nkey="2000000000"/>'), COUNTS),
     'a file in MJCF': (model_from_mjcf, lambda: asset('<mesh name="m" file="/etc/passwd"/>'), f'<mesh>: {NO_FILE}'),
     'MJCF in MJCF': (model_from_mjcf, lambda: mjcf('<include file="/etc/passwd"/>'), f'<include>: {NO_FILE}'),
@@ -233,8 +246,10 @@ def test_refused_in_one_printable_line(importer, make, culprit):
 def test_what_is_just_small_enough_is_read():
     assert len(model_from_urdf(chain(MOST_MOVING_LINKS + 1, 'revolute')).joint_names) == MOST_MOVING_LINKS
     assert model_from_urdf(one_joint(name='j' * MAX_NAME)).joint_names == ('j' * MAX_NAME,)
-    picture = asset(f'<texture name="t" type="2d" builtin="flat" width="{20 * CELLS_OF_AN_ELEMENT}" height="9"/>')
-    for text in (picture, mjcf('<replicate count="9"><geom size="1"/></replicate>')):
+    width = MOST_CELLS // 1000
+    picture = asset(f'<texture name="t" type="2d" builtin="flat" width="{width}" height="127"/>')
+    sizes = mjcf(option='<size nstack="300000" njmax="1000" nuser_geom="2"/>')
+    for text in (picture, sizes, mjcf('<replicate count="9"><geom size="1"/></replicate>')):
         assert model_from_mjcf(text)[0].joint_names == ('elbow',)
 
 

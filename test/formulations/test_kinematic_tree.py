@@ -55,6 +55,9 @@ def test_what_no_formulation_represents_is_refused_by_name():
     spinning = replace(ARM.model.joints[0], spin=0.1)
     with pytest.raises(ModelError, match="joint 'shoulder_joint' has a rotor spin"):
         KinematicTree.of(Robot(Model.of('spin', 'base_link', [spinning])), 'operators')
+    sprung = replace(ARM.model.joints[0], stiffness=0.1)
+    with pytest.raises(ModelError, match="joint 'shoulder_joint' has a spring"):
+        KinematicTree.of(Robot(Model.of('sprung', 'base_link', [sprung])), 'spatial')
     looped = ARM.with_loops([LoopClosure('grasp', None, link_b='wrist3_Link')])
     with pytest.raises(ModelError, match="test: a tree of joints is expected, and 'aubo_i5' has closed loops"):
         KinematicTree.of(looped, 'test')
