@@ -9,6 +9,7 @@ angular first, all in the link's axes. Equality constraints become closed loops,
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 

@@ -56,8 +56,7 @@ class MujocoArm:
         model.dof_armature[v] = tree.rotor_inertia
         model.dof_damping[v] = tree.friction.viscous * (1.0 + friction_error)
         model.dof_frictionloss[v] = tree.friction.coulomb * (1.0 + friction_error)
-        for described in tree.model.joints:
-            joint = model.joint(described.name)
+        for joint, described in zip(moved, tree.model.joints, strict=True):
             model.jnt_stiffness[joint.id], model.qpos_spring[joint.qposadr[0]] = described.stiffness, described.rest
         self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)

@@ -15,7 +15,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.comparison import Comparison, compare
+from robot_dynamics_ros.tools.comparison import PRINTED, SIX, Comparison, compare
 from robot_dynamics_ros.tools.comparison_figures import figures
 from robot_dynamics_ros.tools.comparison_motions import MOTIONS, motion_of
 
@@ -61,6 +61,8 @@ def run(options) -> None:
     compared = compare(robot, motion.q, motion.qd, motion.qdd, tip_wrench, say)
     print()
     print(table_of_ways(compared))
+    for name, (products, sums) in PRINTED.items() if robot.nv == SIX else ():
+        print(f'printed: {name}, six joints: {products} products, {sums} sums (Hollerbach 1980)')
     print()
     print(table_of_disagreements(compared))
     for reason in compared.refused.values():

@@ -9,9 +9,9 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.formulations import lagrange, newton_euler, operators, screws, spatial, stacked
+from robot_dynamics_ros.formulations import kane, lagrange, newton_euler, operators, screws, spatial, stacked
 
-ALL = (newton_euler, screws, stacked, spatial, operators)
+ALL = (newton_euler, screws, stacked, spatial, operators, kane)
 """Those of any chain; ``lagrange`` has three joints at most."""
 
 AGREED = 1e-10  # relative

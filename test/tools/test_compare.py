@@ -66,11 +66,11 @@ def test_all_ways_agree(compared):
     """Each pair is in the table, to 1e-12 of the largest torque; Lagrange's equations are left out for six joints."""
     _, lines = compared
     begin = next(i for i, line in enumerate(lines) if line.startswith('largest difference'))
-    rows = lines[begin + 1 : begin + 7]
+    rows = lines[begin + 1 : begin + 8]
     values = [float(text) for row in rows for text in re.findall(r'\d\.\de-\d\d', row)]
-    assert len(values) == 21 and 0.0 < max(values) < 1e-12
+    assert len(values) == 28 and 0.0 < max(values) < 1e-12
     assert [row.split('  ')[0] for row in rows] == [
-        *('Newton-Euler', 'screws', 'stacked', 'spatial vectors', 'spatial operators', 'global form'),
+        *('Newton-Euler', 'Kane', 'screws', 'stacked', 'spatial vectors', 'spatial operators', 'global form'),
     ]
     assert 'left out: lagrange: expected at most 3 joints, got 6' in lines
 
@@ -78,13 +78,17 @@ def test_all_ways_agree(compared):
 def test_times_and_operations_of_each_way(compared):
     _, lines = compared
     begin = next(i for i, line in enumerate(lines) if line.startswith('a state'))
-    rows = {line[:20].strip(): line[20:].split() for line in lines[begin + 1 : begin + 8]}
+    rows = {line[:20].strip(): line[20:].split() for line in lines[begin + 1 : begin + 9]}
     assert list(rows)[-1] == 'compiled kernels' and rows['compiled kernels'][1] == '1'
     products = {name: int(row[2]) for name, row in rows.items() if name != 'global form'}
     assert rows['global form'][2:] == ['-', '-']
     assert min(products, key=products.get) == 'compiled kernels'
     assert max(products, key=products.get) == 'stacked'
     assert all(float(row[1]) > 20 for name, row in rows.items() if name != 'compiled kernels')
+    n = 6  # Hollerbach's recursion
+    printed = f'printed: Lagrange, recursive, six joints: {412 * n - 277} products, {320 * n - 201} sums'
+    assert any(line.startswith(printed) for line in lines)
+    assert any('66271 products, 51548 sums' in line for line in lines)
 
 
 def test_the_table_of_the_documentation_is_current(compared):
@@ -92,7 +96,7 @@ def test_the_table_of_the_documentation_is_current(compared):
     _, lines = compared
     text = (Path(__file__).parents[2] / 'doc' / 'formulations' / 'index.md').read_text(encoding='utf-8')
     begin = next(i for i, line in enumerate(lines) if line.startswith('a state'))
-    for line in lines[begin + 1 : begin + 8]:
+    for line in lines[begin + 1 : begin + 9]:
         *_, products, sums = line[20:].split()
         assert f'| {line[:20].strip()} | {products} | {sums} |' in text
     assert max(float(number) for line in lines for number in re.findall(r'\d\.\de-\d\d', line)) < 1e-14
@@ -102,7 +106,7 @@ def test_the_table_of_the_documentation_is_current(compared):
 def test_progress_is_shown(compared):
     _, lines = compared
     told = [line.partition('] ')[2] for line in lines if re.match(r'\[ *\d+\.\d s\] ', line)]
-    assert told[:3] == ['Lagrange', 'Newton-Euler', 'screws'] and told[-1] == 'PNG, CSV and page'
+    assert told[:3] == ['Lagrange', 'Newton-Euler', 'Kane'] and told[-1] == 'PNG, CSV and page'
 
 
 @pytest.mark.parametrize(('name', 'mass'), [('torque', 0.0), ('torque_1_kg', 1.0), ('torque_5_kg', 5.0)])
@@ -267,7 +271,7 @@ def test_a_tree_is_compared_by_spatial_vectors():
     tree = small_robots.robot(*TREE)
     states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 4, tree.nv))
     compared = comparison.compare(tree, *states, np.arange(6.0), lambda _: None)
-    assert [way.name for way in compared.ways] == ['spatial vectors', 'global form', 'compiled kernels']
+    assert [way.name for way in compared.ways] == ['Kane', 'spatial vectors', 'global form', 'compiled kernels']
     assert compared.disagreements()['spatial vectors', 'compiled kernels'] < 1e-14
     assert len(compared.refused) == 5
     assert all("joint 'second' begins a branch" in reason for reason in compared.refused.values())
