@@ -21,6 +21,10 @@ HELD_STEPS = 100
 """Number of steps during which a random torque is held."""
 SHARE = 0.1
 """Largest random torque, as a share of the effort limit, or of 10 N m where it is unknown."""
+FALL = 10.0
+"""Time of the course's fall without torque, s."""
+DEVIATION = 5.0
+"""Standard deviation of the course's random torques, N m (N)."""
 COST = 1600
 """Evaluations of forward dynamics for each simulated second, the same for all methods."""
 
@@ -36,6 +40,8 @@ def figures(
     found += _simulated(robot, 'zero_torque', 'zero torque', q0, np.zeros(robot.nv))
     say('motion under random torque')
     found += _simulated(robot, 'random_torque', 'random torque', q0, _random_torque(robot, seed))
+    say('fall of 10 s')
+    found += _fall(robot, q0, seed)
     say('Euler, RK4 and adaptive steps at equal cost')
     return [*found, *_methods(robot, q0)]
 
@@ -101,6 +107,24 @@ def _simulated(robot: Robot, name: str, title: str, q0, torque) -> list[Figure]:
             0, Figure(name, f'{title.capitalize()}, held for {HELD_STEPS * STEP:g} s', TIME, axes['tau'], curves)
         )
     return found
+
+
+def _fall(robot: Robot, q0, seed: int) -> list[Figure]:
+    """Return accelerations along a fall from rest, without torque and with a random one at each sample."""
+    rest = np.zeros(robot.nv)
+    run = simulate(robot, q0, rest, None, FALL, STEP, 'rk4', every=20)
+    torques = {'zero': rest, 'random': DEVIATION * np.random.default_rng(seed).normal(size=run.qd.shape)}
+    axis, names = _axes(robot)['qdd'], robot.joint_names
+    return [
+        Figure(
+            f'fall_{name}_torque',
+            f'Acceleration along a fall, {name} torque',
+            TIME,
+            axis,
+            joint_curves(names, run.t, robot.forward_dynamics(run.q, run.qd, tau)),
+        )
+        for name, tau in torques.items()
+    ]
 
 
 def _methods(robot: Robot, q0) -> list[Figure]:

@@ -24,6 +24,7 @@ FIGURES = {
     *('position', 'velocity', 'acceleration', 'torque', 'torque_1_kg', 'torque_5_kg'),
     *('zero_torque_acceleration', 'zero_torque_position'),
     *('random_torque', 'random_torque_acceleration', 'random_torque_position'),
+    *('fall_zero_torque', 'fall_random_torque'),
     *('method_position_error', 'method_energy_error'),
 }
 ARM = Robot.named('aubo_i5')
@@ -59,7 +60,7 @@ def test_each_figure_is_a_picture_and_a_table(compared):
         *(f'{name}.{kind}' for name in FIGURES for kind in ('png', 'csv')),
         'index.html',
     }
-    assert lines[-1] == f'26 files in {folder}, all figures in {folder / "index.html"}'
+    assert lines[-1] == f'30 files in {folder}, all figures in {folder / "index.html"}'
 
 
 def test_all_ways_agree(compared):
@@ -314,3 +315,23 @@ SLIDING_ARM = """<robot name="sliding_arm">
   <joint name="bend" type="revolute"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/>
     <limit lower="-2" upper="2" effort="20" velocity="20"/></joint>
 </robot>"""
+
+
+def test_a_circle_is_one_and_the_last_link_does_not_turn():
+    motion = motion_of(ARM, 'circle', None, None, 8.0, 41, 0)
+    poses = ARM.link_pose(motion.q, 'wrist3_Link')
+    p = poses[:, :3, 3]
+    centre = 0.5 * (p[0] + p[20])
+    assert np.allclose(np.linalg.norm(p - centre, axis=1), 0.1, rtol=0.0, atol=1e-9)
+    assert np.allclose(p[:, 2], p[0, 2], rtol=0.0, atol=1e-9) and np.allclose(p[0], p[-1], rtol=0.0, atol=1e-9)
+    assert np.allclose(poses[:, :3, :3], poses[0, :3, :3], rtol=0.0, atol=1e-9)
+    assert np.degrees(motion.q[0]) == pytest.approx([20, -40, 60, 30, 90, 10]) and not motion.qd[[0, -1]].any()
+    # rates are derivatives: Hermite's rule over a step, exact up to the fourth derivative
+    step = motion.t[1]
+    change = 0.5 * step * (motion.qd[:-1] + motion.qd[1:]) + step**2 / 12.0 * (motion.qdd[:-1] - motion.qdd[1:])
+    assert np.abs(np.diff(motion.q, axis=0) - change).max() < 1e-4 * np.abs(motion.q).max()
+
+
+def test_a_circle_beyond_reach_is_refused():
+    with pytest.raises(ArgumentError, match=r"^--motion circle: 'wrist3_Link' does not reach"):
+        motion_of(ARM, 'circle', LECTURE[1], LECTURE[0], 8.0, 41, 0)
