@@ -12,7 +12,7 @@ from support.processors import environment_of
 from robot_dynamics_ros.jit.machine_code import lanes
 
 TREE = Path(__file__).parents[1]
-IMPORT = re.compile(r'^from support\.\w+ import .*\b(bound|rounding)\b', re.MULTILINE)
+CALL = re.compile(r'^from support\.\w+ import .*\b(bound|rounding)\b|chains\.rounding\(', re.MULTILINE)
 SHORT = {
     'BLAS of Haswell': environment_of('Haswell'),
     'BLAS of SkylakeX': environment_of('SkylakeX'),
@@ -40,8 +40,8 @@ def described() -> str:
 
 
 def files() -> list[str]:
-    """Return the test files with bounds on rounding: they import ``bound``, or a ``rounding`` made with it."""
-    return sorted(str(path) for path in (TREE / 'test').rglob('test_*.py') if IMPORT.search(path.read_text()))
+    """Return the test files with bounds on rounding: they call ``bound``, or a ``rounding`` made with it."""
+    return sorted(str(path) for path in (TREE / 'test').rglob('test_*.py') if CALL.search(path.read_text()))
 
 
 def main(arguments: list[str]) -> int:

@@ -35,14 +35,6 @@ def robots() -> dict[str, Robot]:
 ROBOTS = robots()
 
 
-def rounding(robot: Robot, q, qd, tau, wrench) -> float:
-    """Return the largest error of accelerations (rad/s^2) that rounding may make: torques cancel, M^-1 magnifies."""
-    M = robot.mass_matrix(q)
-    by_wrench = robot.jacobian(q, robot.link_names[-1]).T @ wrench
-    torque = max(np.abs(part).max() for part in (tau, robot.bias_torque(q, qd), by_wrench))
-    return bound(400, robot.nv, np.linalg.cond(M), torque / np.linalg.norm(M, 2))
-
-
 def test_torques_agree_with_the_kernels():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
@@ -63,7 +55,7 @@ def test_accelerations_agree_with_the_kernels(method):
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
         tau = chains.expected_torques(robot, q, qd, qdd, wrench)
-        found, largest = method(robot, q, qd, tau, wrench), rounding(robot, q, qd, tau, wrench)
+        found, largest = method(robot, q, qd, tau, wrench), chains.rounding(robot, q, qd, tau, wrench)
         for way in ('articulated', 'mass_matrix'):
             expected = robot.forward_dynamics(q, qd, tau, {robot.link_names[-1]: wrench}, method=way)
             assert np.abs(found - expected).max() < largest, name
@@ -74,7 +66,7 @@ def test_both_ways_agree_with_each_other():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, tau, wrench = chains.random_motion(robot, seed)
         one, other = (method(robot, q, qd, tau, wrench) for method in METHODS)
-        assert np.abs(one - other).max() < rounding(robot, q, qd, tau, wrench), name
+        assert np.abs(one - other).max() < chains.rounding(robot, q, qd, tau, wrench), name
 
 
 def system_of(robot: Robot, seed: int = 1):
@@ -160,7 +152,7 @@ def test_a_massless_link_between_two_others_is_no_hindrance():
     expected = hollow.forward_dynamics(q, qd, tau, {hollow.link_names[-1]: wrench})
     for method in METHODS:
         found = method(hollow, q, qd, tau, wrench)
-        assert np.abs(found - expected).max() < rounding(hollow, q, qd, tau, wrench)
+        assert np.abs(found - expected).max() < chains.rounding(hollow, q, qd, tau, wrench)
 
 
 def test_a_joint_of_another_type_is_named():

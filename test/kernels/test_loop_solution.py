@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from support import closed_chains as chains
 from support import random_trees as trees
 from support.mechanisms import MECHANISMS, closed, four_bar, loop_step, parallelogram, pose, projected
+from support.rounding import bound
 
 import mpmath
 import numpy as np
@@ -16,7 +17,6 @@ from robot_dynamics_ros.kernels import loop_solution
 from robot_dynamics_ros.model.loop_types import LEAST_TOLERANCE
 
 DIGITS = 60
-EPS = np.finfo(float).eps
 
 
 def solved(V, target, tolerance=LEAST_TOLERANCE) -> np.ndarray:
@@ -73,7 +73,7 @@ def test_nearly_dependent_rows(power):
     last = V @ rng.normal(size=5) + 10.0**-power * rng.normal(size=12)
     V = np.column_stack([V, last])
     V = np.hstack([V, V @ rng.normal(size=(6, 4))])
-    assert error_of(V, 6) < 100.0 * EPS * 10.0**power
+    assert error_of(V, 6) < bound(40, 6, 10.0**power)
 
 
 @pytest.mark.parametrize('power', range(7, 13))
@@ -101,7 +101,7 @@ def test_a_nearly_dependent_row_takes_part_wholly_or_not_at_all(tolerance, part)
         with mpmath.workdps(DIGITS):
             A = mpmath.matrix(V.tolist())
             exact_one = np.array((A * mpmath.lu_solve(A.T * A, mpmath.matrix(target.tolist()))).tolist(), float)[:, 0]
-        assert trees.relative_error(found, exact_one) < 100.0 * EPS / (part * tolerance)
+        assert trees.relative_error(found, exact_one) < bound(50, 6, 1.0 / (part * tolerance))
 
 
 @pytest.mark.parametrize(('angle', 'tolerance'), [(1.2, 1e-12), (1.0, 1e-10), (0.6, 1e-5), (0.3, 1e-2)])
@@ -134,7 +134,7 @@ def test_near_a_singular_position(angle):
     assert 0.2 < sizes[-1] / sizes[0] / angle < 0.3
     tau = np.array([1.0, -2.0, 3.0])
     expected = exact_acceleration(robot, q, qd, tau)
-    assert trees.relative_error(robot.forward_dynamics(q, qd, tau), expected) < 20.0 * EPS / angle
+    assert trees.relative_error(robot.forward_dynamics(q, qd, tau), expected) < bound(20, 5, 1.0 / angle)
 
 
 def test_a_rank_that_changes_along_a_motion():

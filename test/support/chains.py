@@ -6,6 +6,7 @@
 from dataclasses import replace
 
 from support import random_trees as trees
+from support.rounding import bound
 
 import numpy as np
 
@@ -71,6 +72,14 @@ def expected_torques(robot: Robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
     """Return the torques of the compiled kernels (n,)."""
     wrenches = None if tip_wrench is None else {robot.link_names[-1]: tip_wrench}
     return robot.inverse_dynamics(q, qd, qdd, wrenches=wrenches)
+
+
+def rounding(robot: Robot, q, qd, tau, wrench) -> float:
+    """Return the largest error of accelerations (rad/s^2) that rounding may make: torques cancel, M^-1 magnifies."""
+    M = robot.mass_matrix(q)
+    by_wrench = robot.jacobian(q, robot.link_names[-1]).T @ wrench
+    torque = max(np.abs(part).max() for part in (tau, robot.bias_torque(q, qd), by_wrench))
+    return bound(400, robot.nv, np.linalg.cond(M), torque / np.linalg.norm(M, 2))
 
 
 def disagreement(a, b) -> float:
