@@ -22,6 +22,7 @@ EXECUTABLES = [
     f'export_c = {PACKAGE}.tools.export_c:main',
     f'compare = {PACKAGE}.tools.compare:main',
     f'check_model = {PACKAGE}.tools.check_model:main',
+    f'robot_dynamics_propose_gains = {PACKAGE}.tools.propose_gains:main',
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']

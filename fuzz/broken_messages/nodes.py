@@ -36,7 +36,12 @@ KNOWN = 1.0
 """Steady time after which nodes assume that their load has no publisher, s."""
 AGED = {'age_limit': AGE}
 LIMITED = {**AGED, 'rate_limit': [RATE] * len(STIFFNESS)}
-PD = {'control_law': 'pd_feedforward', 'stiffness': STIFFNESS.tolist()}
+PD = {
+    'control_law': 'pd_feedforward',
+    'stiffness': STIFFNESS.tolist(),
+    'damping': [30.0, 40.0, 30.0, 4.0, 4.0, 4.0],
+    'state_rate': 500.0,
+}
 MEASURED = {'evaluate_at': 'measured'}
 CARRIED, DOWN = {'on_stale': 'gravity_only'}, {'on_stale': 'ramp_to_zero', 'ramp_time': RAMP}
 REFERENCE = {'source': 'controller_state', 'reference_age_limit': AGE, 'reference_cutoff': 20.0}

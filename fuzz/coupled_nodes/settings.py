@@ -74,6 +74,7 @@ class TorqueSettings:
         if self.kind == CONTROLLER:
             parameters |= {'control_law': self.control_law, 'feedforward_age_limit': self.feedforward_age_limit}
             parameters |= {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
+            parameters['state_rate'] = 500.0
         return parameters
 
 

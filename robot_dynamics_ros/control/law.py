@@ -43,6 +43,8 @@ class MeasuredState:
     resumed : bool
         Whether this state is the first after an interruption: an activation, a clock that was set back, or a time
         longer than the age limit without a complete state.
+    period : float
+        Smoothed time between the stamps of states, s; 0 until it is known.
     pause : float
         Time since the last complete state, s; infinite for the first one after an activation or a clock that was set
         back.
@@ -53,6 +55,7 @@ class MeasuredState:
         self.stamp = 0
         self.has_velocity = False
         self.resumed = True
+        self.period = 0.0
         self.pause = inf
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.sampling import SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.base_node import BaseNode
@@ -43,17 +45,24 @@ class TorqueController(BaseNode):
         position = HoldPosition(arm.robot, self.value('start_tolerance'), self.refuse)
         feedforward = FeedforwardInput(self, arm, self.value('feedforward_age_limit'))
 
-        def make_law() -> JointSpaceLaw:
+        def make_law() -> Law:
             name, terms = self.value('control_law'), arm.ownership.terms
-            gains = self.value('stiffness'), self.value('damping')
+            gains = self._stated('stiffness'), self._stated('damping')
             bandwidth = self.value('bandwidth')
             control = arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms))
             hold = arm.blended(lambda robot: Hold(robot, *gains, terms))
-            fields['control law'] = name
+            limit = SamplingLimit(arm.robot, *gains, bandwidth if name == 'computed_torque' else 0.0)
+            fields['control law'], fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
             feedforward.reset()  # torques received before the activation are dropped
             source = feedforward if name == 'pd_feedforward' else None
             law = JointSpaceLaw(follower, desired, control, hold, source, position)
             follower.may_begin = law.may_begin
+            rate = self.value('state_rate')
+            if not rate:
+                return SampledLaw(law, limit, self.refuse)
+            fault = limit.fault(1.0 / rate)
+            if fault:
+                raise ArgumentError(fault)
             return law
 
         output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
@@ -69,6 +78,11 @@ class TorqueController(BaseNode):
             reports=(position.report, feedforward.report),
             warns=lambda: feedforward.warnings() if fields['control law'] == 'pd_feedforward' else [],
         )
+
+    def _stated(self, name: str):
+        """Return gains (n), which ArgumentError refuses where nobody has stated them."""
+        check_stated(name, self.value(name))
+        return self.value(name)
 
     def _check_gains(self, name: str, values) -> None:
         gains(name, values, self.robot.nv)

@@ -234,7 +234,7 @@ class TorquePipeline:
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)
-        state.resumed, state.pause = gate.resumes(stamp), gate.pause(stamp)
+        state.resumed, state.pause, state.period = gate.resumes(stamp), gate.pause(stamp), gate.period
         result = self.law.torque(state, self._torque)
         if result is not TORQUE:
             return self._unanswered(result)

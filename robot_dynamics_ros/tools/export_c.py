@@ -13,7 +13,7 @@ from robot_dynamics_ros.validation import REFERENCE_FRAMES
 def main() -> None:
     """Write the files and print their paths; on an error exit with 1 and the reason."""
     parser = argparse.ArgumentParser(prog='export_c', description=__doc__)
-    parser.add_argument('robot', help='path of a URDF, or the name of a robot of the package, for instance aubo_i5')
+    add_robot_options(parser)
     parser.add_argument('folder', type=Path, help='folder of the files; it is created if it does not exist')
     parser.add_argument(
         '--program',
@@ -22,6 +22,18 @@ def main() -> None:
         help='quantity, for instance inverse_dynamics, link_pose:tool0 or jacobian:tool0:local; repeat it for several '
         f'(default: {", ".join(PROGRAMS)})',
     )
+    options = parser.parse_args()
+    try:
+        programs = [program(text) for text in options.program] if options.program else PROGRAMS
+        for path in robot_of(options).export_c(options.folder, programs):
+            print(path)
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'export_c: {error}')
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that describe a robot to ``robot_of``."""
+    parser.add_argument('robot', help='path of a URDF, or the name of a robot of the package, for instance aubo_i5')
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
     parser.add_argument('--tip-link', help='last link of the chain')
@@ -30,15 +42,8 @@ def main() -> None:
         type=float,
         nargs=3,
         metavar=('X', 'Y', 'Z'),
-        help='exported gravity in the base frame, m/s^2 (default: (0, 0, -9.81) in the frame of the root)',
+        help='gravity in the base frame, m/s^2 (default: (0, 0, -9.81) in the frame of the root)',
     )
-    options = parser.parse_args()
-    try:
-        programs = [program(text) for text in options.program] if options.program else PROGRAMS
-        for path in robot_of(options).export_c(options.folder, programs):
-            print(path)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'export_c: {error}')
 
 
 def robot_of(options) -> Robot:

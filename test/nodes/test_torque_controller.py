@@ -299,7 +299,7 @@ def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, st
 
 
 def test_command_is_clamped_to_the_effort_limit(graph, start):
-    with graph.parameters(NODE, control_law='pd', stiffness=[1e4] * 6):
+    with graph.parameters(NODE, control_law='pd', stiffness=[1e3] * 6):
         answer(graph, start, A)
         moved = A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0])
         torque = answer(graph, at(start, 0.1), moved)
@@ -321,6 +321,8 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
     [
         ({'control_law': 'bang_bang'}, 'bang_bang'),
         ({'stiffness': [1.0, 2.0]}, 'stiffness'),
+        ({'stiffness': [-1.0]}, 'robot_dynamics_propose_gains proposes gains'),
+        ({'damping': [3.0, 4.0, 3.5, 0.6, 0.7, 800.0]}, f'damping: joint {NAMES[5]!r}: 800 N m s/rad at 500 Hz'),
         ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
     ],
 )

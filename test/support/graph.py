@@ -48,8 +48,15 @@ MEASURE = 'MEASURE_NODES'
 """The variable that asks for the coverage of node processes: the file with coverage's settings."""
 TREE = Path(robot_dynamics_ros.__file__).resolve().parents[1]
 """The folder whose package these tests have imported; the node processes must import the same."""
-AUBO_I5 = ['--ros-args', '-p', 'model:=aubo_i5']
-"""Arguments that state the arm of most tests, for nodes of this process, too; no node has a default robot."""
+STATED = {
+    'model': 'aubo_i5',
+    'stiffness': [300.0, 400.0, 300.0, 60.0, 60.0, 60.0],
+    'damping': [30.0, 40.0, 30.0, 4.0, 4.0, 4.0],
+    'state_rate': 500.0,
+}
+"""The arm of most tests and gains for it: no node has a default robot or gains."""
+AUBO_I5 = ['--ros-args', *(word for name, value in STATED.items() for word in ('-p', f'{name}:={value}'))]
+"""The same as arguments, for nodes of this process, too."""
 
 
 class ArmProcesses(Processes):

@@ -16,7 +16,7 @@ import yaml
 
 from robot_dynamics_ros.control.ownership import PRESETS
 from robot_dynamics_ros.nodes import bringup
-from robot_dynamics_ros.tools import export_c
+from robot_dynamics_ros.tools import export_c, propose_gains
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -54,6 +54,8 @@ def check(words: list[str]) -> None:
             source.read_text(encoding='utf-8') for source in (script, *more) if source == script or source.is_file()
         )
         assert all(option.split('=')[0] in text for option in arguments if option.startswith('--')), words
+    elif name == 'robot_dynamics_propose_gains':
+        run_command(propose_gains, name, arguments)
     elif name in executables():
         check_node(name, arguments)
     else:
@@ -158,9 +160,15 @@ def check_node(executable: str, arguments: list[str]) -> None:
 def check_export(arguments: list[str]) -> None:
     """Run export_c, which refuses a robot, option or quantity that does not exist."""
     robot, _, *options = arguments
-    with TemporaryDirectory() as folder, mock.patch.object(sys, 'argv', ['export_c', robot, folder, *options]):
+    with TemporaryDirectory() as folder:
+        run_command(export_c, 'export_c', [robot, folder, *options])
+
+
+def run_command(module, name: str, arguments: list[str]) -> None:
+    """Run a command of the package, which refuses arguments that do not exist."""
+    with mock.patch.object(sys, 'argv', [name, *arguments]):
         try:
-            export_c.main()
+            module.main()
         except SystemExit as refused:
             raise AssertionError(f'{arguments}: {refused}') from None
 

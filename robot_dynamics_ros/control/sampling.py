@@ -1,0 +1,248 @@
+"""Joint-space gains and the sampling period: the limit of stability, and gains that keep clear of it.
+
+A controller that reads joint states every T seconds holds its torque meanwhile. Sampled with a zero-order hold,
+M qdd = -D qd - K q has modes x with real numbers m = x^H M x, d = x^H D x and k = x^H K x, and their poles z solve
+
+    m z^2 - (2 m - T d - T^2 k / 2) z + (m - T d + T^2 k / 2) = 0,
+
+They lie within the unit circle (Jury's test) where T d / m < 2 and T k / 2 < d. Both hold for every x if
+
+    the largest eigenvalue of T M(q)^-1 D < 2     and     T K_i / 2 < D_i for each joint i.
+
+For K = 0 the first one is necessary, too: each torque then reverses a velocity to more than its size. The second one is
+the passivity of a sampled spring (Colgate & Schenkel 1997, eq. 3), where viscous friction of the joint counts as D.
+A delay of one whole period between state and torque halves the first limit.
+
+References
+----------
+Åström & Wittenmark 1997, Computer-Controlled Systems, sections 2.3 and 3.2; Colgate & Schenkel 1997, Passivity of a
+class of sampled-data systems, J. Robotic Systems 14(1).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.control.continuous_joints import TURN
+from robot_dynamics_ros.control.joint_space_control import gains
+from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.static_torque import low_discrepancy
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+
+SAMPLES = 1024
+"""Configurations at which M(q) is computed."""
+LIMIT = 2.0
+"""Of the largest eigenvalue of T M^-1 D."""
+PROPOSED = 0.5
+"""This eigenvalue for proposed gains: room for a delay of one period and for inertias below those of the model."""
+BISECTIONS = 40
+HELPER = 'robot_dynamics_propose_gains'
+NOT_STATED = [-1.0]
+"""The value of a gain's parameter that nobody has set."""
+UNKNOWN_PERIOD = Result(Outcome.INCOMPLETE, 'the period of joint_states is not known yet, by which gains are judged')
+
+
+def check_stated(name: str, values) -> None:
+    """Raise ArgumentError for gains that nobody has stated: those of another robot may be unstable."""
+    if list(values) == NOT_STATED:
+        raise ArgumentError(
+            f'{name}: not stated, and no robot has default gains; {HELPER} proposes gains from the mass matrix and the'
+            ' rate of joint_states'
+        )
+
+
+class SamplingLimit:
+    """Longest sampling period of joint-space gains, over the configurations of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        With joints of one degree of freedom; a payload only adds inertia, so it is judged without one.
+    stiffness : array_like, (n,)
+        Kp, N m/rad (prismatic joints: N/m), at least 0.
+    damping : array_like, (n,)
+        Kd, N m s/rad (prismatic joints: N s/m), at least 0.
+    bandwidth : float, optional
+        w of computed_torque, rad/s, whose gains are M w^2 and 2 M w; 0 for another law.
+
+    Attributes
+    ----------
+    period : float
+        Periods (s) below this one are within the limit; ``inf`` for gains of zero.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong length or a negative gain.
+    """
+
+    def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0):
+        Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
+        mobility = np.linalg.inv(_mass_matrices(robot))
+        eigenvalues = _largest_eigenvalues(mobility, Kd)  # of M^-1 D, 1/s
+        worst = int(np.argmax(eigenvalues))
+        eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(mobility[worst])
+        k = int(np.argmax(share))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            damped = np.where(Kp > 0.0, 2.0 * (Kd + robot.friction.viscous) / Kp, np.inf)
+            found = [(LIMIT / eigenvalue if eigenvalue else np.inf, self._of_damping)]
+        found += [(float(damped.min(initial=np.inf)), self._of_stiffness)]
+        found += [(1.0 / bandwidth, self._of_bandwidth)] if bandwidth else []
+        self.period, self._said = min(found, key=lambda each: each[0])
+        self._names, self._Kp, self._Kd, self._bandwidth = robot.joint_names, Kp, Kd, bandwidth
+        self._eigenvalue, self._damped, self._worst_joint = eigenvalue, Kd + robot.friction.viscous, k
+        self._soft = int(np.argmin(damped)) if len(damped) else 0
+
+    def fault(self, period: float) -> str:
+        """Return why the gains are refused at a sampling ``period`` (s): joint, value and limit; '' if they are not."""
+        return '' if period < self.period else self._said(period)
+
+    def _of_damping(self, T: float) -> str:
+        k = self._worst_joint
+        return (
+            f'damping: joint {self._names[k]!r}: {self._Kd[k]:g} N m s/rad at {1.0 / T:.4g} Hz: damping times period'
+            f' over inertia (largest eigenvalue of T M^-1 D) is {T * self._eigenvalue:.3g}, and sampled control is'
+            f' unstable from {LIMIT:g} on; use at most {_below(self._Kd[k] * self.period / T)} N m s/rad or a rate'
+            f' above {1.0 / self.period:.4g} Hz, state rotor inertias that the description lacks (parameter'
+            f' actuators), or ask {HELPER} for gains'
+        )
+
+    def _of_stiffness(self, T: float) -> str:
+        k = self._soft
+        return (
+            f'stiffness: joint {self._names[k]!r}: {self._Kp[k]:g} N m/rad at {1.0 / T:.4g} Hz needs a damping above'
+            f' {0.5 * T * self._Kp[k]:.4g} N m s/rad (half of stiffness times period), got {self._damped[k]:.4g} with'
+            f' viscous friction; raise the damping, lower the stiffness, or ask {HELPER} for gains'
+        )
+
+    def _of_bandwidth(self, T: float) -> str:
+        return (
+            f'bandwidth: {self._bandwidth:g} rad/s at {1.0 / T:.4g} Hz: twice bandwidth times period is'
+            f' {2.0 * T * self._bandwidth:.3g}, and sampled control is unstable from {LIMIT:g} on; use less than'
+            f' {_below(1.0 / T)} rad/s'
+        )
+
+
+class SampledLaw:
+    """A control law that gives no torque until the period of the states is known and within the limit of its gains.
+
+    It is judged once after each activation: a machine that is late for a while does not end the torques.
+    """
+
+    def __init__(self, law: Law, limit: SamplingLimit, refuse: Callable[[str], object]):
+        """Wrap ``law``; ``refuse(reason)`` logs that its gains are refused."""
+        self._law, self._limit, self._refuse = law, limit, refuse
+        self._is_within, self._refused = False, UNKNOWN_PERIOD
+
+    def warm_up(self) -> None:
+        """Compile the kernels that ``torque`` calls."""
+        self._law.warm_up()
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position; the period is judged again."""
+        self._law.stop_following()
+        self._is_within, self._refused = False, UNKNOWN_PERIOD
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+        self._law.set_back(now)
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        if not self._is_within:
+            if not state.period:
+                return UNKNOWN_PERIOD
+            if not state.period < self._limit.period:
+                if self._refused is UNKNOWN_PERIOD:
+                    self._refused = Result(Outcome.INCOMPLETE, self._limit.fault(state.period))
+                    self._refuse(self._refused.reason)
+                return self._refused
+            self._is_within = True
+        return self._law.torque(state, out)
+
+
+class ProposedGains(NamedTuple):
+    """Gains of a PD controller: stiffness (n, N m/rad), damping (n, N m s/rad), and what they give.
+
+    ``bandwidth`` (n, rad/s) is that of each joint where its ``inertia`` (n, kg m^2) is largest, all other joints still;
+    ``eigenvalue`` is the largest one of T M^-1 D over all configurations, below ``LIMIT``.
+    """
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    bandwidth: np.ndarray
+    inertia: np.ndarray
+    eigenvalue: float
+
+
+def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
+    """Propose gains from M(q) and the rate: K = m w^2 and D = 2 m w with the largest M_ii(q) of each joint as m.
+
+    They are critically damped where the joint's inertia is largest, and more than that elsewhere. A joint whose damping
+    would bring the largest eigenvalue of T M(q)^-1 D above ``PROPOSED`` gets a smaller w.
+
+    Parameters
+    ----------
+    robot : Robot
+        With n joints of one degree of freedom.
+    rate : float
+        Of joint_states, Hz.
+    bandwidth : float
+        w, rad/s.
+
+    Returns
+    -------
+    ProposedGains
+
+    Raises
+    ------
+    ArgumentError
+        For a rate or a bandwidth that is not positive.
+    """
+    for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
+        if not np.isfinite(value) or value <= 0.0:
+            raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
+    M = _mass_matrices(robot)
+    mobility = np.linalg.inv(M)
+    inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
+    # T D_i over the smallest inertia that joint i feels, the others free
+    share = 2.0 * bandwidth / rate * inertia * np.diagonal(mobility, axis1=1, axis2=2).max(axis=0)
+
+    def capped(largest: float) -> np.ndarray:
+        return bandwidth * np.minimum(1.0, largest / share)
+
+    def eigenvalue(w: np.ndarray) -> float:
+        return float(_largest_eigenvalues(mobility, 2.0 * w * inertia).max()) / rate
+
+    low, high = 0.0, float(share.max())
+    w = capped(high)
+    if eigenvalue(w) > PROPOSED:
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if eigenvalue(capped(middle)) <= PROPOSED else (low, middle)
+        w = capped(low)
+    return ProposedGains(inertia * w**2, 2.0 * inertia * w, w, inertia, eigenvalue(w))
+
+
+def _mass_matrices(robot: Robot) -> np.ndarray:
+    """Return M(q) (SAMPLES, n, n) within the position limits; a joint without them covers a turn, or 0 to 1 m."""
+    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
+    unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
+    lower[unlimited], upper[unlimited] = -0.5 * TURN, 0.5 * TURN
+    return robot.mass_matrix(lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower))
+
+
+def _largest_eigenvalues(mobility: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Return the largest eigenvalue of M^-1 D (count,) for M^-1 (count, n, n) and D (n,), by a symmetric matrix."""
+    root = np.sqrt(damping)
+    return np.linalg.eigvalsh(root[:, None] * mobility * root)[:, -1]
+
+
+def _below(value: float) -> str:
+    """Return a number that is not above ``value``, with two digits."""
+    if not np.isfinite(value) or value <= 0.0:
+        return f'{value:g}'
+    digit = 10.0 ** (np.floor(np.log10(value)) - 1.0)
+    return f'{np.floor(value / digit * (1.0 + 1e-12)) * digit:.2g}'

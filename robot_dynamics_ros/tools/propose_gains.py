@@ -1,0 +1,48 @@
+"""Propose stiffness and damping of torque_controller for a robot, from its mass matrix and the rate of joint_states."""
+
+import argparse
+import sys
+
+from robot_dynamics_ros.control.sampling import LIMIT, propose_gains
+from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+
+WIDTHS = 10, 11, 11, 10
+COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'
+UNITS = f'{"":24}{"kg m^2":>10}{"rad/s":>11}{"N m/rad":>11}{"N m s/rad":>10}'
+
+
+def main() -> None:
+    """Print a table and a parameter file; on an error exit with 1 and the reason."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_robot_options(parser)
+    parser.add_argument('--rate', type=float, required=True, help='rate of joint_states, Hz')
+    parser.add_argument('--bandwidth', type=float, default=10.0, help='of the position control, rad/s (default: 10)')
+    options = parser.parse_args()
+    try:
+        robot = robot_of(options)
+        proposed = propose_gains(robot, options.rate, options.bandwidth)
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'{parser.prog}: {error}')
+    print(f'# {robot.name} at {options.rate:g} Hz; prismatic joints: m for rad, N for N m, kg for kg m^2')
+    print(f'# {COLUMNS}\n# {UNITS}')
+    for name, *values in zip(
+        robot.joint_names, proposed.inertia, proposed.bandwidth, proposed.stiffness, proposed.damping, strict=True
+    ):
+        print(f'# {name:24}' + ''.join(f'{value:>{width}.4g}' for value, width in zip(values, WIDTHS, strict=True)))
+    print(f'# largest damping times period over inertia: {proposed.eigenvalue:.2g}; unstable from {LIMIT:g} on')
+    slowed = [name for name, w in zip(robot.joint_names, proposed.bandwidth, strict=True) if w < options.bandwidth]
+    if slowed:
+        print(f'# slower than asked, for the rate: {", ".join(slowed)}')
+    print('/**/torque_controller:\n  ros__parameters:')
+    for name in ('stiffness', 'damping'):
+        print(f'    {name}: [{", ".join(decimal(value) for value in getattr(proposed, name))}]')
+
+
+def decimal(value: float) -> str:
+    """Return a gain with three digits, as a floating-point number of YAML."""
+    return repr(float(f'{value:.3g}'))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,41 @@
+"""The command that proposes gains: what it prints is a parameter file of torque_controller."""
+
+import sys
+
+import numpy as np
+import pytest
+import yaml
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.sampling import propose_gains as proposal
+from robot_dynamics_ros.tools import propose_gains
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Return a function that runs the command with arguments and returns what it prints."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, 'argv', ['robot_dynamics_propose_gains', *arguments])
+        propose_gains.main()
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_it_prints_a_parameter_file_with_gains(command):
+    printed = command('aubo_i5', '--rate', '50', '--bandwidth', '20')
+    values = yaml.safe_load(printed)['/**/torque_controller']['ros__parameters']
+    expected = proposal(Robot.named('aubo_i5'), 50.0, 20.0)
+    np.testing.assert_allclose(values['stiffness'], expected.stiffness, rtol=5e-3)
+    np.testing.assert_allclose(values['damping'], expected.damping, rtol=5e-3)
+    assert {type(value) for value in values['stiffness'] + values['damping']} == {float}
+    assert '# slower than asked, for the rate: ' in printed
+    assert 'slower' not in command('aubo_i5', '--rate', '1000', '--bandwidth', '5')
+
+
+def test_one_line_says_what_is_wrong(command):
+    with pytest.raises(SystemExit, match=r"^robot_dynamics_propose_gains: .*'aubo_i6'"):
+        command('aubo_i6', '--rate', '500')
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_propose_gains: rate: expected a positive number of Hz'):
+        command('aubo_i5', '--rate', '-1')
