@@ -120,13 +120,19 @@ class RobotDescription:
         if self._topic:
             node.create_subscription(String, self._topic, self.on_message, TRANSIENT_LOCAL)
 
+    @property
+    def awaited(self) -> str:
+        """Why there is no description yet: its topic has published none; '' otherwise."""
+        waits = self._topic and not self._published
+        return f'waiting for a robot description on topic {self._topic!r}' if waits else ''
+
     def source(self) -> str:
         """Return text or path of a URDF, path of a YAML file, or a robot's name.
 
         ModelError where no parameter names a robot, or nothing came on the topic yet.
         """
-        if self._topic and not self._published:
-            raise ModelError(f'no robot description on topic {self._topic!r} yet')
+        if self.awaited:
+            raise ModelError(self.awaited)
         if self._topic and '<' not in self._published:
             # nobody on the graph names files that this process reads
             raise ModelError(f'topic {self._topic!r}: expected the text of a URDF, got {self._published!r:.80}')
