@@ -3,11 +3,16 @@
 To use several machines, replace the LocalCluster by a Client with the address of their scheduler.
 """
 
-import dask
-import dask.array as da
-from dask.distributed import Client, LocalCluster
+import sys
 
 from robot_dynamics_ros import Robot
+
+try:
+    import dask
+    import dask.array as da
+    from dask.distributed import Client, LocalCluster
+except ImportError as error:
+    sys.exit(f"this example needs dask: pip install 'dask[array,distributed]' ({error})")
 
 COUNT, CHUNK, SLICE = 200_000, 50_000, 1000
 

@@ -16,7 +16,7 @@ from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison import PRINTED, SIX, Comparison, compare
-from robot_dynamics_ros.tools.comparison_figures import figures
+from robot_dynamics_ros.tools.comparison_figures import STEP, figures
 from robot_dynamics_ros.tools.comparison_motions import MOTIONS, motion_of
 
 PACKAGES = ('matplotlib', 'plotly', 'scipy')
@@ -52,6 +52,7 @@ def run(options) -> None:
     robot = _robot(options)
     masses = _masses(options.payload)
     com = validation.finite('--com', options.com, (3,))
+    step = _step(options.step)
     tip_wrench = validation.finite('--tip-wrench', options.tip_wrench, (6,))
     motion = motion_of(
         robot, options.motion, options.start, options.end, options.duration, options.states, options.seed
@@ -68,7 +69,7 @@ def run(options) -> None:
     for reason in compared.refused.values():
         print(f'left out: {reason}')
     print()
-    drawn = figures(robot, motion, masses, com, options.seed, say)
+    drawn = figures(robot, motion, masses, com, options.seed, say, step)
     say('PNG, CSV and page')
     *files, page = write_figures(options.output, f'{robot.name}: {options.motion} motion', drawn)
     print(f'\n{len(files)} files in {options.output}, all figures in {page}', flush=True)
@@ -140,6 +141,13 @@ def _masses(values: list[float]) -> list[float]:
     return values
 
 
+def _step(value: float) -> float:
+    """Return a step of simulated motions, s; ArgumentError for one that is not possible."""
+    if not 1e-6 <= value <= 0.1:
+        raise ArgumentError(f'--step: expected 1e-6 to 0.1 s, got {value:g}')
+    return value
+
+
 def _check_packages(names: list[str]) -> None:
     """Raise DynamicsError with the first Python package that is not installed."""
     for name in names:
@@ -181,6 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     add('--com', type=float, nargs=3, default=(0.0, 0.0, 0.1), help='centre of the payloads in the last link, m')
     add('--tip-wrench', type=float, nargs=6, default=(0.5, -0.5, 1.0, 5.0, -5.0, 10.0), metavar='W',
         help='moment (3, N m) and force (3, N) on the last link in the comparison, axes of the base')  # fmt: skip
+    add('--step', type=float, default=STEP, help='of the simulated motions, s (default: %(default)s)')
     add('--seed', type=int, default=0, help='of random torques and Fourier motions (default: %(default)s)')
     add('--output', type=Path, default=Path('compare_output'), help='folder of the figures (default: %(default)s)')
     add('--view', action='store_true', help='then play the motion back in a browser')

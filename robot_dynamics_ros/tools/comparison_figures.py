@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robot_dynamics_ros.control.motion_profiles import SampledMotion
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation import simulate
@@ -16,9 +17,9 @@ UNITS = {'revolute': ('rad', 'rad/s', 'rad/s²', 'N m'), 'prismatic': ('m', 'm/s
 SIMULATED = 2.0
 """Simulated time, s."""
 STEP = 1e-3
-"""Step of the simulated motions, s."""
-HELD_STEPS = 100
-"""Number of steps during which a random torque is held."""
+"""Step of the simulated motions, s, unless another one is asked for."""
+HELD = 0.1
+"""Time during which a random torque is held, s."""
 SHARE = 0.1
 """Largest random torque, as a share of the effort limit, or of 10 N m where it is unknown."""
 FALL = 10.0
@@ -30,20 +31,35 @@ COST = 1600
 
 
 def figures(
-    robot: Robot, motion: SampledMotion, masses: Sequence[float], com, seed: int, say: Callable[[str], None]
+    robot: Robot,
+    motion: SampledMotion,
+    masses: Sequence[float],
+    com,
+    seed: int,
+    say: Callable[[str], None],
+    step: float = STEP,
 ) -> list[Figure]:
-    """Return all figures; ``masses`` (kg) are those of payloads with the centre ``com`` (3, m) on the last link."""
+    """Return all figures; those whose simulation fails are left out, which ``say`` is told with the reason.
+
+    ``masses`` (kg) are those of payloads with the centre ``com`` (3, m) on the last link, ``step`` (s) is that of the
+    simulated motions.
+    """
     say('motion and torques')
     found = [*_motion(robot, motion), *_torques(robot, motion, masses, com)]
-    q0 = motion.q[0]
-    say('motion without torque')
-    found += _simulated(robot, 'zero_torque', 'zero torque', q0, np.zeros(robot.nv))
-    say('motion under random torque')
-    found += _simulated(robot, 'random_torque', 'random torque', q0, _random_torque(robot, seed))
-    say('fall of 10 s')
-    found += _fall(robot, q0, seed)
-    say('Euler, RK4 and adaptive steps at equal cost')
-    return [*found, *_methods(robot, q0)]
+    q0, none, drawn = motion.q[0], np.zeros(robot.nv), _random_torque(robot, seed, step)
+    simulated: dict[str, Callable[[], list[Figure]]] = {
+        'motion without torque': lambda: _simulated(robot, 'zero_torque', 'zero torque', q0, none, step),
+        'motion under random torque': lambda: _simulated(robot, 'random_torque', 'random torque', q0, drawn, step),
+        'fall of 10 s': lambda: _fall(robot, q0, seed, step),
+        'Euler, RK4 and adaptive steps at equal cost': lambda: _methods(robot, q0),
+    }
+    for name, make in simulated.items():
+        say(name)
+        try:
+            found += make()
+        except DynamicsError as error:
+            say(f'left out: {name}: {error}')
+    return found
 
 
 def _axes(robot: Robot) -> dict[str, Axis]:
@@ -83,17 +99,17 @@ def _torques(robot: Robot, motion: SampledMotion, masses: Sequence[float], com) 
     return found
 
 
-def _random_torque(robot: Robot, seed: int) -> np.ndarray:
+def _random_torque(robot: Robot, seed: int, step: float) -> np.ndarray:
     """Return random torques around zero, a row for each step, (steps, n)."""
-    steps = round(SIMULATED / STEP)
+    steps, held = round(SIMULATED / step), max(1, round(HELD / step))
     limits = np.where(robot.limits.effort > 0.0, robot.limits.effort, 10.0)  # NaN and 0: unknown
-    drawn = np.random.default_rng(seed).uniform(-SHARE, SHARE, (-(-steps // HELD_STEPS), robot.nv)) * limits
-    return np.repeat(drawn, HELD_STEPS, axis=0)[:steps]
+    drawn = np.random.default_rng(seed).uniform(-SHARE, SHARE, (-(-steps // held), robot.nv)) * limits
+    return np.repeat(drawn, held, axis=0)[:steps]
 
 
-def _simulated(robot: Robot, name: str, title: str, q0, torque) -> list[Figure]:
+def _simulated(robot: Robot, name: str, title: str, q0, torque, step: float) -> list[Figure]:
     """Return accelerations and positions of the motion from rest at ``q0`` under a torque."""
-    run = simulate(robot, q0, np.zeros(robot.nv), torque, SIMULATED, STEP, 'rk4', every=5)
+    run = simulate(robot, q0, np.zeros(robot.nv), torque, SIMULATED, step, 'rk4', every=5)
     applied = torque if np.ndim(torque) == 1 else np.vstack([torque[::5], torque[-1:]])
     qdd = robot.forward_dynamics(run.q, run.qd, applied)
     axes, names = _axes(robot), robot.joint_names
@@ -103,16 +119,14 @@ def _simulated(robot: Robot, name: str, title: str, q0, torque) -> list[Figure]:
     ]
     if np.ndim(torque) == 2:
         curves = joint_curves(names, run.t, applied)
-        found.insert(
-            0, Figure(name, f'{title.capitalize()}, held for {HELD_STEPS * STEP:g} s', TIME, axes['tau'], curves)
-        )
+        found.insert(0, Figure(name, f'{title.capitalize()}, held for {HELD:g} s', TIME, axes['tau'], curves))
     return found
 
 
-def _fall(robot: Robot, q0, seed: int) -> list[Figure]:
+def _fall(robot: Robot, q0, seed: int, step: float) -> list[Figure]:
     """Return accelerations along a fall from rest, without torque and with a random one at each sample."""
     rest = np.zeros(robot.nv)
-    run = simulate(robot, q0, rest, None, FALL, STEP, 'rk4', every=20)
+    run = simulate(robot, q0, rest, None, FALL, step, 'rk4', every=20)
     torques = {'zero': rest, 'random': DEVIATION * np.random.default_rng(seed).normal(size=run.qd.shape)}
     axis, names = _axes(robot)['qdd'], robot.joint_names
     return [
@@ -131,12 +145,18 @@ def _methods(robot: Robot, q0) -> list[Figure]:
     """Return position errors and energy errors over time of three methods at equal cost, against finer steps."""
     duration, every = 1.0, 0.02
     rest = np.zeros(robot.nv)
-    exact = simulate(robot, q0, rest, duration=duration, step=every / 400, method='rk4', every=400)
-    runs = {
-        'explicit Euler': simulate(robot, q0, rest, None, duration, 1 / COST, 'euler', every=round(COST * every)),
-        'RK4': simulate(robot, q0, rest, None, duration, 4 / COST, 'rk4', every=round(COST * every / 4)),
-        'adaptive': _adaptive(robot, q0, duration, every),
-    }
+    try:
+        exact = simulate(robot, q0, rest, duration=duration, step=every / 400, method='rk4', every=400)
+        runs = {
+            'explicit Euler': simulate(robot, q0, rest, None, duration, 1 / COST, 'euler', every=round(COST * every)),
+            'RK4': simulate(robot, q0, rest, None, duration, 4 / COST, 'rk4', every=round(COST * every / 4)),
+            'adaptive': _adaptive(robot, q0, duration, every),
+        }
+    except ArgumentError as error:  # no option changes the cost
+        raise ArgumentError(
+            f'a method leaves all numbers at {COST} evaluations of forward dynamics a second: light links or stiff'
+            ' friction; --tip-link leaves out a gripper'
+        ) from error
     position, energy = [], []
     scale = np.abs(exact.energy).max() or 1.0
     for colour, (name, run) in zip(PALETTE[-3:], runs.items(), strict=False):

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formulations import spatial
-from robot_dynamics_ros.tools import compare, comparison
+from robot_dynamics_ros.tools import compare, comparison, comparison_figures
 from robot_dynamics_ros.tools.comparison_motions import LECTURE, motion_of
 
 FIGURES = {
@@ -190,6 +190,7 @@ def test_other_robots_and_motions(motion, tmp_path, capsys):
     [
         (['nobody'], "robot 'nobody' is not part of the package"),
         (['missing.urdf'], 'missing.urdf'),
+        (['--step', '0'], '--step'),
         (['--payload', '-1'], '--payload: expected positive masses in kg, got -1'),
         (['--start', '0', '0', '--end', '1', '1'], r'--start: expected shape \(6,\), got \(2,\)'),
         (['--start', '0'], '--start and --end: give both or none'),
@@ -248,17 +249,30 @@ def test_an_interrupt_ends_without_a_traceback(monkeypatch, tmp_path):
     assert not (tmp_path / 'out').exists()
 
 
-def test_tables_are_printed_before_a_simulation_fails(monkeypatch, tmp_path, capsys):
-    """A joint without inertia has torques, but no forward dynamics."""
+def test_figures_of_a_simulation_that_fails_are_left_out_with_a_true_hint(monkeypatch, tmp_path, capsys):
+    """A light finger leaves all numbers; the tables and the other figures are finished."""
+    steps = []
 
-    def fail(*_):
-        raise ModelError("forward dynamics: joint 'a' has no inertia to accelerate")
+    def fail(robot, q, qd, torque=None, duration=1.0, step=None, *_, **named):
+        steps.append(step)
+        raise ArgumentError('simulation: the state is not finite; choose a smaller step than 0.0005 s')
 
-    monkeypatch.setattr(compare, 'figures', fail)
+    monkeypatch.setattr(comparison_figures, 'simulate', fail)
     monkeypatch.setattr(comparison, 'FORMULATIONS', {'spatial vectors': spatial})
-    with pytest.raises(SystemExit, match=r"^compare: forward dynamics: joint 'a' has no inertia"):
-        compare.main(['--states', '2', '--output', str(tmp_path / 'out')])
-    assert 'largest difference' in capsys.readouterr().out and not (tmp_path / 'out').exists()
+    compare.main(['--states', '2', '--step', '0.0005', '--output', str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert 'largest difference' in printed
+    expected = {f'{name}.png' for name in FIGURES if not name.startswith(('zero_', 'random_', 'fall_', 'method_'))}
+    assert {path.name for path in tmp_path.glob('*.png')} == expected
+    left_out = re.findall('left out: (.*)', printed)
+    assert [line.partition(':')[0] for line in left_out] == [
+        'motion without torque',
+        'motion under random torque',
+        'fall of 10 s',
+        'Euler, RK4 and adaptive steps at equal cost',
+    ]
+    assert steps[:3] == [0.0005] * 3
+    assert ['choose a smaller step' in line for line in left_out] == [True, True, True, False]
 
 
 @pytest.mark.parametrize('kind', ['planar', 'free'])
