@@ -1,7 +1,7 @@
 """What tests need beyond pytest: all of it for scripts/test, whatever is there for ``colcon test``.
 
 ``colcon test`` (known by its prefix of test names) leaves out test files that import a package that is not installed,
-and names both at the end. Everywhere else a missing package is an error.
+and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``.
 """
 
 import ast
@@ -13,7 +13,19 @@ import pytest
 
 TESTS = Path(__file__).parent / 'test'
 BESIDE = (TESTS, TESTS.parent / 'fuzz')
-LEFT_OUT = pytest.StashKey()
+LEFT_OUT, NOT_QUICK = pytest.StashKey(), pytest.StashKey()
+QUICK = (
+    'control',
+    'messages',
+    'formats/test_aubo_i5',
+    'formats/test_library',
+    'formats/test_urdf',
+    'nodes/test_dynamics_server',
+    'nodes/test_gravity_compensation',
+    'nodes/test_torque_controller',
+    'robot/test_payload',
+)
+"""Folders and files that ``colcon test`` runs: they show within minutes that library and nodes work as installed."""
 
 
 def pytest_addoption(parser):
@@ -26,7 +38,7 @@ def pytest_configure(config):
     """Likewise for its marker."""
     if find_spec('pytest_timeout') is None:
         config.addinivalue_line('markers', 'timeout: of no effect without pytest-timeout')
-    config.stash[LEFT_OUT] = {}
+    config.stash[LEFT_OUT], config.stash[NOT_QUICK] = {}, []
 
 
 @cache
@@ -55,8 +67,13 @@ def pytest_ignore_collect(collection_path, config):
     """Leave a file out for ``colcon test`` where it can't be imported."""
     if not config.getoption('junitprefix') or TESTS not in collection_path.parents or collection_path.suffix != '.py':
         return None
+    name = collection_path.relative_to(TESTS).with_suffix('').as_posix()
+    is_test = collection_path.name.startswith('test_')
+    if is_test and config.args_source is not config.ArgsSource.ARGS and not {name, name.split('/')[0]} & {*QUICK}:
+        config.stash[NOT_QUICK].append(name)
+        return True
     lacks = missing(collection_path)
-    if lacks and collection_path.name.startswith('test_'):
+    if lacks and is_test:
         config.stash[LEFT_OUT][collection_path.relative_to(TESTS).as_posix()] = lacks
         return True
     return None
@@ -64,5 +81,10 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_terminal_summary(terminalreporter, config):
     """Name what was left out."""
+    if config.stash[NOT_QUICK]:
+        terminalreporter.write_line(
+            f'quick tests alone: {len(config.stash[NOT_QUICK])} more files of tests are run by scripts/test, or with'
+            ' --pytest-args test'
+        )
     for name, packages in sorted(config.stash[LEFT_OUT].items()):
         terminalreporter.write_line(f'left out: {name}, for not installed: {", ".join(sorted(packages))}')

@@ -1,6 +1,7 @@
 """As a ROS 2 user builds: colcon builds both packages, and what it installs can be found, imported and started."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -163,10 +164,27 @@ def pytest_of_two(tmp_path, *arguments):
 
 
 def test_colcon_test_leaves_out_what_cannot_be_imported_and_names_it(tmp_path):
-    status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}')  # as colcon calls it
+    status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}', 'test')  # as colcon calls it
     assert status == 0
     assert '1 passed' in printed
     assert 'left out: room/test_lacks.py, for not installed: no_such_package' in printed
+
+
+def test_colcon_test_runs_quick_tests_unless_it_is_told_others(tmp_path):
+    quick = tmp_path / 'test' / 'control'
+    quick.mkdir(parents=True)
+    (quick / 'test_quick.py').write_text('def test_c():\n    pass\n')
+    status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}')
+    assert status == 0
+    assert '1 passed' in printed
+    assert 'quick tests alone: 2 more files of tests are run by scripts/test' in printed
+
+
+def test_quick_tests_exist():
+    quick = runpy.run_path(str(ROOT / 'conftest.py'))['QUICK']
+    assert [
+        name for name in quick if not {*(ROOT / 'test').glob(f'{name}/test_*.py'), *(ROOT / 'test').glob(f'{name}.py')}
+    ] == []
 
 
 def test_without_colcon_nothing_is_left_out(tmp_path):
