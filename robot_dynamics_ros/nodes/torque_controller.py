@@ -47,7 +47,9 @@ class TorqueController(BaseNode):
 
         def make_law() -> Law:
             name, terms = self.value('control_law'), arm.ownership.terms
-            gains = self._stated('stiffness'), self._stated('damping')
+            gains = self.value('stiffness'), self.value('damping')
+            for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
+                check_stated(gain, values)
             bandwidth = self.value('bandwidth')
             control = arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms))
             hold = arm.blended(lambda robot: Hold(robot, *gains, terms))
@@ -78,11 +80,6 @@ class TorqueController(BaseNode):
             reports=(position.report, feedforward.report),
             warns=lambda: feedforward.warnings() if fields['control law'] == 'pd_feedforward' else [],
         )
-
-    def _stated(self, name: str):
-        """Return gains (n), which ArgumentError refuses where nobody has stated them."""
-        check_stated(name, self.value(name))
-        return self.value(name)
 
     def _check_gains(self, name: str, values) -> None:
         gains(name, values, self.robot.nv)
