@@ -77,15 +77,11 @@ class BaseNode(LifecycleNode):
         return self.get_parameter(name).value
 
     def start(self) -> None:
-        """Configure and activate; where configuring fails the node stays unconfigured and has logged why.
-
-        Before the first robot description on a topic it only logs that it waits, which is no error.
-        """
+        """Configure and activate; the log says why configuring fails, or that a robot description is awaited."""
         if self.description.awaited:
             self._reason = self.description.awaited
             self.get_logger().info(self._reason)
-            return
-        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+        elif self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
     @property
