@@ -24,6 +24,7 @@ NODES = [
     'export_c',
     'feedforward_node',
     'gravity_compensation_node',
+    'robot_dynamics_propose_gains',
     'simulated_arm',
     'torque_controller',
 ]
