@@ -103,6 +103,8 @@ class Torques:
         absent = node.reason.startswith(ABSENT)
         if node.sent and not absent:
             return self._answer(read, now)
+        if not node.reason and _is_of_others(data):
+            return None
         self._check(REASON, bool(node.reason), 'no torque and no reason')
         good = read is not None and read.good and abs(now - read.stamp) < LIMIT // 2
         # what else a node needs, a trajectory for instance, is known of these alone
@@ -265,3 +267,9 @@ def _clamped(torque) -> np.ndarray:
 def _is_one(torque, right, tolerance: float) -> bool:
     """Return whether a torque is one of the ``right`` ones."""
     return any(np.allclose(torque, expected, rtol=0, atol=tolerance) for expected in right)
+
+
+def _is_of_others(data: bytes) -> bool:
+    """Return whether a JointState has joints, and none of the robot: it is skipped while others come."""
+    message = understood(data, JointState)
+    return message is not None and bool(message.name) and not set(message.name).intersection(ROBOT.joint_names)

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, UnknownNameError
 from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
@@ -18,11 +18,16 @@ BOUNDS = {'position': LARGEST_ANGLE}
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}
 
 
+class OtherJointsError(UnknownNameError):
+    """A JointState of other joints alone, such as a gripper's; the message names the first joint that is missing."""
+
+
 class JointStateInput:
     """Reads the numbers of a robot's joints from serialised JointState messages with any joint order and extra joints.
 
     Positions have to be below LARGEST_ANGLE (rad, m). Names are compared only for a layout that is not among the last
-    ``LAYOUTS``, so publishers with different layouts may alternate. A new layout compiles nothing.
+    ``LAYOUTS``, so publishers with different layouts may alternate. A new layout compiles nothing. Layouts with none of
+    the joints are remembered, too, and cost little.
     """
 
     LAYOUTS = 8
@@ -35,6 +40,7 @@ class JointStateInput:
         self._joint_names, self._fields, self._optional = joint_names, fields, optional
         self.numbers = np.zeros((len(fields), len(joint_names)))
         self._layouts: list[Layout] = []
+        self._others: list[OtherLayout] = []
         self._last: Layout | None = None
         example = JointState(name=list(joint_names), position=[0.0] * len(joint_names))
         self.receive(serialize_message(example))  # compile before the first message
@@ -43,7 +49,8 @@ class JointStateInput:
     def receive(self, data: bytes) -> int:
         """Write ``numbers`` of a message (bytes); return a number with bit f set if field f is present and in range.
 
-        Raises DynamicsError naming a joint that is missing or repeated, or if the bytes are not a JointState.
+        Raises DynamicsError naming a joint that is missing or repeated, or if the bytes are not a JointState;
+        OtherJointsError where the message has none of the joints.
         """
         for layout in self._layouts:
             found = layout.read(data)
@@ -51,7 +58,16 @@ class JointStateInput:
                 self._last = layout
                 return found
         self._last = None
-        self._last = layout = Layout(data, self._joint_names, self._fields, self.numbers, self._optional)
+        for other in self._others:
+            if other.read(data) != OTHER_LAYOUT:
+                raise other.error.with_traceback(None)  # or it would grow with each message
+        buffer = _buffer_of(data)
+        if buffer.message.name and not set(self._joint_names).intersection(buffer.message.name):
+            other = OtherLayout(buffer, self._joint_names, self._fields)
+            del self._others[self.LAYOUTS - 1 :]
+            self._others.insert(0, other)
+            raise other.error.with_traceback(None)  # or it would grow with each message
+        self._last = layout = Layout(buffer, self._joint_names, self._fields, self.numbers, self._optional)
         del self._layouts[self.LAYOUTS - 1 :]
         self._layouts.insert(0, layout)
         return layout.read(data)
@@ -82,17 +98,39 @@ class Layout:
     ``read(data)`` writes the numbers of a message, or returns OTHER_LAYOUT.
     """
 
-    def __init__(self, data: bytes, joint_names, fields, numbers: np.ndarray, optional=()):
-        """Find the layout of ``data``; DynamicsError as in ``JointStateInput.receive``."""
-        try:
-            self.buffer = JointStateBuffer(data)
-        except (RuntimeError, ValueError, struct.error) as error:
-            raise ArgumentError(f'not a JointState: {error}') from None
+    def __init__(self, buffer: JointStateBuffer, joint_names, fields, numbers: np.ndarray, optional=()):
+        """Find the layout of a message; DynamicsError as in ``JointStateInput.receive``."""
+        self.buffer = buffer
         names = list(self.buffer.message.name)
         self.places = places_of(joint_names, names)
         self.optional_places = [names.index(name) if name in names else -1 for name in optional]
         bounds = np.array([BOUNDS.get(field, np.inf) for field in fields])
         self.read = self.buffer.reader(fields, self.places, bounds, numbers)
+
+
+class OtherLayout:
+    """Layout of JointState messages with none of a robot's joints.
+
+    ``read(data)`` returns OTHER_LAYOUT for any other message; ``error`` is what to raise for one of this layout.
+    """
+
+    def __init__(self, buffer: JointStateBuffer, joint_names, fields):
+        """Remember the layout of ``buffer``."""
+        n = len(joint_names)
+        bounds = np.full(len(fields), np.inf)
+        self.read = buffer.reader(fields, np.zeros(n, np.intp), bounds, np.zeros((len(fields), n)))
+        try:
+            places_of(joint_names, buffer.message.name)
+        except DynamicsError as error:
+            self.error = OtherJointsError(*error.args)
+
+
+def _buffer_of(data: bytes) -> JointStateBuffer:
+    """Return the content of a message; ArgumentError if the bytes are not a JointState."""
+    try:
+        return JointStateBuffer(data)
+    except (RuntimeError, ValueError, struct.error) as error:
+        raise ArgumentError(f'not a JointState: {error}') from None
 
 
 class StateInput(MeasuredState):

@@ -15,7 +15,7 @@ from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
 
 MOST_REASONS = 20
 """Reasons for rejection that are counted separately: joint names in messages make any number of them."""
@@ -23,6 +23,8 @@ STEP = 0.005
 """Time between two commands of the ramp at deactivation, s."""
 PATIENCE = 1.0
 """Time beyond its computed duration after which this ramp is given up, s."""
+OWN = 1.0
+"""Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
 NOT_FINITE = 'the torque is not finite'
 
@@ -124,6 +126,9 @@ class TorquePipeline:
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
+        self._own: float | None = None  # likewise of the last with the joints of the arm
+        self._publisher: dict | None = None  # its identity
+        self.publishers: set[str] = set()  # of states with the joints of the arm, since activation
         # on the clock of the arm, s: when the last torque was sent, when states were found missing last, and for how
         # long states have got no torque then
         self._sent: float | None = None
@@ -143,12 +148,17 @@ class TorquePipeline:
             self.fallback.reset()
         self._clock.look()
         self.silence, self.halted = NO_INPUT, ''
-        self._seen = None
+        self._seen = self._own = self._publisher = None
+        self.publishers.clear()
         self._sends = self._falls_back = False
 
     def on_state(self, data: bytes, info: dict | None = None) -> None:
-        """Process one state, in the order of the safety rules; ``info`` is not used."""
-        self._seen = steady = time.monotonic()
+        """Process one state, in the order of the safety rules; ``info`` says who published it.
+
+        While states of the arm come, those without any of its joints are skipped.
+        """
+        before, self._seen = self._seen, time.monotonic()
+        steady = self._seen
         self.counts.received += 1
         if self.halted:
             return
@@ -158,7 +168,14 @@ class TorquePipeline:
                 self._look_at_clock()
                 self.law.set_back(now)
             self.silence = self._load.missing or self._answer(data, steady, now)
+            if info is not None and self._own == steady and info.get('publisher_gid') != self._publisher:
+                self._publisher = info.get('publisher_gid')
+                self.publishers.add(str(self._publisher))
         except DynamicsError as error:
+            own = self._own
+            if isinstance(error, OtherJointsError) and own is not None and steady - own <= OWN:
+                self._seen = before
+                return
             self.silence = self._reject(str(error))
             self._refuse(self.silence)
         except Exception as error:  # no exception leaves a callback
@@ -229,8 +246,9 @@ class TorquePipeline:
     def _answer(self, data: bytes, steady: float, now: int) -> str:
         """Publish the torque for a state; return why there is none."""
         state, gate = self._state, self._gate
-        self._falls_back, self._load.in_use = False, True
+        self._load.in_use = True
         stamp = state.read(data)
+        self._falls_back, self._own = False, steady
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)

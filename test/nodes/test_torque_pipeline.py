@@ -13,7 +13,7 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes.torque_pipeline import TorquePipeline
+from robot_dynamics_ros.nodes.torque_pipeline import OWN, TorquePipeline
 
 SECOND = ros.SECOND
 NAMES = ('shoulder', 'elbow')
@@ -130,3 +130,53 @@ def test_a_clock_that_goes_back_neither_starts_nor_ends_the_fallback():
     assert not parts.pause(300.0015)
     assert parts.pause(300.003)[1] == ('fallback', 300_003_000_000)
     assert parts.pause(100.0)[1] == ('fallback', 100 * SECOND)
+
+
+def of_gripper(parts, k=0):
+    """Have a gripper's own state come; return what was asked."""
+    parts.calls.clear()
+    names = [f'finger_{k}', 'thumb']
+    parts.pipeline.on_state(serialize_message(ros.joint_state(names, parts.time, [0.0, 0.0], [0.0, 0.0])))
+    return parts.calls
+
+
+def test_states_of_other_joints_alone_are_skipped_while_those_of_the_arm_come():
+    parts = Parts()
+    for k in range(40):
+        assert len(parts.state(500.0 + 0.002 * k)) == 2
+        assert of_gripper(parts, k % 3) == []
+        assert (parts.pipeline.silence, parts.pipeline.counts.rejected_reasons()) == ('', {})
+    assert (parts.pipeline.counts.received, parts.pipeline.counts.published) == (80, 40)
+    others = parts.pipeline._state._input._others
+    assert len(others) == 3
+    length, link = 0, others[0].error.__traceback__
+    while link is not None:
+        length, link = length + 1, link.tb_next
+    assert length <= 5  # and not one for each message
+
+
+def test_an_arm_whose_states_all_lack_its_joints_is_reported_by_name(monkeypatch):
+    parts, reason = Parts(), "joint state rejected: joint 'shoulder' is missing; given: finger_0, thumb"
+    monkeypatch.setattr(parts.pipeline, '_refuse', parts.calls.append)
+    assert of_gripper(parts) == [reason] and parts.pipeline.silence == reason
+    parts.state(500.0)
+    assert of_gripper(parts) == []
+    parts.pipeline._own -= OWN  # the arm has stopped, the gripper has not
+    assert of_gripper(parts)[-1] == reason
+    parts.state(500.1)
+    parts.pipeline.begin()
+    assert of_gripper(parts) == [reason]
+
+
+def test_only_publishers_of_the_joints_of_the_arm_are_counted():
+    parts = Parts()
+    arm, gripper = (
+        ros.joint_state(names, 500 * SECOND, [0.0, 0.0], [0.0, 0.0]) for names in (NAMES, ('thumb', 'finger'))
+    )
+    for message, gid in ((arm, b'1'), (gripper, b'2'), (arm, b'1')):
+        parts.pipeline.on_state(serialize_message(message), {'publisher_gid': {'data': gid}})
+    assert len(parts.pipeline.publishers) == 1
+    parts.pipeline.on_state(serialize_message(arm), {'publisher_gid': {'data': b'3'}})
+    assert len(parts.pipeline.publishers) == 2
+    parts.pipeline.begin()
+    assert not parts.pipeline.publishers
