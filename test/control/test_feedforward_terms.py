@@ -13,9 +13,16 @@ def test_the_same_fits():
     assert mismatch(produced, MINE) == load_mismatch(produced, MINE) == ''
 
 
-@pytest.mark.parametrize('terms', [(), ('gravity',), ('inertia', 'coriolis'), tuple(reversed(ALL))], ids='+'.join)
+@pytest.mark.parametrize('terms', [('gravity',), ('inertia', 'gravity'), tuple(reversed(ALL))], ids='+'.join)
 def test_fewer_terms_and_another_order_of_terms_or_joints_fit(terms):
     assert mismatch(MINE._replace(terms=terms, joint_names=('c', 'a', 'b')), MINE) == ''
+
+
+@pytest.mark.parametrize('terms', [(), ('friction',), ('inertia', 'coriolis', 'friction')], ids='+'.join)
+def test_a_torque_without_gravity_fits_only_where_the_robot_compensates_gravity(terms):
+    mine = MINE._replace(gravity_owner='robot', terms=tuple(term for term in ALL if term != 'gravity'))
+    assert 'but not gravity' in mismatch(MINE._replace(terms=terms), MINE)
+    assert mismatch(mine._replace(terms=terms), mine) == ''
 
 
 @pytest.mark.parametrize(
