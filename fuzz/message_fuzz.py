@@ -34,7 +34,7 @@ def main() -> int:
 
     def progress(fuzz: Fuzz) -> None:
         took = time.monotonic() - began
-        print(f'{fuzz.found.index} messages in {took:.0f} s, {fuzz.resident[-1]:.1f} MB', flush=True)
+        print(f'{fuzz.found.index} messages in {took:.0f} s, {fuzz.allocated[-1][1]:.1f} MB', flush=True)
 
     with (
         TemporaryDirectory() as folder,

@@ -1,12 +1,15 @@
 """The process of a fuzz: its memory, what it has compiled, and its log."""
 
 import ctypes
+import gc
 import os
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
+
+SMALL_OBJECT = 90
+"""Mean size of an object that Python allocates itself, bytes (sys._debugmallocstats)."""
 
 
 def kernels() -> list:
@@ -21,10 +24,29 @@ def compiled(kernels) -> int:
     return sum(len(kernel.overloads) for kernel in kernels)
 
 
+class Allocated(ctypes.Structure):
+    """Result of glibc's mallinfo2(3)."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *('arena', 'ordblks', 'smblks', 'hblks', 'hblkhd'),
+            *('usmblks', 'fsmblks', 'uordblks', 'fordblks', 'keepcost'),
+        )
+    )
+
+
 def memory() -> float:
-    """Return the resident memory of this process, MB, without what its allocator holds ready (of glibc: mallopt(3))."""
-    ctypes.CDLL(None).malloc_trim(0)
-    return int(Path('/proc/self/statm').read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 1e6
+    """Return the memory that this process has allocated and not freed, MB.
+
+    Resident memory is no measure of a leak: free blocks between allocated ones stay resident, and their number grows
+    for hours with allocations of random sizes. Python allocates small objects itself, others by malloc.
+    """
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Allocated
+    gc.collect()
+    by_malloc = mallinfo()
+    return (by_malloc.uordblks + by_malloc.hblkhd + SMALL_OBJECT * sys.getallocatedblocks()) / 1e6
 
 
 @contextmanager

@@ -69,7 +69,8 @@ class Descriptions:
         told = f'active is {node.active}: {node.reason}'
         self._check(DESCRIBED, node.active is (robot is not None), told)
         if not node.active:
-            self._check(DESCRIBED, node.reason.startswith('not configured: '), told)
+            reason = 'not configured: ' if message.data else 'waiting for a robot description'
+            self._check(DESCRIBED, node.reason.startswith(reason), told)
         if not node.active or robot is None:
             return
         q = np.array([self._random.uniform(-0.5, 0.5) for _ in range(robot.nv)])

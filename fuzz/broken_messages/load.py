@@ -190,6 +190,10 @@ def _robot(carried: Carried, gravity):
     return robot.with_payload(carried[1], carried[0]) if carried else robot
 
 
+forget_robots = _robot.cache_clear
+"""Frees the robots of all expectations."""
+
+
 def is_payload(message) -> bool | None:
     """Return whether a message's payload must be accepted (True), rejected (False), or may be either (None)."""
     if not _is_ramp_time(message.ramp_time):

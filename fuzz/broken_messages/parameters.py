@@ -38,6 +38,7 @@ CHOICES = {
 }
 NOT_TRIED = {'realtime_priority', 'cores', 'lock_memory'}
 """Set and checked, but no node is configured with them: they affect the whole machine."""
+LARGEST_CORE = 65535
 CONFIGURED = 0.1
 """Share of requests after which a node is configured with the accepted parameters."""
 
@@ -149,6 +150,8 @@ class Parameters:
             return None if math.isclose(size, gravity_limit, rel_tol=1e-3) else bool(size < gravity_limit)
         if name in ('stiffness', 'damping'):
             return len(value) == ROBOT.nv and bool(np.isfinite(value).all() and (np.array(value) >= 0.0).all())
+        if name == 'cores':
+            return all(-1 <= core <= LARGEST_CORE for core in value)
         if name in ('effort_limit', 'rate_limit'):
             return len(value) in (1, ROBOT.nv) and bool((np.array(value) >= 0.0).all())
         return None if name in ('command_joints', 'compensation', 'locked_joints') else True

@@ -1,6 +1,5 @@
 """A run of random and malformed messages: chooses node and message, and checks the node after each."""
 
-import gc
 from contextlib import contextmanager
 from random import Random
 
@@ -17,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from broken_messages.bytes import serialized
 from broken_messages.description import TOPIC as DESCRIPTION_TOPIC
 from broken_messages.description import Descriptions
+from broken_messages.load import forget_robots
 from broken_messages.nodes import AGE, KNOWN, STIFFNESS, watched
 from broken_messages.oracle import DESCRIPTION, ROBOT, motion
 from broken_messages.parameters import SERVICE as SET_PARAMETERS
@@ -43,8 +43,8 @@ OFTEN = {'server': 4.0}
 """Relative frequency of messages by node."""
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED, PAUSED = 0.0005, 0.01, 0.03, 0.03, 0.01
 """Shares of events other than messages on a node's topics."""
-MEGABYTES = 5.0
-"""Allowed growth of the process's memory after the first quarter of the messages."""
+KILOBYTES = 0.25
+"""Allowed growth of the allocated memory per message; noise of 3000 messages is 0.05."""
 
 
 class Fuzz:
@@ -71,7 +71,7 @@ class Fuzz:
                 self._descriptions[name] = Descriptions(self.found, node, self.random)
         for name in self._torques:
             self._inform(name)
-        self.resident: list[float] = []
+        self.allocated: list[tuple[int, float]] = []  # number of messages, MB
         for program in (ROBOT.gravity_torque, ROBOT.mass_matrix):
             program(np.zeros(ROBOT.nv))
         self._kernels = kernels()
@@ -88,15 +88,20 @@ class Fuzz:
             self._largest_check(name)
         while self.found.index < messages:
             sent = self.found.index
-            self._good_ones()
             for _ in range(GOOD_EVERY):
                 self._one()
+            self._measure()
             if self.found.index // part > sent // part:
-                gc.collect()
-                self.resident.append(memory())
                 progress(self)
-        grown = self.resident[-1] - self.resident[len(self.resident) // 4]
-        self.found.check(MEMORY, grown <= MEGABYTES, f'grown by {grown:.1f} MB')
+        grown = growth(self.allocated)
+        self.found.check(MEMORY, grown <= KILOBYTES, f'grown by {grown:.2f} kB per message')
+
+    def _measure(self) -> None:
+        """Record the allocated memory when every node holds one payload and one gravity, and the expectations none."""
+        for _ in range(2):  # the second load begins when no ramp from what was held is left
+            self._good_ones()
+        forget_robots()
+        self.allocated.append((self.found.index, memory()))
 
     def _largest_check(self, name: str) -> None:
         """Request the largest number of samples first: the allocator does not release their memory."""
@@ -212,8 +217,9 @@ class Fuzz:
 
     def _state(self, name: str, data: bytes) -> Sent | None:
         """Send a valid or invalid state and check the torque."""
+        before = self.nodes[name].reason
         self._give(name, 'joint_states', data)
-        sent = self._torques[name].state(data, self.now)
+        sent = self._torques[name].state(data, self.now, before)
         if name in self._references:
             self._references[name].state(data, sent)
         return sent
@@ -351,6 +357,15 @@ class Fuzz:
         told = node.reason in status.message or status.message.startswith(STOPPED)
         self.found.check(REASON, told, f'{node.reason!r} in {status.message!r}')
         return status
+
+
+def growth(allocated: list[tuple[int, float]]) -> float:
+    """Return the growth of ``allocated``, kB per message, in the second half: before, caches fill for the first time.
+
+    Each item is a number of messages and the allocated memory after them, MB.
+    """
+    messages, megabytes = np.array(allocated[len(allocated) // 2 :]).T
+    return 1e3 * np.polyfit(messages, megabytes, 1)[0]
 
 
 @contextmanager

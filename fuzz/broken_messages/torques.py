@@ -95,15 +95,18 @@ class Torques:
         """Stamp of the last state that was answered, 0 for none."""
         return self._answered.stamp if self._answered else 0
 
-    def state(self, data: bytes, now: int) -> Sent | None:
-        """Check the torques after a valid or invalid state; return the one that belongs to it."""
+    def state(self, data: bytes, now: int, before: str) -> Sent | None:
+        """Check the torques after a valid or invalid state; return the one that belongs to it.
+
+        ``before`` is the node's reason for silence before it: a state of other joints that is skipped leaves it.
+        """
         node, read = self._node, read_state(data)
         if read is not None and abs(now - read.stamp) <= LIMIT:
             self.load.reach(read.stamp)
         absent = node.reason.startswith(ABSENT)
         if node.sent and not absent:
             return self._answer(read, now)
-        if not node.reason and _is_of_others(data):
+        if node.reason == before and not node.sent and _is_of_others(data):
             return None
         self._check(REASON, bool(node.reason), 'no torque and no reason')
         good = read is not None and read.good and abs(now - read.stamp) < LIMIT // 2
@@ -179,9 +182,8 @@ class Torques:
             right = [last.torque * max(0.0, 1.0 - (overdue - self._began) / RAMP)]
         room = RATE * self._passed(now) / SECOND if node.rate_limited else np.inf
         right = [np.clip(_clamped(torque), self._sent[1] - room, self._sent[1] + room) for torque in right]
-        self._check(
-            STALE, _is_one(sent.torque, right, 1e-6 + RATE * RESOLUTION), f'{sent.torque}, expected one of {right}'
-        )
+        rounding = (RATE + np.abs(last.torque).max() / RAMP) * RESOLUTION  # of the rate limit, and of the ramp
+        self._check(STALE, _is_one(sent.torque, right, 1e-6 + rounding), f'{sent.torque}, expected one of {right}')
         self._sent, self._acting = (now, sent.torque), True
 
     def _carrying(self, time: int) -> list[np.ndarray]:

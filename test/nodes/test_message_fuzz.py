@@ -15,8 +15,9 @@ from broken_messages.parameters import Parameters
 from broken_messages.random_messages import Messages
 from broken_messages.requests import RESET, SERVICES, Requests
 from broken_messages.rules import MEMORY, RULES, Findings
+from broken_messages.run import KILOBYTES, growth
 from broken_messages.run import fuzzed as fuzzing
-from process import quiet
+from process import memory, quiet
 from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
@@ -58,6 +59,17 @@ def test_everything_was_tried(run):
     assert all(counts[what] > MESSAGES // 400 for what in (RESET, ROBOT_DESCRIPTION)), counts
     assert counts['torques'] > MESSAGES // 10
     assert counts['torques without a state'] > MESSAGES // 50
+
+
+@pytest.mark.parametrize('leaked', [lambda k: bytes(500 + k % 100), lambda k: [k + 0.5, (k,)]])
+def test_a_leak_is_measured(leaked):
+    """Half a kilobyte per message, of the allocator of C or of Python, is more than the rule allows."""
+    leak, allocated = [], []
+    for message in range(0, 3000, 300):
+        leak.append([leaked(message + k) for k in range(300)])
+        allocated.append((message, memory()))
+    assert growth(allocated) > KILOBYTES
+    assert abs(growth([(message, allocated[0][1]) for message, _ in allocated])) < KILOBYTES / 10
 
 
 def test_a_seed_repeats_a_run(reference_kind):
