@@ -22,6 +22,8 @@ SHORTEST = 0.005
 """Smallest estimated age limit, s."""
 LOOKED_AT = 0.006
 """Time between two checks of the timeout, with a margin, s (R17)."""
+ROUNDING = 1e-6
+"""Rounding of the time since 1970 as a floating-point number, s."""
 LOADS = ('payload_state', 'gravity_state')
 
 
@@ -232,7 +234,7 @@ class TorqueModel:
         self._missing_for += max(time - self._missed_at, 0.0)
         self._missed_at = time
         overdue = self._missing_for - self.clock.limit
-        if overdue < 0.0:
+        if overdue < -ROUNDING:
             return None
         self.look(now)
         sure = overdue > LOOKED_AT

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.library import named_urdf, share_folder
 
 GRAVITY = (0.0, 0.0, -9.81)
 TURN = 2.0 * np.pi
@@ -93,8 +93,9 @@ def arms() -> dict[str, Arm]:
     """Return the robots by name. Only the bundled one has specialised kernels, so nothing is compiled."""
     turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
     continuous = _continuous_urdf(turning)
-    generic = {'robot_description': continuous, 'binding': 'generic'}
+    actuators = str(share_folder() / 'config' / 'aubo_i5.yaml')
+    generic = {'robot_description': continuous, 'actuators': actuators, 'binding': 'generic'}
     return {
         'aubo_i5': Arm(Robot.named('aubo_i5')),
-        'continuous': Arm(Robot.from_urdf(continuous), turning, generic),
+        'continuous': Arm(Robot.from_urdf(continuous).with_actuators(actuators), turning, generic),
     }
