@@ -13,16 +13,24 @@ NODES = (
     'dynamics_server',
     'torque_controller',
     'simulated_arm',
-    'bringup',
 )
+# Short name of each other command, and the folder of its module.
+COMMANDS = {
+    'bringup': 'nodes',
+    'check_model': 'tools',
+    'compare': 'tools',
+    'demo_motion': 'tools',
+    'export_c': 'tools',
+    'propose_gains': 'tools',
+    'replay': 'tools',
+}
 
 EXECUTABLES = [
+    # Called as in parameter files, launch files and enclaves: the executable has the node's name.
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
-    f'demo_motion = {PACKAGE}.tools.demo_motion:main',
-    f'export_c = {PACKAGE}.tools.export_c:main',
-    f'compare = {PACKAGE}.tools.compare:main',
-    f'check_model = {PACKAGE}.tools.check_model:main',
-    f'robot_dynamics_propose_gains = {PACKAGE}.tools.propose_gains:main',
+    *(f'robot_dynamics_{name} = {PACKAGE}.{folder}.{name}:main' for name, folder in COMMANDS.items()),
+    # For ros2 run, after the package's name; elsewhere they warn.
+    *(f'{name} = {PACKAGE}.tools.short_names:main' for name in COMMANDS),
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.24', 'numba>=0.57', 'PyYAML>=5.4', 'defusedxml>=0.7.1']

@@ -9,7 +9,7 @@ def _runs_this_process() -> bool:
     """Return whether the process runs a module of this package: by ``python -m``, or an executable of its name."""
     if sys.argv[0] == '-m':
         return sys.orig_argv[sys.orig_argv.index('-m') + 1].startswith(f'{__name__}.')
-    return (Path(__file__).parent / f'{Path(sys.argv[0]).name}.py').is_file()
+    return (Path(__file__).parent / f'{Path(sys.argv[0]).name.removeprefix("robot_dynamics_")}.py').is_file()
 
 
 if _runs_this_process():

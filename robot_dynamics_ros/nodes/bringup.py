@@ -43,7 +43,7 @@ def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
 
 def main():
     """Run the nodes that the command line names."""
-    parser = argparse.ArgumentParser(prog='bringup', description=__doc__)
+    parser = argparse.ArgumentParser(prog='robot_dynamics_bringup', description=__doc__)
     parser.add_argument('--nodes', help=f'names with blanks between, among {" ".join(NODES)}; default: {DEFAULT}')
     for name, meaning in options().items():
         parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'{meaning}; not given: as parameters say')

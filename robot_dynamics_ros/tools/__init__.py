@@ -1,1 +1,1 @@
-"""Programs for people: the demo and the replay of a measured log."""
+"""Programs for people: one module a command, and what they share."""

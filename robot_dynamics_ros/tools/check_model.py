@@ -29,6 +29,7 @@ from robot_dynamics_ros.nodes.robot_loader import is_yaml, load_robot
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
 
+COMMAND = 'robot_dynamics_check_model'
 NEARLY_ALIGNED = 2.0
 """Degrees: an axis that is less off a coordinate axis, but not along it, may be rounded."""
 ALIGNED = 1e-7
@@ -68,7 +69,7 @@ def main(arguments=None) -> None:
         refusals = {name: refusal(name, parameters, options.robot) for name in NODES}
         print(report(robot, options.robot, refusals))
     except (DynamicsError, OSError) as error:
-        sys.exit(f'check_model: {error}')
+        sys.exit(f'{COMMAND}: {error}')
     sys.exit(1 if any(refusals.values()) else 0)
 
 
@@ -230,7 +231,7 @@ def _drop(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     """Return the options."""
-    parser = argparse.ArgumentParser(prog='check_model', description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__.splitlines()[0])
     parser.add_argument('robot', help='a robot of the package, or the path of a URDF file or of a YAML file by to_yaml')
     parser.add_argument(
         '-p',

@@ -1,7 +1,6 @@
 """Compare the formulations of rigid-body dynamics with each other and with the compiled kernels; draw figures."""
 
 import argparse
-import importlib
 import os
 import sys
 import time
@@ -18,7 +17,9 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison import PRINTED, SIX, Comparison, compare
 from robot_dynamics_ros.tools.comparison_figures import STEP, figures
 from robot_dynamics_ros.tools.comparison_motions import MOTIONS, motion_of
+from robot_dynamics_ros.tools.needed_packages import check_packages
 
+COMMAND = 'robot_dynamics_compare'
 PACKAGES = ('matplotlib', 'plotly', 'scipy')
 """Python packages of the figures; ``--view`` needs ``VIEW_PACKAGES``, too."""
 VIEW_PACKAGES = ('viser', 'trimesh')
@@ -34,18 +35,18 @@ class OneLineParser(argparse.ArgumentParser):
 
 def main(arguments=None) -> None:
     """Print the comparison and write the figures; on an error exit with 1 and one line."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         run(options)
     except (DynamicsError, OSError) as error:
-        sys.exit(f'compare: {error}')
+        sys.exit(f'{COMMAND}: {error}')
     except KeyboardInterrupt:
-        sys.exit('compare: interrupted')
+        sys.exit(f'{COMMAND}: interrupted')
 
 
 def run(options) -> None:
     """Check all options first, so that a wrong one ends the command early."""
-    _check_packages([*PACKAGES, *(VIEW_PACKAGES if options.view else ())])
+    check_packages([*PACKAGES, *(VIEW_PACKAGES if options.view else ())])
     from robot_dynamics_ros.tools.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
     _check_folder(options.output)
@@ -148,15 +149,6 @@ def _step(value: float) -> float:
     return value
 
 
-def _check_packages(names: list[str]) -> None:
-    """Raise DynamicsError with the first Python package that is not installed."""
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise DynamicsError(f'this needs {name}, which is not installed: pip install {name}') from None
-
-
 def _check_folder(path: Path) -> None:
     """Raise ArgumentError unless files can be written to a folder, which need not exist yet."""
     there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
@@ -166,9 +158,9 @@ def _check_folder(path: Path) -> None:
         raise ArgumentError(f'--output: {there} is not writable')
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     """Return the options."""
-    parser = OneLineParser(prog='compare', description=__doc__)
+    parser = OneLineParser(prog=COMMAND, description=__doc__)
     add = parser.add_argument
     add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or a path: .urdf, .xml (MJCF), .yaml')
     add('--base-link', help='link whose frame becomes the base frame')

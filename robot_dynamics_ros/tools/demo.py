@@ -12,10 +12,10 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report
-from robot_dynamics_ros.tools.log_file import Log, read_log
+from robot_dynamics_ros.tools.log_file import read_log
 from robot_dynamics_ros.tools.motions import LECTURE, SWEEP
 from robot_dynamics_ros.tools.processes import Client, Processes
-from robot_dynamics_ros.tools.replay import Player
+from robot_dynamics_ros.tools.replay import replay
 from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
 AUBO_I5 = 'aubo_i5'
@@ -49,7 +49,7 @@ def run(options) -> None:
     play_motions(options.output)
     if log:
         model = str(options.urdf.resolve()) if options.urdf else AUBO_I5
-        play_log(options.output, log, options.log.name, robot.joint_names, model)
+        replay(log, options.log.name, robot.joint_names, {'model': model}, options.output)
 
 
 def play_motions(output: Path) -> None:
@@ -79,25 +79,6 @@ def play_motions(output: Path) -> None:
         raise DynamicsError(
             f'RMS error of a joint: expected PD + feedforward / PD + gravity <= {LARGEST_RATIO:.3f}, got {worst:.3f}'
         )
-
-
-def play_log(output: Path, log: Log, name: str, joint_names, model: str) -> None:
-    """Play a log through feedforward_node, print the table, save the plot.
-
-    ``model`` is the parameter of the node. DynamicsError if a sample has no torque.
-    """
-    say(f'{name}: {len(log.time)} samples through feedforward_node')
-    with Processes(output) as processes, Client('demo', processes) as client:
-        processes.start('feedforward_node', '-p', 'age_limit:=10.0', '-p', f'model:={model}')
-        client.wait_until_active('feedforward_node')
-        comparison = Player(client, joint_names).play(log)
-    path = output / 'log.png'
-    report.comparison_plot(path, f'{name}: torque of feedforward_node and measured torque', joint_names, comparison)
-    print(f'\n{name} (plot: {path})')
-    print(report.comparison_table(joint_names, comparison))
-    print(f'{len(log.time)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
-    if comparison.lost:
-        raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.time)} samples')
 
 
 _BEGAN = time.monotonic()

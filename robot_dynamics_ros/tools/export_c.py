@@ -12,7 +12,7 @@ from robot_dynamics_ros.validation import REFERENCE_FRAMES
 
 def main() -> None:
     """Write the files and print their paths; on an error exit with 1 and the reason."""
-    parser = argparse.ArgumentParser(prog='export_c', description=__doc__)
+    parser = argparse.ArgumentParser(prog='robot_dynamics_export_c', description=__doc__)
     add_robot_options(parser)
     parser.add_argument('folder', type=Path, help='folder of the files; it is created if it does not exist')
     parser.add_argument(
@@ -28,7 +28,7 @@ def main() -> None:
         for path in robot_of(options).export_c(options.folder, programs):
             print(path)
     except (DynamicsError, OSError) as error:
-        sys.exit(f'export_c: {error}')
+        sys.exit(f'{parser.prog}: {error}')
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:

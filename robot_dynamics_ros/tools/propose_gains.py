@@ -14,7 +14,7 @@ UNITS = f'{"":24}{"kg m^2":>10}{"rad/s":>11}{"N m/rad":>11}{"N m s/rad":>10}'
 
 def main() -> None:
     """Print a table and a parameter file; on an error exit with 1 and the reason."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog='robot_dynamics_propose_gains', description=__doc__)
     add_robot_options(parser)
     parser.add_argument('--rate', type=float, required=True, help='rate of joint_states, Hz')
     parser.add_argument('--bandwidth', type=float, default=10.0, help='of the position control, rad/s (default: 10)')

@@ -1,20 +1,105 @@
-"""Plays a measured log through ``feedforward_node`` over DDS and compares its torques with the measured ones."""
+"""Replay a measured motion through feedforward_node and compare its torques with the measured ones."""
 
+import argparse
+import json
+import os
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
-from robot_dynamics_ros.tools.log_file import Log
+from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 from robot_dynamics_ros.tools.motions import trajectory_message
-from robot_dynamics_ros.tools.processes import Client, ProcessError
+from robot_dynamics_ros.tools.needed_packages import check_packages
+from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 
+if TYPE_CHECKING:
+    from robot_dynamics_ros.tools.log_file import Log
+
+COMMAND = 'robot_dynamics_replay'
+PACKAGES = ('matplotlib', 'rosbags', 'scipy')
+AGE_LIMIT = 10.0
+"""Parameter of ``feedforward_node``, s: states arrive as fast as their torques, not at the log's rate."""
 WINDOW = 4
 """States sent ahead of their torques: fewer than the node's input queue has places, so that none is dropped."""
 TORQUE_TIMEOUT = 5.0
 """Time after which a state without a torque counts as lost, s."""
+
+
+def main(arguments=None) -> None:
+    """Print the comparison and save a plot; on an error exit with 1 and the reason."""
+    options = parser().parse_args(arguments)
+    try:
+        check_packages(PACKAGES)
+        from robot_dynamics_ros.tools.log_file import read_log  # noqa: PLC0415  (needs rosbags)
+
+        robot = robot_of(options)
+        # read first, so that a wrong log ends the command before a node starts
+        log = read_log(options.log, robot.joint_names, robot.torque_of_current)
+        options.output.mkdir(parents=True, exist_ok=True)
+        replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'{COMMAND}: {error}')
+    except (KeyboardInterrupt, ExternalShutdownException):
+        sys.exit(f'{COMMAND}: interrupted')
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    add_robot_options(parser)
+    parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with /joint_states')
+    parser.add_argument(
+        '--output',
+        type=Path,
+        default=Path('replay_output'),
+        help="folder of the plot and the node's log (default: %(default)s)",
+    )
+    return parser
+
+
+def node_parameters(options) -> dict:
+    """Return the parameters of ``feedforward_node`` for the robot that the options describe."""
+    given = {
+        'model': options.robot,
+        'actuators': options.actuators and str(options.actuators),
+        'base_link': options.base_link,
+        'tip_link': options.tip_link,
+        'gravity': options.gravity,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) -> None:
+    """Play a log through a ``feedforward_node`` with ``parameters``, print the table, save the plot in ``output``.
+
+    Topics are in a namespace of this process: no other node receives the states of the log. DynamicsError if a sample
+    has no torque.
+    """
+    from robot_dynamics_ros.tools import report  # noqa: PLC0415  (needs matplotlib)
+
+    print(f'{title}: {len(log.time)} samples through feedforward_node', flush=True)
+    namespace = ('-r', f'__ns:=/replay_{os.getpid()}')
+    values = {**parameters, 'age_limit': AGE_LIMIT}
+    words = [word for name in values for word in ('-p', f'{name}:={json.dumps(values[name], ensure_ascii=False)}')]
+    with Processes(output) as processes, Client('replay', processes, ['--ros-args', *namespace]) as client:
+        processes.start('feedforward_node', *namespace, *words)
+        client.wait_until_active('feedforward_node')
+        comparison = Player(client, joint_names).play(log)
+    path = output / 'log.png'
+    report.comparison_plot(path, f'{title}: torque of feedforward_node and measured torque', joint_names, comparison)
+    print(f'\n{title} (plot: {path})')
+    print(report.comparison_table(joint_names, comparison))
+    print(f'{len(log.time)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
+    if comparison.lost:
+        raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.time)} samples')
 
 
 @dataclass(frozen=True)
@@ -53,7 +138,7 @@ class Player:
             client.spin_until(lambda p=publisher: p.get_subscription_count(), 10.0, 'subscriptions of feedforward_node')
         client.spin_until(lambda: node.count_publishers('feedforward_torque'), 10.0, 'publisher of feedforward_node')
 
-    def play(self, log: Log) -> Comparison:
+    def play(self, log: 'Log') -> Comparison:
         """Publish the log as a trajectory and its states one by one, as fast as the torques arrive."""
         start = self._client.node.get_clock().now().nanoseconds
         stamps = [start + round(t * 1e9) for t in log.time]
@@ -92,3 +177,7 @@ class Player:
     def _on_torque(self, message: JointState) -> None:
         """Record a torque."""
         self._torque_at[nanoseconds(message.header.stamp)] = np.array(message.effort)
+
+
+if __name__ == '__main__':
+    main()

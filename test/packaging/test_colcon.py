@@ -24,7 +24,15 @@ NODES = [
     'export_c',
     'feedforward_node',
     'gravity_compensation_node',
+    'propose_gains',
+    'replay',
+    'robot_dynamics_bringup',
+    'robot_dynamics_check_model',
+    'robot_dynamics_compare',
+    'robot_dynamics_demo_motion',
+    'robot_dynamics_export_c',
     'robot_dynamics_propose_gains',
+    'robot_dynamics_replay',
     'simulated_arm',
     'torque_controller',
 ]
@@ -102,6 +110,16 @@ def test_nodes_lie_where_ros2_run_looks(workspace):
     folder = workspace / 'install' / PACKAGE / 'lib' / PACKAGE
     assert sorted(path.name for path in folder.iterdir()) == NODES
     assert all(path.stat().st_mode & 0o111 for path in folder.iterdir())
+
+
+def test_a_short_name_warns_where_ros2_run_does_not_look(workspace):
+    (workspace / 'export_c').symlink_to(workspace / 'install' / PACKAGE / 'lib' / PACKAGE / 'export_c')
+    source = 'source install/local_setup.sh && '
+    usage = 'usage: robot_dynamics_export_c '
+    assert in_environment(f'{source}install/{PACKAGE}/lib/{PACKAGE}/export_c --help', workspace).startswith(usage)
+    warning, *printed = in_environment(f'{source}./export_c --help', workspace).splitlines()
+    assert warning.startswith('export_c: deprecated as a global command; call robot_dynamics_export_c, or ros2 run ')
+    assert printed[0].startswith(usage)
 
 
 def test_nodes_load_from_the_install_folder(workspace):

@@ -4,6 +4,7 @@ import re
 import runpy
 import shlex
 import sys
+from argparse import ArgumentParser
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ import yaml
 
 from robot_dynamics_ros.control.ownership import PRESETS
 from robot_dynamics_ros.nodes import bringup
-from robot_dynamics_ros.tools import export_c, propose_gains
+from robot_dynamics_ros.tools import compare, export_c, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -54,10 +55,9 @@ def check(words: list[str]) -> None:
             source.read_text(encoding='utf-8') for source in (script, *more) if source == script or source.is_file()
         )
         assert all(option.split('=')[0] in text for option in arguments if option.startswith('--')), words
-    elif name == 'robot_dynamics_propose_gains':
-        run_command(propose_gains, name, arguments)
     elif name in executables():
-        check_node(name, arguments)
+        assert name not in short_names(), f'{name} is a name for ros2 run'
+        check_executable(name.removeprefix('robot_dynamics_'), arguments)
     else:
         CHECKS[name](arguments)
 
@@ -96,12 +96,7 @@ def check_ros2(arguments: list[str]) -> None:
     elif verb == 'run':
         package, executable, *rest = rest
         assert package == PACKAGE and executable in executables()
-        if executable == 'export_c':
-            check_export(rest)
-        elif executable == 'check_model':
-            check_model(rest)
-        else:
-            check_node(executable, rest)
+        check_executable(executable, rest)
     elif verb == 'topic':
         what, *rest = (word for word in rest if word != '--once')
         topics = set().union(*map(topics_of, bringup.NODES))
@@ -118,6 +113,8 @@ def check_ros2(arguments: list[str]) -> None:
         assert Path(rest[rest.index('-p') + 1]).is_file()
 
 
+PARSERS = {'compare': compare.parser, 'replay': replay.parser}
+"""Of commands that compute more than a test of the pages has time for."""
 CHECKS = {
     **dict.fromkeys(('cc', 'cd', 'export', 'git', 'mkdir'), lambda arguments: None),  # nothing of this package
     'colcon': check_folders,
@@ -134,6 +131,20 @@ def check_launch(file: str, arguments: list[str]) -> None:
     given = dict(argument.split(':=') for argument in arguments)
     assert set(given) <= set(launch_arguments(file)), arguments
     check_options(given)
+
+
+def check_executable(name: str, arguments: list[str]) -> None:
+    """Assert that an executable, by its short name, has these arguments."""
+    if name == 'export_c':
+        check_export(arguments)
+    elif name == 'check_model':
+        check_model(arguments)
+    elif name == 'propose_gains':
+        run_command(propose_gains, name, arguments)
+    elif name in PARSERS:
+        check_parsed(PARSERS[name](), arguments)
+    else:
+        check_node(name, arguments)
 
 
 def check_node(executable: str, arguments: list[str]) -> None:
@@ -162,6 +173,14 @@ def check_export(arguments: list[str]) -> None:
     robot, _, *options = arguments
     with TemporaryDirectory() as folder:
         run_command(export_c, 'export_c', [robot, folder, *options])
+
+
+def check_parsed(parser: ArgumentParser, arguments: list[str]) -> None:
+    """Assert that the parser of a command accepts arguments."""
+    try:
+        parser.parse_args(arguments)
+    except SystemExit:
+        raise AssertionError(f'{parser.prog} refuses {arguments}') from None
 
 
 def run_command(module, name: str, arguments: list[str]) -> None:
@@ -231,6 +250,11 @@ def setup_arguments() -> dict:
 def executables() -> set[str]:
     """Return the names of all executables."""
     return {line.split(' = ')[0] for line in setup_arguments()['entry_points']['console_scripts']}
+
+
+def short_names() -> set[str]:
+    """Return the names of executables that ros2 run alone has."""
+    return {name for name in executables() if f'robot_dynamics_{name}' in executables()}
 
 
 @cache

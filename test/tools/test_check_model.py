@@ -1,4 +1,4 @@
-"""check_model: findings, tables and exit status; the nodes' verdict is that of their own loader."""
+"""robot_dynamics_check_model: findings, tables and exit status; the nodes' verdict is that of their own loader."""
 
 import re
 
@@ -110,7 +110,7 @@ def test_what_cannot_be_checked_gets_one_line_or_a_finding(capsys, arguments, me
     status, text = run(capsys, *arguments)
     assert status == 1 and message in text
     if not text.startswith('tree'):
-        assert text.startswith('check_model: ') and '\n' not in text
+        assert text.startswith('robot_dynamics_check_model: ') and '\n' not in text
 
 
 def test_boxes_hold_all_shapes_of_a_link():

@@ -210,7 +210,7 @@ def test_other_robots_and_motions(motion, tmp_path, capsys):
 def test_a_wrong_option_gets_one_clear_line(arguments, culprit, tmp_path):
     with pytest.raises(SystemExit) as ended:
         compare.main([*arguments, '--output', str(tmp_path / 'out')])
-    assert re.search(culprit, str(ended.value)) and str(ended.value).startswith('compare: ')
+    assert re.search(culprit, str(ended.value)) and str(ended.value).startswith('robot_dynamics_compare: ')
     assert '\n' not in str(ended.value) and not (tmp_path / 'out').exists()
 
 
@@ -222,11 +222,16 @@ def test_an_option_that_is_no_number_or_choice_gets_one_line_too(arguments, culp
     with pytest.raises(SystemExit) as ended:
         compare.main(arguments)
     line = capsys.readouterr().err
-    assert ended.value.code == 1 and culprit in line and line.startswith('compare: ') and line.count('\n') == 1
+    assert (
+        ended.value.code == 1
+        and culprit in line
+        and line.startswith('robot_dynamics_compare: ')
+        and line.count('\n') == 1
+    )
 
 
 def test_a_file_in_place_of_the_folder_is_found_before_the_work(capsys):
-    with pytest.raises(SystemExit, match=r'^compare: --output: .*test_compare\.py is not a folder$'):
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_compare: --output: .*test_compare\.py is not a folder$'):
         compare.main(['--output', f'{__file__}/out'])
     assert capsys.readouterr().out == ''
 
@@ -234,7 +239,7 @@ def test_a_file_in_place_of_the_folder_is_found_before_the_work(capsys):
 @pytest.mark.parametrize('package', compare.PACKAGES)
 def test_a_missing_package_is_named_before_the_work(package, monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SystemExit, match=f'^compare: this needs {package}, which is not installed'):
+    with pytest.raises(SystemExit, match=f'^robot_dynamics_compare: this needs {package}, which is not installed'):
         compare.main(['--output', str(tmp_path / 'out')])
     assert capsys.readouterr().out == '' and not (tmp_path / 'out').exists()
 
@@ -244,7 +249,7 @@ def test_an_interrupt_ends_without_a_traceback(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(compare, 'compare', interrupted)
-    with pytest.raises(SystemExit, match=r'^compare: interrupted$'):
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_compare: interrupted$'):
         compare.main(['--output', str(tmp_path / 'out')])
     assert not (tmp_path / 'out').exists()
 

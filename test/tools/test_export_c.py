@@ -13,7 +13,7 @@ def command(monkeypatch):
     """Return a function that runs the command with arguments."""
 
     def call(*arguments):
-        monkeypatch.setattr(sys, 'argv', ['export_c', *map(str, arguments)])
+        monkeypatch.setattr(sys, 'argv', ['robot_dynamics_export_c', *map(str, arguments)])
         export_c.main()
 
     return call
@@ -66,10 +66,13 @@ def test_a_program_names_link_and_reference_frame(text, program):
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
-        (['aubo_i5', 'new', '--program', 'mass'], "export_c: programs: expected names among .*, got 'mass'"),
-        (['aubo_i6', 'new'], "export_c: .*'aubo_i6' is not part of the package"),
-        (['missing.urdf', 'new'], 'export_c: .*missing.urdf'),
-        (['aubo_i5', 'file'], 'export_c: .*file'),
+        (
+            ['aubo_i5', 'new', '--program', 'mass'],
+            "robot_dynamics_export_c: programs: expected names among .*, got 'mass'",
+        ),
+        (['aubo_i6', 'new'], "robot_dynamics_export_c: .*'aubo_i6' is not part of the package"),
+        (['missing.urdf', 'new'], 'robot_dynamics_export_c: .*missing.urdf'),
+        (['aubo_i5', 'file'], 'robot_dynamics_export_c: .*file'),
     ],
 )
 def test_one_line_says_what_is_wrong(command, arguments, said, tmp_path, monkeypatch):

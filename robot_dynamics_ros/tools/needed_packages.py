@@ -1,0 +1,15 @@
+"""Python packages that a command needs and the library does not."""
+
+import importlib
+from collections.abc import Iterable
+
+from robot_dynamics_ros.errors import DynamicsError
+
+
+def check_packages(names: Iterable[str]) -> None:
+    """Raise DynamicsError with the first Python package that is not installed."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise DynamicsError(f'this needs {name}, which is not installed: pip install {name}') from None

@@ -1,0 +1,128 @@
+"""The command replay: its arguments and what it refuses. test_demo.py plays a measured log by the same function."""
+
+import sys
+from unittest.mock import MagicMock
+
+from support.logs import COLUMNS, bag, good_messages, table, written
+
+import numpy as np
+import pytest
+import yaml
+
+from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.tools import replay
+from robot_dynamics_ros.tools.log_file import Log
+
+LOG = 'measured.csv'
+KINDS = [('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2'), ('i', 'mA')]
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """The arguments of each replay, which is not run."""
+    calls = []
+    monkeypatch.setattr(replay, 'replay', lambda *arguments: calls.append(arguments))
+    return calls
+
+
+def six_joints(path):
+    """A log of a robot with six joints that moves all of them alike."""
+    header = ['t_s', *(f'{symbol}{k}_{unit}' for symbol, unit in KINDS for k in range(1, 7))]
+    rows = [[values[0], *(value for value in values[1::2] for _ in range(6))] for values in table().tolist()]
+    return written(path, header, rows)
+
+
+def test_log_and_robot_reach_the_node(played, tmp_path):
+    log = six_joints(tmp_path / LOG)
+    replay.main(['aubo_i5', str(log), '--gravity', '0', '9.81', '0', '--output', str(tmp_path / 'out')])
+    ((read, title, joint_names, parameters, output),) = played
+    assert read.q.shape == (30, 6) and title == LOG and joint_names[0] == 'shoulder_joint'
+    assert parameters == {'model': 'aubo_i5', 'gravity': [0.0, 9.81, 0.0]}
+    assert output == tmp_path / 'out' and output.is_dir()
+
+
+def test_a_part_of_a_robot_and_its_actuators_reach_the_node():
+    words = ['arm.urdf', 'bag', '--actuators', 'rotors.yaml', '--base-link', 'left', '--tip-link', 'flange']
+    assert replay.node_parameters(replay.parser().parse_args(words)) == {
+        'model': 'arm.urdf',
+        'actuators': 'rotors.yaml',
+        'base_link': 'left',
+        'tip_link': 'flange',
+    }
+
+
+def test_a_wrong_log_or_robot_is_refused_before_a_node_starts(played, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / 'two_joints.csv', COLUMNS, table().tolist())
+    bag(tmp_path / 'other', good_messages())
+    six_joints(tmp_path / LOG)
+    for words, reason in (
+        (['aubo_i5', 'nowhere.csv'], 'nowhere.csv: file not found'),
+        (['aubo_i5', 'two_joints.csv'], "two_joints.csv, line 1: column 'q3_rad' is missing"),
+        (['aubo_i5', 'other'], "other, message 1: joint 'shoulder_joint' is missing"),
+        (['aubo_i6', LOG], "robot 'aubo_i6' is not part of the package"),
+        (['aubo_i5', LOG, '--output', LOG], LOG),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            replay.main(words)
+        assert ended.value.code.startswith('robot_dynamics_replay: ') and reason in ended.value.code
+    assert not played and not (tmp_path / 'replay_output').exists()
+
+
+def test_the_node_has_topics_and_parameters_of_its_own_and_lost_samples_are_an_error(monkeypatch, tmp_path, capsys):
+    said = {}
+
+    class Peer(MagicMock):
+        def __enter__(self):
+            return self
+
+        def start(self, *words):
+            said['node'] = words
+
+    def client(name, processes, words):
+        said['client'] = words
+        return Peer()
+
+    time, torque = np.arange(3.0), np.array([[1.0], [2.0], [4.0]])
+    comparison = replay.Comparison(time[1:], torque[1:], torque[1:], lost=1)
+    monkeypatch.setattr(replay, 'Processes', Peer)
+    monkeypatch.setattr(replay, 'Client', client)
+    monkeypatch.setattr(replay, 'Player', lambda *_: MagicMock(play=lambda _: comparison))
+    log = Log(time, torque, torque, torque, torque)
+    with pytest.raises(DynamicsError, match='no torque for 1 of 3 samples'):
+        replay.replay(log, LOG, ['a'], {'model': 'my "arm".urdf', 'gravity': [0.0, 0.0, 9.81]}, tmp_path)
+    namespace = said['client'][-1]
+    assert said['client'] == ['--ros-args', '-r', namespace] and namespace.startswith('__ns:=/replay_')
+    node, *words = said['node']
+    assert node == 'feedforward_node' and words[:2] == ['-r', namespace]
+    given = dict(word.split(':=') for word in words[3::2])
+    assert {name: yaml.safe_load(value) for name, value in given.items()} == {
+        'model': 'my "arm".urdf',
+        'gravity': [0.0, 0.0, 9.81],
+        'age_limit': 10.0,
+    }
+    assert '3 samples sent, 2 answered, 1 lost' in capsys.readouterr().out and (tmp_path / 'log.png').is_file()
+
+
+@pytest.mark.parametrize('package', replay.PACKAGES)
+def test_a_missing_package_is_named(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit, match=f'^robot_dynamics_replay: this needs {package}, which is not installed'):
+        replay.main(['aubo_i5', LOG])
+
+
+def test_an_interrupt_ends_without_a_traceback(monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replay, 'replay', interrupted)
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_replay: interrupted$'):
+        replay.main(['aubo_i5', str(six_joints(tmp_path / LOG)), '--output', str(tmp_path)])
+
+
+def test_the_help_says_what_a_log_is(capsys):
+    with pytest.raises(SystemExit) as ended:
+        replay.main(['--help'])
+    printed = ' '.join(capsys.readouterr().out.split())
+    assert ended.value.code == 0
+    assert 'usage: robot_dynamics_replay' in printed and 'rosbag2 with /joint_states' in printed
