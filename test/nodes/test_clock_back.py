@@ -133,6 +133,7 @@ def test_on_stale_stays_in_effect(graph, start):
     with graph.parameters(GRAVITY, on_stale='gravity_only', age_limit=0.3):
         gravity_at(graph, at(start, 10.0))
         torques = graph.listen(JointState, 'gravity_torque')
+        set_clock(graph, at(start, 10.5), GRAVITY)
         graph.until(lambda: len(torques) > 20, 'torques without states')
         set_clock(graph, start, GRAVITY)
 
@@ -151,8 +152,9 @@ def test_on_stale_stays_in_effect(graph, start):
 def test_on_stale_keeps_the_progress_of_a_payload_ramp(graph, start):
     set_payload(graph, HEAVY.mass, 1000.0)
     with graph.parameters(GRAVITY, on_stale='gravity_only', age_limit=0.3):
-        gravity_at(graph, at(start, 500.0))
+        gravity_at(graph, at(start, 499.5))
         torques = graph.listen(JointState, 'gravity_torque')
+        set_clock(graph, at(start, 500.0), GRAVITY)
         graph.until(lambda: len(torques) > 20, 'torques without states')
         for time, share in ((200.0, 0.5), (300.0, 0.6)):
             set_clock(graph, at(start, time), GRAVITY)

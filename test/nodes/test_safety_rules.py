@@ -174,7 +174,7 @@ def test_two_publishers_of_states_are_reported_and_both_get_torques(graph):
             np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(-Q), atol=1e-9)
             np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
         assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
-        graph.until(lambda: 'joint_states has 2 publishers' in graph.log(NODE), 'the warning')
+        graph.until(lambda: 'joint_states of the arm have 2 publishers' in graph.log(NODE), 'the warning')
         graph.node.destroy_publisher(other)
 
 
@@ -189,13 +189,13 @@ def test_what_is_no_joint_state_gets_no_torque_and_the_next_state_does(graph, da
 
 
 def test_huge_positions_get_a_torque_while_it_is_finite_and_within_the_limits(graph):
-    far = np.full(6, 1e15)
+    far = np.full(6, 1e11)
     with graph.parameters(NODE, age_limit=10.0, effort_limit=[1.0]):
         torques = graph.listen(JointState, 'gravity_torque')
         torque = graph.answer(lambda stamp: send(graph, stamp, far), torques, graph.now())
         np.testing.assert_allclose(torque.effort, np.clip(ROBOT.gravity_torque(far), -1.0, 1.0), atol=1e-9)
         torques.clear()
-        graph.silence(NODE, 'not finite', lambda: send(graph, graph.now(), np.full(6, 1e300)))
+        graph.silence(NODE, 'not below', lambda: send(graph, graph.now(), np.full(6, 1e300)))
         assert torques == []
         answer(graph, graph.now())
 
@@ -264,13 +264,3 @@ def test_states_that_lack_something_are_none(graph, follower):
             return np.allclose(torques[-1].effort, expected, rtol=0, atol=1e-9)
 
         graph.repeat_until(lambda: send(graph, graph.now(), 2.0 * Q), carried, 'the torque there')
-
-
-def test_without_a_gravity_torque_nothing_is_held(graph, follower):
-    # the torque of the trajectory, wherever the arm is said to be
-    torques = followed(graph, follower, np.where(np.arange(6), Q, 1e155))
-    unknown = 'no fresh joint state: gravity only: gravity_torque'
-    graph.silence(follower, unknown, lambda: None)
-    torques.clear()
-    assert graph.diagnostics(follower).message.startswith(unknown)
-    assert torques == []

@@ -371,7 +371,10 @@ def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
     [
         ({'locked_joints': ['foreArm_joint: 1.0']}, [name for name in NAMES if name != 'foreArm_joint']),
         ({'tip_link': 'wrist1_Link'}, NAMES[:4]),
-        ({'base_link': 'shoulder_Link', 'locked_joints': ['wrist2_joint: 0.7']}, [*NAMES[1:4], NAMES[5]]),
+        (
+            {'base_link': 'shoulder_Link', 'gravity': [0.0, 0.0, -9.81], 'locked_joints': ['wrist2_joint: 0.7']},
+            [*NAMES[1:4], NAMES[5]],
+        ),
     ],
 )
 def test_part_of_a_description_is_a_plant_of_its_own(graph, part, joints):

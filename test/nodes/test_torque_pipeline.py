@@ -12,6 +12,7 @@ from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.torque_pipeline import OWN, TorquePipeline
 
@@ -22,11 +23,15 @@ NAMES = ('shoulder', 'elbow')
 class Ramp(RampToZero):
     """The fallback, which writes down when it is asked."""
 
+    fault = ''
+
     def __init__(self, calls):
         super().__init__(2, 1.0)
         self.calls = calls
 
     def torque(self, now, overdue, out):
+        if self.fault:
+            raise ModelError(self.fault)
         self.calls.append(('fallback', now))
         return super().torque(now, overdue, out)
 
@@ -108,6 +113,15 @@ def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
     parts = Parts()
     parts.state(500.0)
     assert parts.pause(500.02) == ['look at the clock', ('fallback', 500_020_000_000), ('publish', 500 * SECOND)]
+
+
+def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():
+    parts = Parts()
+    parts.state(500.0)
+    parts.pipeline.fallback.fault = 'gravity_torque: the result is not finite'
+    assert parts.pause(500.02) == ['look at the clock']
+    assert parts.pipeline.silence.endswith('gravity_torque: the result is not finite')
+    assert not parts.pause(500.03)
 
 
 @pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
