@@ -60,7 +60,7 @@ def inverse_dynamics(robot: Robot | KinematicTree, q, qd, qdd, tip_wrench=None) 
     ----------
     Kane & Levinson 1983, which Featherstone & Orin 2000, section 4, name for symbolic equations of motion.
     """
-    tree = KinematicTree.of(robot, 'Kane', serial=False)
+    tree = KinematicTree.of(robot, 'kane', serial=False)
     q, qd, qdd, wrench = tree.arguments(tip_wrench, q=q, qd=qd, qdd=qdd)
     moved = bodies(tree, q, qd, qdd)
     tau = [*(tree.rotor[1:] * qdd)]

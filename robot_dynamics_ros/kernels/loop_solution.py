@@ -24,7 +24,8 @@ def orthogonalise_rows(model, work):
     5.2.6; the rank test is described above.
     """
     V, share, weight = work.V, work.V_row, work.V_norm
-    m, tolerance = weight.shape[0], model.loop_tolerance[0]
+    m = weight.shape[0]
+    tolerance = model.loop_tolerance[0]
     for k in range(work.tau.shape[0]):
         work.scale[k] = 1.0 / np.sqrt(work.d[k + 1])
         for j in range(m):

@@ -181,7 +181,7 @@ REFUSED = {
     ),
     'too far': (
         '<connect name="far" body1="box" anchor="1e40 0 0"/>',
-        "loop 'far': pose_a: expected finite numbers",
+        "equality 'far': data: expected finite numbers up to 1e+30",
     ),
 }
 

@@ -75,7 +75,7 @@ def test_adaptive_steps_without_scipy_say_what_is_missing(monkeypatch):
 
 @pytest.mark.parametrize('torque', [None, lambda t, q, qd: np.zeros(2)], ids=['compiled', 'stepped'])
 def test_a_state_that_diverges_is_reported_with_its_time(torque):
-    with pytest.raises(ArgumentError, match=r'not finite (after|at) [56] s'):
+    with pytest.raises(ArgumentError, match=r'not finite (after|at) [456] s'):
         simulate(limited(), [0.1, 0.2], [50.0, -80.0], torque, duration=300.0, step=1.0, method='euler')
 
 
