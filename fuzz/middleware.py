@@ -198,10 +198,12 @@ class Subscription:
         except TypeError:  # as rclpy finds out
             self._takes_info = True
 
-    def give(self, data: bytes, received: int) -> None:
+    def give(self, data: bytes, received: int, gid: bytes = b'') -> None:
         """Call the callback with what it asks for."""
         message = data if self.raw else deserialize_message(data, self.kind)
         info = {'source_timestamp': received, 'received_timestamp': received, 'from_intra_process': False}
+        if gid:
+            info['publisher_gid'] = {'data': gid, 'implementation_identifier': 'rmw_fastrtps_cpp'}
         self.callback(*((message, info) if self._takes_info else (message,)))
 
     def destroy(self) -> None:

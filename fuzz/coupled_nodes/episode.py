@@ -60,6 +60,8 @@ class Episode:
         self.watch = ServerWatch(self.server, nodes, found, self.messages, lambda: self.repair(SERVER))
         self.q, self.qd = self.messages.vector(0.5), np.zeros(self.arm.n)
         self.relay, self.tracks = 'before', True
+        self.paused = ''  # the node that gets no states now
+        self.undelivered: list = []  # the newest feedforward torque for it
         self._repairs: Counter = Counter()
         self._file = folder / 'payload.yaml' if settings.payload_file else None
 
@@ -198,7 +200,7 @@ class Episode:
         """Cause random events while a node is inactive."""
         if name in FOLLOWERS:
             kind, message = self.messages.trajectory(self.nodes.now, self.q, 0.1)
-            self._give_trajectory(name, message, True)
+            self.give_trajectory(name, message, True)
             told = self.nodes.diagnosed(name, 'trajectory refused last')
             self.found.check('R1', 'not active' in told, name, lambda: f'{kind} while inactive: told {told!r}')
         self.pass_by(self.random.choice((0.02, 0.5, 4.0)))
@@ -224,7 +226,7 @@ class Episode:
 
     def round(self, exact: bool = False) -> None:
         """Send a valid state to all nodes; its stamp is the present time if ``exact``."""
-        while any(model.active and model.clock.is_near_the_limit(self.nodes.now) for model in self.models.values()):
+        while self.is_undecided():
             self.pass_by(0.3 * max(model.clock.limit for model in self.models.values()))
         age = 0.0 if exact or self.random.random() < 0.5 else self.random.uniform(0.0, 0.001)
         stamp = self.nodes.now - round(age * SECOND)
@@ -236,7 +238,7 @@ class Episode:
         if self.random.random() < 0.03:
             self.relay = self.random.choice(RELAYS)
         for name in TORQUE_NODES:
-            answers = self.state(name, state, data)
+            answers = [] if name == self.paused else self.state(name, state, data)
             if self._repairs.total() != repaired:
                 return  # the time has advanced
             for answer in answers:
@@ -245,6 +247,11 @@ class Episode:
             if name == FEEDFORWARD and self.relay == 'before':
                 self._pass_on(later)
         self._pass_on(later)
+
+    def is_undecided(self) -> bool:
+        """Return whether a state now may or may not end an interruption of a node that gets it."""
+        models = (model for name, model in self.models.items() if name != self.paused)
+        return any(model.active and model.clock.is_near_the_limit(self.nodes.now) for model in models)
 
     def state(self, name: str, state: State, data: bytes) -> list:
         """Send a state to a node, check the output and return the torques."""
@@ -326,6 +333,9 @@ class Episode:
         """Pass a feedforward torque to the controller."""
         if not self.models[CONTROLLER].active:
             return
+        if self.paused == CONTROLLER:
+            self.undelivered[:] = [message]
+            return
         self.found.index += 1
         self.found.counts['feedforward torques'] += 1
         effort = np.array(message.effort)
@@ -351,14 +361,15 @@ class Episode:
             late = self.random.choice((0.02, 0.06, 3.0))
         order = list(FOLLOWERS)
         self.random.shuffle(order)
-        self._give_trajectory(order[0], message, good)
+        self.give_trajectory(order[0], message, good)
         if late:
             self.pass_by(late)
-        self._give_trajectory(order[1], message, good, late)
+        self.give_trajectory(order[1], message, good, late)
         if str(LONG) in kind:
             self.round()
 
-    def _give_trajectory(self, name: str, message, good: bool, late: float = 0.0) -> None:
+    def give_trajectory(self, name: str, message, good: bool, late: float = 0.0) -> None:
+        """Send a trajectory to one node, ``late`` s after the middleware has received it."""
         model, late = self.models[name], round(late * SECOND)
         if not model.configured:
             return

@@ -125,6 +125,10 @@ class ControllerModel(FollowingModel):
         else:
             self._feedforward[:] = (key, stamp, effort), *self._feedforward[:1]
 
+    def ignores(self, info) -> bool:
+        """Return whether torques of another publisher with this TorqueInfo are ignored: gravity is another's (R13)."""
+        return info.gravity_owner != self.settings.gravity_owner
+
     def look_at_loads(self, steady: float) -> None:
         """Record since when producer and controller differ in payload or gravity."""
         self.steady = steady

@@ -24,6 +24,8 @@ LOOKED_AT = 0.006
 """Time between two checks of the timeout, with a margin, s (R17)."""
 ROUNDING = 1e-6
 """Rounding of the time since 1970 as a floating-point number, s."""
+OWN = 1.0
+"""Time since the last state of the arm in which those of other joints alone are skipped, s."""
 LOADS = ('payload_state', 'gravity_state')
 
 
@@ -138,6 +140,7 @@ class TorqueModel:
         self.due = self.acts = False
         self._began: float | None = None  # how long states were overdue when on_stale began to act, s
         self.sent_at: float | None = None  # steady time, since activation
+        self._own: float | None = None  # steady time of the last state with the joints of the arm, since activation
 
     def told(self, topic: str, message, now: int) -> None:
         """Apply a payload or gravity; without a step where torques are computed already (R25)."""
@@ -178,7 +181,10 @@ class TorqueModel:
             if any(early or topic in publishers or self.settings.await_load for topic in unheard):
                 return Expected('R6')
         self.ready = True
-        if state.q is None or self.clock.refuses(state.stamp, now):
+        if state.q is None:
+            return Expected('GATE')
+        self._own = steady
+        if self.clock.refuses(state.stamp, now):
             return Expected('GATE')
         if self.needs_velocity and state.qd is None:
             self._seen = state.q
@@ -210,6 +216,10 @@ class TorqueModel:
         if self._looked is not None and now < self._looked:
             self.load.set_back(self._looked, now)
         self._looked = now
+
+    def skips(self, steady: float) -> bool:
+        """Return whether a state of other joints alone is skipped now; otherwise it is rejected by name."""
+        return self._own is not None and steady - self._own <= OWN
 
     def subscribed(self, steady: float) -> None:
         """Record since when the load's subscriptions exist."""

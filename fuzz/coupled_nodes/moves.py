@@ -5,6 +5,7 @@ from support import graph
 import numpy as np
 from geometry_msgs.msg import Vector3, Vector3Stamped
 
+from coupled_nodes.disturbances import Disturbances
 from coupled_nodes.episode import LOOK, SECOND, Episode
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
@@ -44,9 +45,10 @@ class Moves:
             self.wrong_feedforward: 0.3,
             self.compute: 0.5,
         }
-
         if self.nodes.real_time:
             self._moves = {move: often for move, often in self._moves.items() if move.__name__ not in ONE_PROCESS}
+        else:
+            self._moves |= Disturbances(episode, self.states).moves
 
     def any(self) -> None:
         """Cause a random event."""

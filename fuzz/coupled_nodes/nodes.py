@@ -53,7 +53,7 @@ class InProcess:
         self.simulated_time = settings.simulated_time
         self.clocks = Time()
         self.clocks.pass_by = self._sleep
-        self._ros = BEGINNING
+        self._ros, self.ros_rate = BEGINNING, 1.0  # time, ns, and its speed: it may crawl or stand still
         self.nodes: dict = {}
         self.foreign: set[str] = set()  # topics with a publisher that is none of these nodes
         self._kept: dict[int, Kept] = {}
@@ -154,12 +154,12 @@ class InProcess:
             self.clocks.system -= duration
         self._set_times()
 
-    def give(self, name: str, topic: str, data: bytes, late: int = 0) -> None:
-        """Deliver a message to a node, ``late`` ns after the middleware received it."""
+    def give(self, name: str, topic: str, data: bytes, late: int = 0, gid: bytes = b'') -> None:
+        """Deliver a message of the publisher ``gid`` to a node, ``late`` ns after the middleware received it."""
         for subscription in list(self.kept(self.nodes[name]).subscriptions):
             if subscription.topic == topic:
                 received = self.clocks.system - late
-                self._call(name, lambda: subscription.give(data, received))  # noqa: B023, called at once
+                self._call(name, lambda: subscription.give(data, received, gid))  # noqa: B023, called at once
         self._flush()
 
     def give_state(self, name: str, data: bytes, answered: bool) -> None:
@@ -297,7 +297,7 @@ class InProcess:
     def _sleep(self, duration: int) -> None:
         self.clocks.steady += duration
         self.clocks.system += duration
-        self._ros += duration
+        self._ros += round(self.ros_rate * duration)
         self._set_times()
 
     def _set_times(self) -> None:

@@ -30,6 +30,7 @@ RULES = {
     'ANSWER': 'every usable state is answered with the right torque, on every topic, with its stamp and frame',
     'FRAME': 'frame_id of a torque is the base link',
     'GATE': 'no state is answered that is too old, from the future, out of order or incomplete',
+    'SKIP': 'states of other joints alone are skipped while those of the arm come, and rejected by name otherwise',
     'TRAJECTORY': 'the desired motion is that of the newest trajectory, interpolated as its points state',
     'UP': 'a node with good parameters can be configured and activated',
     'SERVER': 'the server computes with the payload and gravity in force',

@@ -1,0 +1,148 @@
+"""Disturbances of a graph from outside its nodes: a process that pauses, a clock that crawls, other publishers."""
+
+from support import graph
+
+from rclpy.serialization import serialize_message
+
+from coupled_nodes.episode import FOLLOWERS, LOOK, SECOND, Episode
+from coupled_nodes.judge import NAMED
+from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
+from robot_dynamics_interfaces.msg import TorqueInfo
+
+STRANGER = bytes(range(24))
+"""GID of the publishers of another process."""
+REQUESTS = 20
+"""Largest number of requests until a payload is accepted."""
+
+
+class Disturbances:
+    """Disturbances of one episode in one process."""
+
+    def __init__(self, episode: Episode, states):
+        """Disturb ``episode``; ``states()`` sends some states."""
+        self.episode, self.random, self.nodes, self.states = episode, episode.random, episode.nodes, states
+
+    @property
+    def moves(self) -> dict:
+        """Disturbances and their frequencies."""
+        return {
+            self.pause_of_one: 0.8,
+            self.crawl: 0.5,
+            self.gripper: 0.6,
+            self.trajectory_arrives_late: 0.6,
+            self.second_feedforward: 0.4,
+            self.forget_payload: 0.2,
+        }
+
+    def pause_of_one(self) -> None:
+        """The process of one node pauses in mid-motion and gets no states, while the others go on."""
+        episode, name = self.episode, self.random.choice(TORQUE_NODES)
+        episode.trajectory()
+        self.states()
+        episode.paused = name
+        self._rounds(self.random.choice((0.015, 0.05, 0.2, 0.5, 1.0)))
+        episode.paused = ''
+        episode.absence(name)
+        while episode.undelivered:
+            episode.feedforward(episode.undelivered.pop())
+        self.states()
+
+    def crawl(self) -> None:
+        """Simulated time crawls or stands still: nothing is overdue by the steady clock."""
+        episode = self.episode
+        if not self.nodes.simulated_time:
+            return
+        episode.round()
+        self.nodes.ros_rate = self.random.choice((0.0, 0.0, 0.05, 0.5))
+        for _ in range(self.random.randint(5, 60)):
+            episode.pass_by(LOOK)
+            for name, model in episode.models.items():
+                if model.due and model.settings.on_stale != 'silent':
+                    episode.absence(name)
+            if self.random.random() < 0.1 and not episode.is_undecided():
+                episode.round(exact=True)
+        self.nodes.ros_rate = 1.0
+        self.states()
+
+    def gripper(self) -> None:
+        """A gripper publishes states of its own, between those of the arm or when they have stopped."""
+        episode = self.episode
+        for _ in range(self.random.randint(2, 6)):
+            episode.pass_by(episode.settings.period)
+            episode.round()
+            self._finger()
+        if self.random.random() < 0.3:
+            episode.pass_by(2.0)
+            self._finger()
+        self.states()
+
+    def trajectory_arrives_late(self) -> None:
+        """A trajectory without a stamp reaches one follower, and the other one some states later."""
+        episode, (one, other) = self.episode, self.random.sample(FOLLOWERS, 2)
+        _, message = episode.messages.trajectory(self.nodes.now, episode.q, 0.1)
+        message.header.stamp.sec = message.header.stamp.nanosec = 0
+        sent = self.nodes.now
+        episode.give_trajectory(one, message, True)
+        self._rounds(self.random.choice((0.005, 0.02, 0.1)))
+        episode.give_trajectory(other, message, True, (self.nodes.now - sent) / SECOND)
+        self.states()
+
+    def second_feedforward(self) -> None:
+        """Another process publishes feedforward torques with other terms (R13)."""
+        episode, model = self.episode, self.episode.models[CONTROLLER]
+        owner = 'node' if model.settings.gravity_owner == 'robot' else 'robot'
+        info = TorqueInfo(joint_names=episode.arm.names, terms=['friction'], gravity_owner=owner)
+        episode.trajectory()
+        episode.relay = 'after'  # or the torque of the usual publisher would always be the newest
+        self.nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
+        for _ in range(self.random.randint(3, 20)):
+            episode.pass_by(episode.settings.period)
+            episode.round()
+            if self.random.random() < 0.5:
+                effort = episode.messages.vector(20.0)
+                torque = graph.joint_state(episode.arm.names, self.nodes.now, [], [], effort)
+                if not model.ignores(info):
+                    model.feedforward(self.nodes.now, effort)
+                self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
+        self.states()
+
+    def forget_payload(self) -> None:
+        """The server restarts and has no file from which it continues with the payload."""
+        episode = self.episode
+        if episode.settings.payload_file:
+            return
+        for _ in range(REQUESTS):
+            if episode.server.load.payload.after:
+                break
+            episode.watch.set_load('set_payload')
+        self._rounds(0.1)
+        episode.pass_by(1.0)  # the ramp is over
+        self.states()
+        episode.restart(SERVER, 'ended')
+        self._rounds(0.3)
+        self.states()
+
+    def _rounds(self, duration: float) -> None:
+        """Send states for so many s."""
+        period = self.episode.settings.period
+        for _ in range(max(1, round(duration / period))):
+            self.episode.pass_by(period)
+            self.episode.round()
+
+    def _finger(self) -> None:
+        """Send a state of other joints alone to each node that publishes nothing for it (SKIP)."""
+        episode, nodes = self.episode, self.nodes
+        data = serialize_message(graph.joint_state(['finger'], nodes.now, [0.25]))
+        for name in TORQUE_NODES:
+            model = episode.models[name]
+            if not model.active or not model.ready or (model.due and model.settings.on_stale != 'silent'):
+                continue
+            episode.found.index += 1
+            model.look(nodes.now)
+            skipped = model.skips(nodes.steady)
+            nodes.give_state(name, data, False)
+            sent = episode.judge.answers(name, model, nodes.take(name))
+            status = nodes.diagnose(name)
+            named = status is not None and 'is missing' in status.message
+            told = f'expected to be skipped: {skipped}; {len(sent)} torques, {status}'
+            episode.found.check('SKIP', not sent and named is not skipped, name, told)
