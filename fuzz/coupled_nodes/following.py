@@ -150,14 +150,15 @@ class ControllerModel(FollowingModel):
         status, motion = self.follower.step(state.stamp, state.q, state.qd, silence, self._may_begin)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
-            self._follows, self._waits = False, None
+            self._follows, self._lost, self._waits = False, False, None
             return self._holding(rule, state)
         if self.settings.control_law != 'pd_feedforward':
             self._hold = None
             return rule, self._along(state, *motion), False, True
         followed = self.follower.followed
         if followed.seconds(state.stamp) > followed.motion.times[-1] + 1e-9:
-            self._hold, self._follows, self._waits = motion[0].copy(), False, None
+            if not self._lost:
+                self._hold, self._follows, self._waits = motion[0].copy(), False, None
             return self._holding(rule, state)
         return self._with_feedforward(rule, state, motion)
 
@@ -180,7 +181,7 @@ class ControllerModel(FollowingModel):
         effort = self._effort(self.follower.followed, state.stamp)
         came = effort is not None
         if came and fits:
-            self._hold, self._follows, self._waits = None, True, None
+            self._hold, self._follows, self._lost, self._waits = None, True, False, None
             torque = self._feedback(state, *motion[:2]) + effort
             return rule, torque, False, True
         held = None
@@ -192,7 +193,7 @@ class ControllerModel(FollowingModel):
             self._either, self._hold = (held, self._hold), None
             return 'R13', np.full(self.arm.n, np.nan), False, False
         if held is None:
-            self._hold = None  # without a torque the arm leaves the hold position
+            self._hold, self._lost = None, True  # without a torque the arm leaves the hold position
         return 'R13' if came else 'R12', held, False, True
 
     def _effort(self, followed, stamp: int) -> np.ndarray | None:
@@ -218,12 +219,14 @@ class ControllerModel(FollowingModel):
             if held is not None and np.allclose(torque, self._limited(held, held, now, steady)[0], rtol=0, atol=1e-6):
                 self._hold = position
             else:
-                self._follows, self._waits = True, None
+                self._follows, self._lost, self._waits = True, False, None
         super().answered(state, torque, now, steady)
 
     def unanswered(self) -> None:
-        """Reset the hold position."""
+        """Reset the hold position; where a torque might have come, it was missing."""
         self._hold = None
+        if self._either is not None:
+            self._lost = True
 
     def _holding(self, rule: str, state: State):
         """Return the torque that holds the arm (R12)."""
@@ -274,5 +277,6 @@ class ControllerModel(FollowingModel):
     def _forget_feedforward(self) -> None:
         self._feedforward: list[tuple] = []  # key of the trajectory, stamp and torque; the newest first, two at most
         self._follows = False  # a trajectory, with such a torque
+        self._lost = False  # that torque was missing, and no torque was published
         self._waits: int | None = None  # stamp since which one is waited for
         self._either: tuple | None = None  # torque and position of holding, where following is right, too

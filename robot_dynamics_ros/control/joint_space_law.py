@@ -30,7 +30,8 @@ class JointSpaceLaw:
     ``HoldPosition`` says where the arm is held. When a motion begins, the law holds the arm until the first feedforward
     torque, at most for the age limit of that torque; where one trajectory replaces another one, the one before goes on
     meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all.
-    After the last point of a trajectory the arm is held there, without any feedforward torque.
+    After the last point of a trajectory the arm is held there, without any feedforward torque; where the torque was
+    missing before, it is held where it is, and does not leap to the last point.
     """
 
     def __init__(
@@ -75,21 +76,22 @@ class JointSpaceLaw:
             return NO_VELOCITIES
         result = self._source.follow(state)
         if result is not TORQUE:
-            self._follows, self._waits_since = False, None
+            self._follows, self._lost, self._waits_since = False, False, None
             return self._hold_at(state, out)
         feedforward = self._zeros
         if self._feedforward is not None:
             if self._source.rests:
-                return self._hold_end(state, out)
+                return self._hold_at(state, out) if self._lost else self._hold_end(state, out)
             fault = self._feedforward.fault(state.stamp, self._source.plan)
             if fault is not None:
                 if self._waits(state.stamp, self._feedforward.age_limit):
                     return self._hold_at(state, out)
                 self._hold_position.release()  # without a torque the arm leaves the hold position
+                self._lost = True
                 return fault
             feedforward = self._feedforward.effort
         self._hold_position.release()
-        self._follows, self._waits_since = True, None
+        self._follows, self._lost, self._waits_since = True, False, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
@@ -100,9 +102,9 @@ class JointSpaceLaw:
         return stamp - plan.due_since > self._feedforward.age_limit
 
     def _reset(self) -> None:
-        """Reset to neither holding, following nor waiting for a feedforward torque."""
+        """Reset to neither holding, following, nor waiting for a feedforward torque or missing it."""
         self._hold_position.release()
-        self._follows = False
+        self._follows = self._lost = False
         self._waits_since = None
 
     def _waits(self, stamp: int, longest: int) -> bool:

@@ -142,16 +142,23 @@ class ControlLoop(Task):
         self.pipeline.halted = reason
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload, gravity and further inputs."""
-        return [*self.arm.load.warnings(), *(self._warns() if self._warns else [])]
+        """Return what is wrong with payload, gravity, joint states and further inputs."""
+        count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
+        several = (
+            f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps, '
+            'of either one; stop the others'
+        )
+        more = self._warns() if self._warns else []
+        return [*self.arm.load.warnings(), *([several] if count > 1 else []), *more]
+
+    def _publishers(self) -> int:
+        """Return how many publishers joint_states has."""
+        return self._node.count_publishers(self._node.resolve_topic_name('joint_states'))
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, limits."""
-        node, arm, pipeline, gate = self._node, self.arm, self.pipeline, self._gate
-        publishers = node.count_publishers(node.resolve_topic_name('joint_states'))
-        of_arm = min(publishers, len(pipeline.publishers))  # others have ended
-        if of_arm > 1:
-            node.get_logger().warning(f'joint_states of the arm have {of_arm} publishers (said once)', once=True)
+        arm, pipeline, gate = self.arm, self.pipeline, self._gate
+        publishers = self._publishers()
         if not publishers or pipeline.age is not None:
             self._unheard_since = None
         elif self._unheard_since is None:

@@ -82,7 +82,8 @@ class TrajectoryInput:
             is_simulated = node.get_clock().ros_time_is_active
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
-            start = now - late
+            # where the clock is the system's, not by two readings of it: they differ in each process
+            start = now - late if is_simulated or not sent else sent
             self._follower.receive(
                 trajectory, start, max(start, now - waited), is_exact=bool(sent) and not is_simulated
             )

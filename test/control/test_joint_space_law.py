@@ -371,6 +371,24 @@ def test_after_the_last_point_the_arm_is_held_there_without_a_feedforward_torque
     assert one.holds(end) and len(one.feedforward.asked) == asked
 
 
+@pytest.mark.parametrize('followed', [True, False], ids=['lost in mid-motion', 'never there'])
+def test_an_arm_that_lost_its_feedforward_torque_is_held_where_it_is_and_not_at_the_last_point(followed):
+    one = Controller()
+    if followed:
+        assert one.follows(resumed=True)
+    one.feedforward.why = NO_FEEDFORWARD
+    one.give(resumed=not followed)
+    assert one.give(after=2 * AGE_LIMIT) is NO_FEEDFORWARD
+    one.source.rests = True
+    assert one.holds(THERE, q=THERE, resumed=True) and one.holds(THERE, q=THERE)
+    one.feedforward.why = None
+    assert one.holds(THERE, q=THERE)
+    one.source.rests = False
+    assert one.follows()
+    one.source.rests = True
+    assert one.holds(one.source.motion[0])
+
+
 def test_a_motion_that_is_ended_after_its_last_point_leaves_the_arm_held_there():
     one = Controller()
     assert one.follows(resumed=True)

@@ -76,6 +76,17 @@ def test_without_a_stamp_it_starts_when_its_source_sent_it(monkeypatch):
         assert now == NOW - round(received * SECOND)
 
 
+def test_each_process_computes_the_same_start(monkeypatch):
+    """Whatever time passes between two readings of the clock."""
+    starts = set()
+    for passing in (0, 2_200, 22_000, 40 * MS):
+        one = Receiver(monkeypatch)
+        readings = iter(range(NOW, NOW + 10**12, passing or 1))
+        monkeypatch.setattr(time, 'time_ns', lambda: next(readings))  # noqa: B023
+        starts.add(one.give(sent=0.2)[0])
+    assert starts == {NOW - SECOND // 5}
+
+
 def test_with_a_stamp_it_starts_then(monkeypatch):
     one = Receiver(monkeypatch)
     assert one.give(stamp=NOW + 5 * SECOND, sent=0.7) == (NOW + 5 * SECOND, NOW, True)
