@@ -84,9 +84,9 @@ class TrajectoryInput:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
             # where the clock is the system's, not by two readings of it: they differ in each process
             start = now - late if is_simulated or not sent else sent
-            self._follower.receive(
-                trajectory, start, max(start, now - waited), is_exact=bool(sent) and not is_simulated
-            )
+            # a lone point without a time of its own is not over on its way
+            given = max(start, now - waited) if trajectory.duration else start
+            self._follower.receive(trajectory, start, given, is_exact=bool(sent) and not is_simulated)
         return trajectory.interpolations
 
 

@@ -87,6 +87,14 @@ def test_each_process_computes_the_same_start(monkeypatch):
     assert starts == {NOW - SECOND // 5}
 
 
+def test_a_lone_point_without_a_time_is_not_over_on_its_way(monkeypatch):
+    one = Receiver(monkeypatch)
+    info = {'source_timestamp': NOW - 80 * MS, 'received_timestamp': NOW}
+    one.callback(serialize_message(ros.trajectory(NAMES, 0, (0.0, np.zeros(6)))), info)
+    start = NOW - 80 * MS
+    assert one.received == [(start, start, True)]
+
+
 def test_with_a_stamp_it_starts_then(monkeypatch):
     one = Receiver(monkeypatch)
     assert one.give(stamp=NOW + 5 * SECOND, sent=0.7) == (NOW + 5 * SECOND, NOW, True)
