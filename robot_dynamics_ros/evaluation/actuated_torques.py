@@ -7,7 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
-from robot_dynamics_ros.evaluation.loop_rank import take_part
+from robot_dynamics_ros.evaluation.loop_rank import independent_rows
 
 LEFT = 1e-6
 """Share of a demanded motion above which it counts as one that is not produced."""
@@ -43,7 +43,7 @@ def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actu
         for array, axes in (
             (evaluator.evaluate('mass_matrix', load, None, q), 2),
             (evaluator.evaluate('loop_jacobian', load, None, q), 2),
-            (take_part(evaluator, q), 1),
+            (independent_rows(evaluator, q), 1),
             (evaluator.evaluate('loop_accelerations', load, None, q, qd, rest), 1),
             (np.asarray(qdd, float), 1),
         )

@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
-from robot_dynamics_ros.evaluation.loop_rank import steps_of_rows, take_part, units_of_rows, units_of_velocities
+from robot_dynamics_ros.evaluation.loop_rank import independent_rows, steps_of_rows, units_of_rows, units_of_velocities
 from robot_dynamics_ros.model.configuration import integrate
 
 CLOSED = 1e-13
@@ -33,7 +33,7 @@ class ClosedState(NamedTuple):
 
 def mobility(evaluator: Evaluator, q) -> np.ndarray:
     """Return the number of independent velocities (...) at q (..., nq)."""
-    return evaluator.arrays.nv - take_part(evaluator, q).sum(-1)
+    return evaluator.arrays.nv - independent_rows(evaluator, q).sum(-1)
 
 
 def close_loops(evaluator: Evaluator, q, qd) -> ClosedState:
@@ -110,7 +110,7 @@ def closing_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
 def _shortest_step(evaluator: Evaluator, q, errors) -> np.ndarray:
     """Return the shortest steps (count, nv) that remove errors (count, m) of the independent rows at q (count, nq)."""
     J, unit = evaluator.evaluate('loop_jacobian', evaluator.load, None, q), units_of_rows(evaluator.model)
-    rows = np.where(take_part(evaluator, q)[..., None], J / unit[:, None], 0.0)
+    rows = np.where(independent_rows(evaluator, q)[..., None], J / unit[:, None], 0.0)
     inverse = np.linalg.pinv(rows, rcond=evaluator.model.loops.tolerance)
     return -(inverse @ (errors / unit)[..., None])[..., 0]
 
@@ -137,7 +137,7 @@ def _check_closed(evaluator: Evaluator, q: np.ndarray) -> None:
     sizes = np.abs(errors) / units_of_rows(evaluator.model)
     if (sizes <= OPEN).all():
         return
-    excess = sizes / np.where(take_part(evaluator, q), OPEN, evaluator.model.loops.tolerance)
+    excess = sizes / np.where(independent_rows(evaluator, q), OPEN, evaluator.model.loops.tolerance)
     *index, row = (int(k) for k in np.unravel_index(np.argmax(excess), errors.shape))
     if excess[(*index, row)] > 1.0:
         where = f'q{index}' if index else 'q'

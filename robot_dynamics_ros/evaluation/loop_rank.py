@@ -12,7 +12,7 @@ def steps_of_rows(evaluator: Evaluator, q) -> np.ndarray:
     """Return M^-1 J' (J M^-1 J')^-1 of the independent rows at q (..., nq), transposed: (..., m, nv).
 
     Row j is the step of least kinetic energy that changes row j by 1 and no other independent row. It is exactly zero
-    for a row that takes no part, see ``kernels.loop_solution``.
+    for a dependent row, see ``kernels.loop_solution``.
     """
     (rows,), shape = evaluator.states(q=q)
     m, nv = evaluator.arrays.rows, evaluator.arrays.nv
@@ -22,7 +22,7 @@ def steps_of_rows(evaluator: Evaluator, q) -> np.ndarray:
     return steps.reshape(*shape, m, nv)
 
 
-def take_part(evaluator: Evaluator, q) -> np.ndarray:
+def independent_rows(evaluator: Evaluator, q) -> np.ndarray:
     """Return whether each row is independent of the rows before it, (..., m) at q (..., nq)."""
     return np.asarray(steps_of_rows(evaluator, q).any(-1))
 

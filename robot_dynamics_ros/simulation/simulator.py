@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, evaluator_of
-from robot_dynamics_ros.evaluation.loop_rank import take_part, units_of_rows
+from robot_dynamics_ros.evaluation.loop_rank import independent_rows, units_of_rows
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
@@ -263,7 +263,7 @@ def _check_closed(robot: Robot, name: str, q: np.ndarray, errors: np.ndarray, fa
     most = factor * OPEN * np.broadcast_to(units_of_rows(robot.model), errors.shape)
     if (np.abs(errors) <= most).all():
         return
-    most = np.where(take_part(evaluator_of(robot), q), most, most * max(1.0, robot.loops.tolerance / OPEN))
+    most = np.where(independent_rows(evaluator_of(robot), q), most, most * max(1.0, robot.loops.tolerance / OPEN))
     excess = np.abs(errors) / most
     b, row = np.unravel_index(np.argmax(excess), excess.shape)
     if excess[b, row] > 1.0:
