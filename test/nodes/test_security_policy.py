@@ -3,15 +3,15 @@
 The nodes run without security here: the middleware that pip installs is built without it.
 """
 
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from xml.etree import ElementTree
+
+from support import graph as ros
 
 import pytest
 import rclpy
 
 from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
-from robot_dynamics_ros.tools.processes import NoAnswerError
 
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'policy.xml'
 INCLUDE = '{http://www.w3.org/2001/XInclude}include'
@@ -32,7 +32,7 @@ SCHEMA = {
     'action': ((), {}),
 }
 MAY_BE_MISSING = {'topics', 'services', 'actions'}  # attributes of these
-QUERIES = {  # how a policy calls it: how a node is asked what others do
+QUERIES = {  # how a policy calls it: how a node is asked what a node does
     'topics publish': 'get_publisher_names_and_types_by_node',
     'topics subscribe': 'get_subscriber_names_and_types_by_node',
     'services reply': 'get_service_names_and_types_by_node',
@@ -116,43 +116,30 @@ def test_no_name_is_allowed_twice():
 
 
 @pytest.fixture(scope='module')
-def graph(file_graph):
-    """All nodes, and all of what they may do: /clock belongs to simulated time.
+def running():
+    """The nodes by name, all active in this process: a participant knows its own endpoints without discovery.
 
-    One process is as good as five, for the graph knows which node does what; and five end slowly at once.
+    /clock belongs to simulated time.
     """
-    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
-    return file_graph
-
-
-@contextmanager
-def observer():
-    """Yield a node of a new participant: what one has discovered may lack endpoints for good on a busy machine."""
     context = rclpy.Context()
-    rclpy.init(context=context)
-    try:
-        yield rclpy.create_node('observer', context=context)
-    finally:
-        rclpy.shutdown(context=context)
+    context.init(args=[*ros.AUBO_I5, '-p', 'use_sim_time:=true'])
+    nodes = {name: node(context=context) for name, node in NODES.items()}
+    for name in sorted(nodes, key=lambda name: name != 'dynamics_server'):
+        nodes[name].start()
+        assert nodes[name].active, nodes[name].silence
+    yield nodes
+    for node in nodes.values():
+        node.end()
+        node.destroy_node()
+    context.try_shutdown()
 
 
-@pytest.mark.parametrize('node', NODES)
-def test_policy_and_running_graph_agree(graph, node):
-    (profile,) = enclaves()[node]
-    differences = ['the graph is not known yet']
-
-    def agree(observing):
-        differences.clear()
-        for query, names in allowed(profile).items():
-            used = {name for name, _ in getattr(observing, QUERIES[query])(node, '/')}
-            differences.extend(f'{node} does, its policy lacks: {query} {name}' for name in sorted(used - set(names)))
-            differences.extend(f'{node} does not, its policy has: {query} {name}' for name in sorted(set(names) - used))
-        return not differences
-
-    for _ in range(4):
-        with observer() as observing, suppress(NoAnswerError):
-            graph.until(lambda: node in observing.get_node_names(), f'{node} in the graph')
-            graph.until(lambda: agree(observing), f'the graph of {node}', timeout=15.0)
-        if not differences:
-            return
-    pytest.fail('config/security:\n' + '\n'.join(differences))
+@pytest.mark.parametrize('name', NODES)
+def test_policy_and_running_graph_agree(running, name):
+    (profile,) = enclaves()[name]
+    differences = []
+    for query, names in allowed(profile).items():
+        used = {used for used, _ in getattr(running[name], QUERIES[query])(name, '/')}
+        differences.extend(f'{name} does, its policy lacks: {query} {one}' for one in sorted(used - set(names)))
+        differences.extend(f'{name} does not, its policy has: {query} {one}' for one in sorted(set(names) - used))
+    assert not differences, 'config/security:\n' + '\n'.join(differences)
