@@ -20,12 +20,12 @@ def view(robot: Robot, t, q, torque=None, urdf: str | Path | None = None, port: 
 
     The arguments are those of ``MotionView``.
     """
-    with MotionView(robot, t, q, torque, urdf, port) as shown:
-        print(f'{robot.name}: open {shown.url} in a browser; Ctrl-C ends it', flush=True)
-        try:
+    try:
+        with MotionView(robot, t, q, torque, urdf, port) as shown:
+            print(f'{robot.name}: open {shown.url} in a browser; Ctrl-C ends it', flush=True)
             threading.Event().wait()
-        except KeyboardInterrupt:
-            print()
+    except KeyboardInterrupt:
+        print()
 
 
 class MotionView:
