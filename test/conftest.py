@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from random import Random, SystemRandom
 
+from support import unhurried
+
 import pytest
 
 LONGEST = (
@@ -67,6 +69,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'exhaustive: part of a long matrix, run with --exhaustive only')
+    if config.option.exhaustive:
+        unhurried.share = 1.0
     seed = config.option.random_order
     if hasattr(config, 'workerinput'):
         seed = config.workerinput['random_order']

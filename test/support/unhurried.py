@@ -2,8 +2,16 @@
 
 from hypothesis import HealthCheck, settings
 
+share = 0.3
+"""Of the examples, which are tried; ``--exhaustive`` tries all of them (conftest.py)."""
+
 
 def examples(count: int) -> settings:
     """Return settings for ``count`` examples at most."""
-    unhurried = [HealthCheck.too_slow]
-    return settings(max_examples=count, deadline=None, derandomize=True, database=None, suppress_health_check=unhurried)
+    return settings(
+        max_examples=round(share * count),
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
