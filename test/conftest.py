@@ -90,8 +90,8 @@ def measured(request):
 def pytest_runtest_makereport(item, call):
     """Name processes that cannot receive messages where a test with a ROS graph has failed: they are the reason."""
     report = yield
-    graph = sys.modules.get('support.graph')
-    if report.failed and graph and (lost := graph.processes_without_transport()):
+    started = sys.modules.get('support.started_processes')
+    if report.failed and started and (lost := started.processes_without_transport()):
         lines = (f'process {process} has lost {", ".join(ports)}' for process, ports in lost.items())
         report.sections.append(('shared memory of DDS', '\n'.join(lines)))
     return report

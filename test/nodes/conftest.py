@@ -1,10 +1,14 @@
-"""Graphs of the node tests: one for a test or for a file, empty or with nodes that several files need."""
+"""Graphs of the node tests: one for a test or for a file, empty or with nodes that several files need.
+
+``process`` has nodes of the test's own process instead.
+"""
 
 import itertools
 
 from support import graph as ros
 from support.feedforward import CONTROLLER, NAMES
 from support.feedforward import NODE as FEEDFORWARD
+from support.load_followers import Process
 
 import pytest
 
@@ -58,3 +62,19 @@ def reactivated(started):
     started.reactivate(CONTROLLER, FEEDFORWARD)
     started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
     return started
+
+
+@pytest.fixture
+def process():
+    """Nodes of this process, none so far."""
+    running = Process()
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def other_process():
+    """Nodes that reach those of ``process`` over DDS only."""
+    running = Process()
+    yield running
+    running.end()

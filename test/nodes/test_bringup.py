@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from support import graph as ros
+from support.started_processes import marked_processes
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def graph(file_graph):
 def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
     names = [space.rstrip('/') + '/' + name for name, space in graph.node.get_node_names_and_namespaces()]
     assert {f'/{node}' for node in NODES} <= set(names)
-    assert ros.marked_processes() == [graph.pid('bringup')]
+    assert marked_processes() == [graph.pid('bringup')]
 
 
 def test_the_controller_holds_the_arm_and_the_others_publish_torques(graph):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support import graph as ros
+from support.started_processes import cpu_time
 from support.state_publisher import POSITION
 
 import numpy as np
@@ -188,7 +189,7 @@ def test_a_killed_node_is_there_again_soon(graph):
         killed = graph.now()
         graph.processes.start(NODE, *PATIENT)
         graph.until(lambda: torques.stamps[-1] > killed, 'a torque for a later state', ros.START_TIMEOUT)
-        used = ros.cpu_time(graph.pid(NODE))
+        used = cpu_time(graph.pid(NODE))
         FIGURES.info('first torque after %.2f s of processor time', used)
         assert used < START
         torques.more()
@@ -297,10 +298,10 @@ def time_to_end(graph, number) -> float:
     with Arrivals(graph) as torques, states():
         torques.more()
         process = graph.forget(NODE)
-        before = ros.cpu_time(process.pid)
+        before = cpu_time(process.pid)
         process.send_signal(number)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # what it has used is still known
-        used = ros.cpu_time(process.pid) - before
+        used = cpu_time(process.pid) - before
         assert process.wait() == 0
         ended = graph.now()
         # the states go on: what there is to come has come when some of them have been heard

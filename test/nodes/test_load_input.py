@@ -1,111 +1,25 @@
 """When payload and gravity are in force: messages within a process, waiting for another process, late joiners."""
 
 import re
-import time
 
-from support import graph as ros
+from support.load_followers import PAYLOAD, Follower, mass_of, set_payload
 
 import pytest
-import rclpy
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Vector3, Vector3Stamped
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
-from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
-from robot_dynamics_interfaces.srv import SetGravity, SetPayload
+from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.ramp import SHORTEST
 from robot_dynamics_ros.nodes import load_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.load_input import LoadInput
-from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics
+from robot_dynamics_ros.nodes.load_topics import KINDS
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
-SECOND = 1_000_000_000
-PAYLOAD = PayloadState(mass=2.0, frame='ee_link')
 GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
-
-
-class Follower(BaseNode):
-    """As much of a torque node as the load needs."""
-
-    def __init__(self, name='follower', **options):
-        super().__init__(name, **options)
-        self.load_topics = LoadTopics(self)
-        self.load, self.seen = None, []
-
-    def make_task(self):
-        self.load = LoadInput(self, lambda: self.seen.append(self.load.load))
-        return super().make_task()
-
-    def on_activate(self, state):
-        self.load.begin()
-        return super().on_activate(state)
-
-
-class Process:
-    """Nodes of one process: a context of their own and one thread."""
-
-    def __init__(self):
-        self.context = rclpy.Context()
-        self.context.init(args=ros.AUBO_I5)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.nodes = []
-
-    def node(self, kind, **options):
-        node = kind(context=self.context, **options)
-        node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        self.executor.add_node(node)
-        self.nodes.append(node)
-        return node
-
-    def spin(self, seconds=0.1):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.01)
-
-    def spin_until(self, condition, what):
-        for _ in range(200):
-            if condition():
-                return
-            self.spin()
-        raise AssertionError(what)
-
-    def end(self):
-        for node in self.nodes:
-            self.executor.remove_node(node)
-            node.destroy_node()
-        self.executor.shutdown()
-        self.context.try_shutdown()
-
-
-@pytest.fixture
-def process():
-    running = Process()
-    yield running
-    running.end()
-
-
-@pytest.fixture
-def other_process():
-    """Nodes that reach those of ``process`` over DDS only."""
-    running = Process()
-    yield running
-    running.end()
-
-
-def set_payload(server, mass, **fields):
-    response = SetPayload.Response()
-    server.task.load.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
-
-
-def mass_of(follower):
-    return follower.load.load.payload.mass
 
 
 def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process):
@@ -255,71 +169,6 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process)
     assert (follower.load.missing, mass_of(follower)) == ('', 2.0)
 
 
-def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process):
-    follower = process.node(Follower)
-    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
-    follower.start()
-    message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
-    message.stamp.sec = 100
-    publisher.publish(message)
-    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
-    follower.load.clock_set_back(101 * SECOND, 3 * SECOND)
-    assert follower.load.load.payload.share(3 * SECOND) == 0.25
-    assert follower.seen[-1] is follower.load.load
-    publisher.publish(message)
-    process.spin(0.3)
-    assert follower.load.load.payload.share(3 * SECOND) == 0.25
-
-
-def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
-    """It is of another clock, or a late joiner hears it after the clock was set back."""
-    follower = process.node(Follower, parameter_overrides=[Parameter('use_sim_time', value=True)])
-    hand = process.node(BaseNode, name='hand')
-    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL), hand.create_publisher(
-        Clock, '/clock', 10
-    )  # fmt: skip
-
-    def pass_by(seconds):
-        def reached():
-            clock.publish(Clock(clock=Time(sec=seconds)))
-            return follower.get_clock().now().nanoseconds == seconds * SECOND
-
-        process.spin_until(reached, f'{seconds} s')
-
-    pass_by(100)
-    follower.start()
-    message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
-    message.stamp.sec = 2000
-    publisher.publish(message)
-    process.spin_until(lambda: 'begins 1900.0 s later than now' in follower.load.missing, 'the reason')
-    assert mass_of(follower) == 0.0
-    pass_by(1998)
-    process.spin(0.3)
-    assert mass_of(follower) == 0.0
-    pass_by(2000)
-    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload, with its ramp')
-    process.spin_until(lambda: 'begins' not in follower.load.missing, 'no reason any more')
-    # without a ramp there is nothing to be early for
-    message.stamp.sec, message.mass, message.ramp_time = 9000, 3.0, 0.0
-    publisher.publish(message)
-    process.spin_until(lambda: mass_of(follower) == 3.0, 'a payload that is there at once')
-
-
-def test_a_message_that_comes_after_a_ramp_of_later_replaces_it(process):
-    follower = process.node(Follower)
-    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
-    follower.start()
-    later = PayloadState(mass=3.0, frame='ee_link', ramp_time=4.0)
-    start = follower.get_clock().now().nanoseconds + 2 * SECOND
-    later.stamp.sec, later.stamp.nanosec = divmod(start, SECOND)
-    for message, text in (PAYLOAD, ''), (later, 'later than now'):
-        publisher.publish(message)
-        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.load.refused, message)  # noqa: B023
-    publisher.publish(PAYLOAD)
-    process.spin_until(lambda: follower.get_clock().now().nanoseconds > start, 'its time')
-    assert mass_of(follower) == 2.0
-
-
 @pytest.mark.parametrize(
     ('message', 'reason'),
     [
@@ -339,62 +188,6 @@ def test_every_field_of_a_message_is_validated(process, message, reason):
     process.spin_until(lambda: follower.load.refused, 'a refusal')
     assert follower.load.load == Load.of(follower.robot)
     assert re.match(f'{topic}: {reason}', follower.load.refused)
-
-
-def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progress_of_a_ramp(process, other_process):
-    simulated = {'parameter_overrides': [Parameter('use_sim_time', value=True)]}
-    server, follower = process.node(DynamicsServer, **simulated), process.node(Follower, **simulated)
-    clock = process.node(BaseNode, name='clock').create_publisher(Clock, '/clock', 10)
-    process.spin_until(lambda: clock.get_subscription_count() == 2, 'subscriptions of the clock')
-
-    def at(seconds):
-        clock.publish(Clock(clock=Time(sec=seconds)))
-        for node in (server, follower):
-            process.spin_until(lambda node=node: node.get_clock().now().nanoseconds == seconds * SECOND, 'the time')
-
-    at(1000)
-    follower.start()
-    server.start()
-    request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=1.0)
-    server.task.load.set_gravity(request, SetGravity.Response())
-    set_payload(server, 2.0, ramp_time=400.0)
-    at(1100)
-    at(50)
-    for load in (server.task.load.load, follower.load.load):
-        assert load.payload.share(50 * SECOND) == 0.25 and load.gravity.share(0) == 1.0
-    moved = follower.load.load.payload.start
-    process.spin_until(lambda: follower.load._applied['payload_state'].stamp.sec < 0, 'the state of the new time')
-    late = other_process.node(Follower, name='late')
-    late.start()
-    other_process.spin_until(lambda: set(late.load._applied) == set(KINDS), 'its load')
-    for load in (follower.load.load, late.load.load):
-        assert (load.payload.start, load.payload.share(50 * SECOND)) == (moved, 0.25)
-        assert load.gravity.share(0) == 1.0 and load.gravity.after == (9.81, 0.0, 0.0)
-
-
-def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile(process, monkeypatch):
-    server = process.node(DynamicsServer)
-    server.start()
-    back, published = [0], []
-
-    def now():
-        return time.monotonic_ns(), time.time_ns() - back[0]
-
-    monkeypatch.setattr(server.clock_watch, '_now', now)
-    monkeypatch.setattr(server.task.load, '_now', lambda: now()[1])
-    for publisher in server._load_publishers.values():
-        monkeypatch.setattr(publisher, 'publish', published.append)
-    set_payload(server, 2.0, ramp_time=1000.0)
-    back[0] += 300 * SECOND
-    server.task._follow_clock()
-    published.clear()
-    back[0] += 300 * SECOND
-    server.task._on_republish()
-    starts = [message.stamp.sec for message in published if isinstance(message, PayloadState)]
-    assert starts == [], f'a ramp that begins at {starts} s was published, now it is {now()[1] // SECOND} s'
-    process.spin_until(lambda: published, 'payload and gravity, published again')
-    (ramp,) = (message for message in published if isinstance(message, PayloadState))
-    assert 0 <= now()[1] // SECOND - ramp.stamp.sec < 30
 
 
 def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_are_computed(process):

@@ -3,27 +3,21 @@
 What it should compute is what the whole robot does with the other joints where they are held.
 """
 
-import re
-from types import SimpleNamespace
-
 from support import graph as ros
 from support.example_robots import example_urdfs
 from support.facade_robots import TREE
+from support.loader_stand_in import StandIn
 
 import numpy as np
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
-from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetInverseDynamics, GetMassMatrix, SetPayload
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.robot_loader import load_robot
 
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
@@ -87,26 +81,6 @@ PARTS = {
         for side, joints in SIDES.items()
     },
 }
-
-
-class StandIn:
-    """As much of a node as the loader needs; ``lines`` are what it logs, by level."""
-
-    def __init__(self, needs=AFFECTED, **parameters):
-        self.needs, self.lines = needs, {'error': [], 'warning': [], 'info': []}
-        self.serves_loops = False
-        defaults = {
-            'model_findings': 'refuse',
-            'base_link': '',
-            'tip_link': '',
-            'actuators': '',
-            'locked_joints': [''],
-            'binding': 'generic',
-        }
-        self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
-
-    def get_logger(self):
-        return SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})
 
 
 def locked(positions):
@@ -233,149 +207,6 @@ def test_a_file_by_to_yaml_keeps_its_gravity(tmp_path):
         DynamicsError, match=r'^gravity: its magnitude of 9.81 m/s.2 is above the parameter gravity_limit'
     ):
         load_robot(StandIn(gravity_limit=5.0), str(path))
-
-
-# no body has the inertia of the sledge, on which the tool is fixed: 0.12 > 0.02 + 0.02
-FLAWED = TREE.replace('iyy="0.03"', 'iyy="0.12"')
-MASSLESS = re.sub('<inertial>.*?</inertial>', '', TREE, flags=re.DOTALL)
-
-
-def test_gravity_needs_no_inertia_and_other_nodes_refuse_one_that_no_body_has():
-    needs = GravityCompensationNode.needs
-    gravity = StandIn(needs)
-    robot = load_robot(gravity, FLAWED)
-    assert not gravity.lines['error']
-    assert any("warning: link 'sledge': its principal moments" in line for line in gravity.lines['warning'])
-    q = np.linspace(-0.5, 0.5, 3)
-    assert robot.gravity_torque(q).tolist() == Robot.from_urdf(TREE).gravity_torque(q).tolist()
-    with pytest.raises(DynamicsError, match=r"1 error\(s\), first error: link 'sledge': .* model_findings to accept$"):
-        load_robot(StandIn(), FLAWED)
-    accepting = StandIn(model_findings='accept')
-    assert load_robot(accepting, FLAWED).digest == robot.digest
-    assert not accepting.lines['error'] and accepting.lines['warning'] == gravity.lines['warning']
-
-
-def test_a_yaml_file_of_the_corrected_robot_is_accepted(tmp_path):
-    path = tmp_path / 'corrected.yaml'
-    path.write_text(Robot.from_urdf(FLAWED).with_consistent_inertias().to_yaml())
-    node = StandIn()
-    load_robot(node, str(path))
-    assert not node.lines['error']
-
-
-def test_inertias_are_judged_after_joints_are_locked():
-    """The boom, 3 kg, makes up for the sledge that is held on it."""
-    node = StandIn(locked_joints=['m_slide: 0.1'])
-    load_robot(node, FLAWED)
-    assert any("warning: link 'sledge': its principal moments" in line for line in node.lines['warning'])
-    # the sledge as the base does not matter either
-    load_robot(StandIn(locked_joints=['m_slide: 0.1', 'z_turn: 0.0']), FLAWED)
-
-
-@pytest.mark.parametrize('needs', [AFFECTED, GravityCompensationNode.needs])
-def test_a_description_without_inertials_is_told_so_first(needs):
-    node = StandIn(needs)
-    with pytest.raises(DynamicsError, match=r"first error: robot 'tree': no link that moves has a mass"):
-        load_robot(node, MASSLESS)
-    assert len(node.lines['error']) == 1
-
-
-MIMICKING = TREE.replace(
-    '<limit lower="-2" upper="2" velocity="2" effort="0"/>',
-    '<limit lower="-2" upper="2" velocity="2" effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>',
-)
-
-
-def test_mimic_joints_follow_their_leaders():
-    node, whole = StandIn(), Robot.from_urdf(MIMICKING)
-    robot = load_robot(node, MIMICKING)
-    assert robot.joint_names == ('z_turn', 'm_slide') and node.locked_joint_names == ('a_wag',)
-    assert node.lines['info'] == [
-        "tree: joint 'a_wag' follows 'z_turn' (multiplier -2, offset 0.3): its torque counts at that joint, "
-        'and it gets no command'
-    ]
-    y = np.array([0.4, -0.1])
-    torque = whole.gravity_torque([*y, 0.3 - 2.0 * 0.4])
-    np.testing.assert_allclose(robot.gravity_torque(y), [torque[0] - 2.0 * torque[2], torque[1]], rtol=1e-12)
-    # so it is with mimic='couple' in a YAML file, which the page on other robots recommends
-    assert load_robot(StandIn(), MIMICKING).digest == whole.digest
-
-
-def test_mimic_joints_in_a_yaml_file_follow_too(tmp_path):
-    path = tmp_path / 'mimic.yaml'
-    path.write_text(Robot.from_urdf(MIMICKING, mimic='couple').to_yaml())
-    assert load_robot(StandIn(), str(path)).joint_names == ('z_turn', 'm_slide')
-    server = StandIn()
-    server.serves_loops = True
-    assert load_robot(server, str(path)).loops.couplings
-
-
-def test_followers_are_locked_with_their_leader_and_may_be_locked_alone():
-    node = StandIn(locked_joints=['z_turn: 0.4'])
-    robot = load_robot(node, MIMICKING)
-    assert robot.joint_names == ('m_slide',) and node.locked_joint_names == ('z_turn', 'a_wag')
-    held = Robot.from_urdf(TREE).with_locked_joints({'z_turn': 0.4, 'a_wag': 0.3 - 2.0 * 0.4})
-    assert robot.gravity_torque([0.2]).tolist() == held.gravity_torque([0.2]).tolist()
-    alone = load_robot(StandIn(locked_joints=['a_wag: 0.1']), MIMICKING)
-    assert alone.joint_names == ('z_turn', 'm_slide')
-    # a chain that a follower or its leader is not part of
-    assert load_robot(StandIn(tip_link='tool'), MIMICKING).joint_names == ('z_turn', 'm_slide')
-    part = load_robot(StandIn(base_link='boom', gravity=[0.0, 0.0, -9.81]), MIMICKING)
-    assert part.joint_names == ('m_slide', 'a_wag')
-
-
-def test_a_mimic_of_no_joint_is_a_joint_of_its_own():
-    node = StandIn()
-    robot = load_robot(node, MIMICKING.replace('mimic joint="z_turn"', 'mimic joint="knob"'))
-    assert robot.joint_names == Robot.from_urdf(TREE).joint_names
-    assert any("joint 'a_wag': it mimics 'knob'" in line for line in node.lines['warning'])
-
-
-def test_states_without_followers_are_complete_and_those_with_them_are_used():
-    robot, whole = load_robot(StandIn(), MIMICKING), Robot.from_urdf(MIMICKING)
-    state = StateInput(robot.joint_names, robot)
-    for names, q, follower in (
-        (['m_slide', 'z_turn'], [-0.1, 0.4], 0.3 - 2.0 * 0.4),
-        (['m_slide', 'a_wag', 'z_turn'], [-0.1, 0.9, 0.4], 0.9),
-        (['m_slide', 'a_wag', 'z_turn'], [-0.1, float('nan'), 0.4], 0.3 - 2.0 * 0.4),
-        (['m_slide', 'z_turn'], [-0.1, 0.4], 0.3 - 2.0 * 0.4),
-    ):
-        state.read(serialize_message(JointState(name=names, position=q)))
-        torque = whole.gravity_torque([0.4, -0.1, follower])
-        np.testing.assert_allclose(
-            robot.gravity_torque(state.q), [torque[0] - 2.0 * torque[2], torque[1]], rtol=1e-12, atol=1e-12
-        )
-
-
-@pytest.mark.compiled
-def test_nodes_publish_the_driven_joints_and_accept_trajectories_with_followers():
-    rclpy.init()
-    parameters = {'robot_description': MIMICKING, 'binding': 'generic', 'effort_limit': [float('inf')]}
-    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-    started = []
-    try:
-        for name in ('feedforward_node', 'gravity_compensation_node', 'dynamics_server'):
-            started.append(NODES[name](namespace='/in_this_process', parameter_overrides=overrides))
-            started[-1].start()
-            assert started[-1].active, started[-1].silence
-        feedforward, _, server = started
-        motion = ros.trajectory(['a_wag', 'm_slide', 'z_turn'], ros.SECOND, (0, [9.0, 0.0, 0.0]), (4, [9.0, 0.1, 0.2]))
-        request = CheckTrajectory.Request(trajectory=motion)
-        response = server.task._guarded(server.task._check_trajectory)(request, CheckTrajectory.Response())
-        assert response.success, response.message
-        assert list(response.joint_names) == ['m_slide', 'z_turn']
-        request = GetMassMatrix.Request(joint_names=['a_wag', 'm_slide', 'z_turn'], positions=[9.0, -0.1, 0.4])
-        response = server.task._guarded(server.task._mass_matrix)(request, GetMassMatrix.Response())
-        assert response.success, response.message
-        G = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -2.0]])
-        M = Robot.from_urdf(MIMICKING).mass_matrix([0.4, -0.1, 0.3 - 0.8])
-        np.testing.assert_allclose(np.reshape(response.mass_matrix, (2, 2)), G.T @ M @ G, rtol=1e-12, atol=1e-12)
-        assert list(feedforward.task.arm.robot.joint_names) == ['z_turn', 'm_slide']
-    finally:
-        for node in started:
-            node.fall_silent()
-            node.destroy_node()
-        rclpy.try_shutdown()
 
 
 @pytest.fixture

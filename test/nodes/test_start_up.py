@@ -10,6 +10,7 @@ import sys
 import time
 
 from support import graph as ros
+from support.started_processes import cpu_time
 
 import numpy as np
 import pytest
@@ -134,10 +135,10 @@ def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, 
     while not list(tmp_path.rglob('*')):  # the first one that is kept: others are being compiled
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    before = ros.cpu_time(process.pid)
+    before = cpu_time(process.pid)
     process.send_signal(number)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # what it has used is still known
-    used = ros.cpu_time(process.pid) - before
+    used = cpu_time(process.pid) - before
     assert_ends_well(process, number)
     assert used < 2.0, f'the process computed for {used:.1f} s after the signal'
 

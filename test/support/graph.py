@@ -1,40 +1,37 @@
 """A ROS graph of real node processes for tests: a domain of its own, conditions with time-outs, nothing left running.
 
-Import this module before anything that imports rclpy: the domain is set here. Every process that a test starts inherits
-a mark in its environment; ``marked_processes`` finds those that still run, children of children included.
+Import this module before anything that imports rclpy: the domain is set here.
 """
 
 import os
 
 from support.own_domain import DOMAIN
+from support.started_processes import marked_processes
 
-MARK = f'ROBOT_DYNAMICS_TEST={os.getpid()}'
 os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-os.environ.update([MARK.split('=')])
 
-import signal  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from contextlib import contextmanager  # noqa: E402
-from pathlib import Path  # noqa: E402
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
-import numpy as np  # noqa: E402
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from lifecycle_msgs.msg import State, Transition  # noqa: E402
-from rcl_interfaces.srv import GetParameters  # noqa: E402
-from rclpy.parameter import parameter_value_to_python  # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
-from rosgraph_msgs.msg import Clock  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.msg import State, Transition
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-import robot_dynamics_ros  # noqa: E402
-from robot_dynamics_interfaces.msg import TorqueInfo  # noqa: E402
-from robot_dynamics_ros.nodes.discovery import use_profiles  # noqa: E402
-from robot_dynamics_ros.nodes.transport_watch import lost_ports  # noqa: E402
-from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes  # noqa: E402
+import robot_dynamics_ros
+from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros.nodes.discovery import use_profiles
+from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes
 
 use_profiles()  # contexts that tests make, too
 
@@ -366,30 +363,6 @@ def check_same_tree() -> None:
     # like -m, -c puts the working folder first
     found = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True, check=True).stdout.strip()
     assert Path(found).resolve() == Path(robot_dynamics_ros.__file__).resolve()
-
-
-def marked_processes() -> list[int]:
-    """Return the ids of processes that were started by these tests, at whatever depth, and have not ended."""
-    found = []
-    for folder in Path('/proc').glob('[0-9]*'):
-        try:
-            if MARK.encode() in (folder / 'environ').read_bytes().split(b'\0') and int(folder.name) != os.getpid():
-                found.append(int(folder.name))
-        except OSError:  # ended meanwhile, or somebody else's
-            continue
-    return found
-
-
-def processes_without_transport() -> dict[int, list[str]]:
-    """Return the ports that this process and those of the tests have lost, by process: they receive nothing."""
-    found = {process: lost_ports(process) for process in (os.getpid(), *marked_processes())}
-    return {process: ports for process, ports in found.items() if ports}
-
-
-def cpu_time(process: int) -> float:
-    """Return the processor time that a process has used, s; also of one that has ended and is not waited for yet."""
-    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def stamped(message, stamp: int):

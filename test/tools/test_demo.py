@@ -14,6 +14,7 @@ from pathlib import Path
 
 from support import graph as ros
 from support.logs import COLUMNS, DATA, bag, good_messages, table, written
+from support.started_processes import marked_processes
 
 import pytest
 from PIL import Image
@@ -40,7 +41,7 @@ class Run:
 def run(tmp_path_factory):
     """Run the demo with the measured log where that is there."""
     folder = tmp_path_factory.mktemp('demo')
-    assert not ros.marked_processes(), 'an earlier test left processes running'
+    assert not marked_processes(), 'an earlier test left processes running'
     command = [sys.executable, '-m', 'robot_dynamics_ros.tools.demo', '--output', str(folder / 'output')]
     if LOG.is_file():
         command += ['--log', str(LOG)]
@@ -73,9 +74,9 @@ def test_it_ends_well_and_leaves_nothing_running(run):
     assert run.status == 0, run.printed
     # a process that was asked to stop may take a moment to be gone
     deadline = time.monotonic() + 30.0
-    while ros.marked_processes() and time.monotonic() < deadline:
+    while marked_processes() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert ros.marked_processes() == []
+    assert marked_processes() == []
 
 
 def test_both_motions_have_a_row_for_every_joint(run):

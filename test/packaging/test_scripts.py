@@ -1,0 +1,157 @@
+"""Scripts of the project: valid shell, and refusals by scripts/bootstrap and scripts/compatibility."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from support.project_files import COMMANDS, ROOT, SHELL_FILES
+
+import pytest
+
+
+@pytest.mark.parametrize('path', SHELL_FILES, ids=lambda path: path.name)
+def test_scripts_are_valid(path):
+    assert subprocess.run(['bash', '-n', path], check=False).returncode == 0
+
+
+@pytest.mark.parametrize('path', COMMANDS, ids=lambda path: path.name)
+def test_commands_can_be_called(path):
+    assert os.access(path, os.X_OK)
+    assert path.read_text(encoding='utf-8').startswith('#!/usr/bin/env bash\n')
+
+
+def test_bootstrap_points_to_a_section_that_exists():
+    named = set(re.findall(r"README\.md, '([^']+)'", COMMANDS[0].read_text(encoding='utf-8')))
+    headings = re.findall(r'^#+ (.+)$', (ROOT / 'README.md').read_text(encoding='utf-8'), flags=re.MULTILINE)
+    assert named
+    assert named <= set(headings)
+
+
+@pytest.fixture
+def bootstrap(tmp_path):
+    return script(tmp_path, 'bootstrap')
+
+
+@pytest.fixture
+def compatibility(tmp_path):
+    return script(tmp_path, 'compatibility')
+
+
+def script(tmp_path, name):
+    """Return what runs a script of a copy of the project that has no .venv, and returns its exit code and output."""
+    clone = tmp_path / 'clone'
+    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns('.*', '__pycache__', 'build', 'install', 'log'))
+
+    def run(*arguments, **variables):
+        # Nothing may be fetched here, should a refusal not come.
+        quiet = {'PATH': os.environ['PATH'], 'PIP_NO_INDEX': '1', 'PIP_FIND_LINKS': '', 'PIP_CONFIG_FILE': os.devnull}
+        done = subprocess.run(
+            [clone / 'scripts' / name, *arguments],
+            env=quiet | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    run.folder = tmp_path
+    return run
+
+
+def stand_in(folder, name, answer):
+    """Write a command that prints one line, whatever it is asked; return its path."""
+    path = folder / name
+    path.write_text(f'#!/bin/sh\necho {answer}\n', encoding='utf-8')
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_bootstrap_leaves_a_sourced_ros_alone(bootstrap):
+    code, output = bootstrap(ROS_DISTRO='jazzy', AMENT_PREFIX_PATH='/opt/ros/jazzy')
+    assert code == 1
+    assert 'ROS 2 jazzy is sourced' in output
+    assert 'README.md' in output
+
+
+def test_bootstrap_refuses_another_processor(bootstrap):
+    stand_in(bootstrap.folder, 'uname', 'Linux aarch64')
+    code, output = bootstrap(PATH=f'{bootstrap.folder}:{os.environ["PATH"]}')
+    assert code == 1
+    assert 'x86-64 only' in output
+
+
+def test_bootstrap_refuses_another_python(bootstrap):
+    code, output = bootstrap(PYTHON=stand_in(bootstrap.folder, 'python', '3.14'))
+    assert code == 1
+    assert 'is Python 3.14' in output
+
+
+def test_bootstrap_asks_for_a_compiler(bootstrap):
+    code, output = bootstrap(CXX='no-such-compiler')
+    assert code == 1
+    assert "there is no 'no-such-compiler'" in output
+
+
+def test_bootstrap_shows_the_log_of_a_failure_and_tries_again(bootstrap):
+    for _ in range(2):
+        code, output = bootstrap(PYTHON=sys.executable)
+        assert code == 1
+        assert 'No matching distribution found' in output
+        assert 'failed while installing the requirements' in output
+
+
+@pytest.mark.parametrize(
+    ('user', 'apt_get', 'expected'),
+    [
+        (0, 'exit 0', 'installing Chromium'),
+        (0, 'exit 100', 'Chromium could not be installed'),
+        (1000, 'exit 0', 'no Chromium here'),
+    ],
+)
+def test_bootstrap_installs_a_browser_where_it_can(bootstrap, user, apt_get, expected):
+    tools, asked = bootstrap.folder / 'tools', bootstrap.folder / 'asked'
+    tools.mkdir()
+    for folder in ('/bin', '/usr/bin'):
+        for path in Path(folder).iterdir():
+            if 'chrom' not in path.name and not (tools / path.name).is_symlink():
+                (tools / path.name).symlink_to(path)
+    for name in ('apt-get', 'id'):
+        (tools / name).unlink(missing_ok=True)
+    stand_in(tools, 'id', user)
+    stand_in(tools, 'apt-get', f'"$@" >> {asked}; {apt_get}')
+    # a Python that makes no .venv, so that the run ends before anything is fetched
+    code, output = bootstrap('--test', PYTHON=stand_in(bootstrap.folder, 'python', '3.11'), PATH=str(tools))
+    assert code != 0
+    assert 'failed while installing the requirements' in output
+    assert expected in output
+    assert ('apt-get install chromium' in output) == (expected != 'installing Chromium')
+    calls = [line.split() for line in asked.read_text(encoding='utf-8').splitlines()] if asked.exists() else []
+    wanted = [] if user else [['update'], ['chromium', 'fonts-dejavu-core']]
+    assert [[word for word in call if word in ('update', 'chromium', 'fonts-dejavu-core')] for call in calls] == (
+        wanted if apt_get == 'exit 0' else wanted[:1]
+    )
+
+
+def test_bootstrap_refuses_an_unknown_argument(bootstrap):
+    code, output = bootstrap('--tests')
+    assert code == 1
+    assert "unknown argument '--tests'" in output
+
+
+def test_compatibility_refuses_an_unknown_argument(compatibility):
+    code, output = compatibility('oldest')
+    assert code == 1
+    assert "unknown argument 'oldest'" in output
+
+
+@pytest.mark.parametrize('version', ['3.9', '3.12'])
+def test_compatibility_refuses_a_python_without_the_oldest_numba(compatibility, version):
+    code, output = compatibility(PYTHON_OLDEST=stand_in(compatibility.folder, 'python', version))
+    assert code == 1
+    assert f'is Python {version}' in output
+    assert 'PYTHON_OLDEST=' in output

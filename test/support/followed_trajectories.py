@@ -1,0 +1,58 @@
+"""A trajectory follower with the states that it is given, and trajectories of three different joints."""
+
+from support.small_robots import mixed
+
+import numpy as np
+
+from robot_dynamics_ros.control.law import MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+
+ROBOT = mixed()  # a continuous joint of at most 2 rad/s, a limited one of 0.5, a slide without a known speed
+SECOND, MS = 1_000_000_000, 1_000_000
+START = 1_700_000_000 * SECOND
+ZERO = [0.0, 0.0, 0.0]
+
+
+class Following:
+    """A follower and the state that it is given."""
+
+    def __init__(self, tolerance=0.1, robot=ROBOT):
+        self.desired = np.full((3, robot.nv), np.nan)
+        self.told = []
+        self.follower = TrajectoryFollower(robot, self.desired, tolerance, self.told.append)
+        self.state = MeasuredState(np.zeros(robot.nv), np.zeros(robot.nv))
+        self.state.has_velocity, self.state.resumed = True, False
+
+    def at(self, seconds, q=ZERO, qd=ZERO, resumed=False):
+        """Return what becomes of the state at ``seconds`` after START."""
+        self.state.stamp, self.state.resumed = START + round(seconds * SECOND), resumed
+        self.state.q[:], self.state.qd[:] = q, qd
+        return self.follower.follow(self.state)
+
+    def receive(self, times, positions, velocities=None, accelerations=None, start=0.0, now=None):
+        began = START + round(start * SECOND)
+        self.follower.receive(
+            Trajectory(times, positions, velocities, accelerations),
+            began,
+            began if now is None else START + round(now * SECOND),
+        )
+
+
+def following(*arguments, **more):
+    one = Following()
+    one.receive(*arguments, **more)
+    return one
+
+
+def dropped(name, distance):
+    reason = (
+        f'trajectory dropped: joint {name!r} is {distance} rad or m from the desired position, more than '
+        'start_tolerance allows; begin at the measured position'
+    )
+    return Result(Outcome.IDLE, reason)
+
+
+def line(*ends):
+    """Return the times and positions of a trajectory of all joints through ``ends``, a second apart."""
+    return np.arange(len(ends), dtype=float), np.outer(ends, np.ones(3))

@@ -1,0 +1,79 @@
+"""Nodes of this process that follow payload and gravity, with a server or without one."""
+
+import time
+
+from support import graph as ros
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.srv import SetPayload
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.load_topics import LoadTopics
+
+SECOND = 1_000_000_000
+PAYLOAD = PayloadState(mass=2.0, frame='ee_link')
+
+
+class Follower(BaseNode):
+    """As much of a torque node as the load needs."""
+
+    def __init__(self, name='follower', **options):
+        super().__init__(name, **options)
+        self.load_topics = LoadTopics(self)
+        self.load, self.seen = None, []
+
+    def make_task(self):
+        self.load = LoadInput(self, lambda: self.seen.append(self.load.load))
+        return super().make_task()
+
+    def on_activate(self, state):
+        self.load.begin()
+        return super().on_activate(state)
+
+
+class Process:
+    """Nodes of one process: a context of their own and one thread."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        self.context.init(args=ros.AUBO_I5)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.nodes = []
+
+    def node(self, kind, **options):
+        node = kind(context=self.context, **options)
+        node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
+        self.executor.add_node(node)
+        self.nodes.append(node)
+        return node
+
+    def spin(self, seconds=0.1):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def spin_until(self, condition, what):
+        for _ in range(200):
+            if condition():
+                return
+            self.spin()
+        raise AssertionError(what)
+
+    def end(self):
+        for node in self.nodes:
+            self.executor.remove_node(node)
+            node.destroy_node()
+        self.executor.shutdown()
+        self.context.try_shutdown()
+
+
+def set_payload(server, mass, **fields):
+    response = SetPayload.Response()
+    server.task.load.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
+
+
+def mass_of(follower):
+    return follower.load.load.payload.mass

@@ -1,0 +1,25 @@
+"""A stand-in for the node whose robot is loaded: its parameters, and what it logs."""
+
+from types import SimpleNamespace
+
+from robot_dynamics_ros.model.audit import AFFECTED
+
+
+class StandIn:
+    """As much of a node as the loader needs; ``lines`` are what it logs, by level."""
+
+    def __init__(self, needs=AFFECTED, **parameters):
+        self.needs, self.lines = needs, {'error': [], 'warning': [], 'info': []}
+        self.serves_loops = False
+        defaults = {
+            'model_findings': 'refuse',
+            'base_link': '',
+            'tip_link': '',
+            'actuators': '',
+            'locked_joints': [''],
+            'binding': 'generic',
+        }
+        self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
+
+    def get_logger(self):
+        return SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})

@@ -1,0 +1,18 @@
+"""Folders and files of the project by kind: interfaces, launch files, scripts."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / 'robot_dynamics_ros'
+INTERFACES = ROOT / 'robot_dynamics_interfaces'
+SERVICES = sorted((INTERFACES / 'srv').glob('*.srv'))
+MESSAGES = sorted((INTERFACES / 'msg').glob('*.msg'))
+LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
+COMMANDS = [
+    *(
+        ROOT / 'scripts' / name
+        for name in ('bootstrap', 'compatibility', 'demo', 'fuzz', 'generate', 'mutation', 'soak', 'test')
+    ),
+    ROOT / '.ci' / 'run',
+]
+SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
