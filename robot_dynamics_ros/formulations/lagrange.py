@@ -31,7 +31,7 @@ ZERO = 1e-15
 
 
 def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
-    """Return the joint torques (n,; N m or N) by the equations that ``derive`` finds, rotor inertia included.
+    """Joint torques of a motion by the equations that ``derive`` finds, rotor inertia included.
 
     Parameters
     ----------
@@ -41,6 +41,11 @@ def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
         Joint positions, velocities and accelerations; rad or m, per s, per s^2.
     tip_wrench : array_like, (6,), optional
         Moment (N m) and force (N) acting on the last link at its frame's origin, in axes of the base.
+
+    Returns
+    -------
+    ndarray, (n,)
+        N m (prismatic joints: N).
 
     Raises
     ------

@@ -13,7 +13,7 @@ from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree, skew
 
 
 def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
-    """Return the joint torques (n,; N m or N): F_i' A_i, rotor inertia included.
+    """Joint torques of a motion: F_i' A_i, rotor inertia included.
 
     Parameters
     ----------
@@ -23,6 +23,11 @@ def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
         Joint positions, velocities and accelerations; rad or m, per s, per s^2.
     tip_wrench : array_like, (6,), optional
         Moment (N m) and force (N) acting on the last link at its frame's origin, in axes of the base.
+
+    Returns
+    -------
+    ndarray, (n,)
+        N m (prismatic joints: N).
 
     Raises
     ------

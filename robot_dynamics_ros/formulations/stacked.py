@@ -33,7 +33,7 @@ class Stack(NamedTuple):
 
 
 def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
-    """Return the joint torques (n,; N m or N): M qdd + c + g + J' F_tip, rotor inertia included.
+    """Joint torques of a motion: M qdd + c + g + J' F_tip, rotor inertia included.
 
     Parameters
     ----------
@@ -43,6 +43,11 @@ def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:
         Joint positions, velocities and accelerations; rad or m, per s, per s^2.
     tip_wrench : array_like, (6,), optional
         Moment (N m) and force (N) acting on the last link at its frame's origin, in axes of the base.
+
+    Returns
+    -------
+    ndarray, (n,)
+        N m (prismatic joints: N).
 
     Raises
     ------
