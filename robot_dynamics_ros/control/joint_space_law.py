@@ -51,7 +51,10 @@ class JointSpaceLaw:
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
-        self._waits_since: int | None
+        # of the present motion, all False or None without one
+        self._follows: bool  # it has been followed, and is not held any more
+        self._lost: bool  # its feedforward torque is missing, and the arm is not held to wait for it
+        self._waits_since: int | None  # the stamp at which it began to wait, ns; None where ``_follows``
         self._reset()
 
     def warm_up(self) -> None:
