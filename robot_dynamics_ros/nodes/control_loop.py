@@ -143,13 +143,14 @@ class ControlLoop(Task):
 
     def warnings(self) -> list[str]:
         """Return what is wrong with payload, gravity, joint states and further inputs."""
+        found = self.arm.load.warnings()
         count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
-        several = (
-            f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps, '
-            'of either one; stop the others'
-        )
-        more = self._warns() if self._warns else []
-        return [*self.arm.load.warnings(), *([several] if count > 1 else []), *more]
+        if count > 1:
+            found.append(
+                f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps,'
+                ' of either one; stop the others'
+            )
+        return found + self._warns() if self._warns else found
 
     def _publishers(self) -> int:
         """Return how many publishers joint_states has."""
