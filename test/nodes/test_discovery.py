@@ -86,6 +86,25 @@ def test_a_node_process_uses_the_profiles(monkeypatch):
     assert printed.splitlines() == [str(discovery.PROFILES)]
 
 
+@pytest.mark.parametrize(
+    'profiles',
+    [discovery.PROFILES, discovery.PROFILES.with_name('fastdds_shared_memory.xml')],
+    ids=lambda path: path.stem,
+)
+def test_a_participant_requests_no_types(monkeypatch, profiles):
+    """A request without a response, because the process ends, would hide endpoints of that type for good."""
+    monkeypatch.setenv(discovery.VARIABLE, str(profiles))
+    script = (
+        'import pathlib, rclpy\n'
+        'rclpy.init()\n'
+        'node = rclpy.create_node("typed")\n'
+        'print(*(task.joinpath("comm").read_text().strip() for task in pathlib.Path("/proc/self/task").iterdir()))\n'
+    )
+    threads = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True, check=True).stdout.split()
+    assert any(name.startswith('dds.ev') for name in threads), f'Fast DDS names its threads otherwise: {threads}'
+    assert not [name for name in threads if name.startswith('dds.tls')], 'threads of the type lookup service'
+
+
 def test_a_process_near_the_limit_of_local_discovery_is_told(monkeypatch):
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     assert discovery.warning(None) == discovery.warning(discovery.NEAR - 2) == ''
