@@ -21,22 +21,19 @@ from coupled_nodes.moves import Moves
 from coupled_nodes.nodes import InProcess
 from coupled_nodes.processes import Processes
 from coupled_nodes.rules import Findings
-from coupled_nodes.settings import Settings, drawn, drawn_in_real_time
+from coupled_nodes.settings import Settings, drawn, drawn_in_real_time, plain
 from process import quiet
 
 MOST = 1500
 """Messages of the longest episode."""
 
 
-def play(graph_class, settings: Settings, found: Findings, random: Random, messages: int) -> None:
-    """Run one episode with at least the requested number of messages."""
+def play(graph_class, settings: Settings, found: Findings, random: Random, cause) -> None:
+    """Run one episode of the events that ``cause(moves)`` causes."""
     with TemporaryDirectory() as folder, graph_class(settings, Path(folder)) as nodes, suppress(NotUpError):
         episode = Episode(nodes, settings, found, random, Path(folder))
-        end = found.index + messages
         episode.begin()
-        moves = Moves(episode)
-        while found.index < end:
-            moves.any()
+        cause(Moves(episode))
 
 
 def run(
@@ -48,11 +45,23 @@ def run(
         random = Random(f'{seed} {number}')
         settings = draw(random)
         found.settings = f'--seed {seed} --episode {number}: {settings}'
-        play(graph_class, settings, found, random, min(random.randint(MOST // 3, MOST), messages - found.index))
+        end = found.index + min(random.randint(MOST // 3, MOST), messages - found.index)
+        play(graph_class, settings, found, random, lambda moves, end=end: moves.until(end))
         progress(found)
         number += 1
         if only is not None:
             break
+    return found
+
+
+def directed(seed: int, names=(), messages: int = 0, **parameters) -> Findings:
+    """Run one episode of the moves of these ``names`` in turn, all where none is named; again until so many messages.
+
+    ``parameters`` are those of ``plain``.
+    """
+    found, settings = Findings(), plain(**parameters)
+    found.settings = f'{", ".join(names) or "all moves"}: {settings}'
+    play(InProcess, settings, found, Random(f'{seed}'), lambda moves: moves.in_turn(names, messages))
     return found
 
 

@@ -1,10 +1,12 @@
 """Disturbances of a graph from outside its nodes: a process that pauses, a clock that crawls, other publishers."""
 
+from contextlib import contextmanager
+
 from support import graph
 
 from rclpy.serialization import serialize_message
 
-from coupled_nodes.episode import FOLLOWERS, LOOK, SECOND, Episode
+from coupled_nodes.episode import FOLLOWERS, LOOK, RELAYS, SECOND, Episode
 from coupled_nodes.judge import NAMED
 from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
 from robot_dynamics_interfaces.msg import TorqueInfo
@@ -30,8 +32,10 @@ class Disturbances:
             self.crawl: 0.5,
             self.gripper: 0.6,
             self.trajectory_arrives_late: 0.6,
-            self.second_feedforward: 0.4,
-            self.forget_payload: 0.2,
+            self.second_feedforward: 0.6,
+            self.lose_feedforward: 0.5,
+            self.replace_trajectory: 0.5,
+            self.forget_payload: 0.5,
         }
 
     def pause_of_one(self) -> None:
@@ -92,18 +96,32 @@ class Disturbances:
         episode, model = self.episode, self.episode.models[CONTROLLER]
         owner = 'node' if model.settings.gravity_owner == 'robot' else 'robot'
         info = TorqueInfo(joint_names=episode.arm.names, terms=['friction'], gravity_owner=owner)
-        episode.trajectory()
-        episode.relay = 'after'  # or the torque of the usual publisher would always be the newest
+        self._follow()
         self.nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
-        for _ in range(self.random.randint(3, 20)):
-            episode.pass_by(episode.settings.period)
-            episode.round()
-            if self.random.random() < 0.5:
+        model.several = True
+        with self._relay('after'):  # or the torque of the usual publisher would always be the newest
+            for _ in range(self.random.randint(3, 20)):
                 effort = episode.messages.vector(20.0)
                 torque = graph.joint_state(episode.arm.names, self.nodes.now, [], [], effort)
                 if not model.ignores(info):
                     model.feedforward(self.nodes.now, effort)
                 self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
+                episode.pass_by(episode.settings.period)
+                episode.round()
+        model.several = False
+        self.states()
+
+    def lose_feedforward(self) -> None:
+        """The feedforward torques of a motion are lost for longer than their age limit (R12)."""
+        self._follow()
+        with self._relay('lost'):
+            self._rounds(self.random.choice((0.1, 0.3)))
+        self.states()
+
+    def replace_trajectory(self) -> None:
+        """A trajectory replaces another one in mid-motion, and its first feedforward torques are lost (R12)."""
+        self._follow()
+        self._follow('lost')
         self.states()
 
     def forget_payload(self) -> None:
@@ -121,6 +139,27 @@ class Disturbances:
         episode.restart(SERVER, 'ended')
         self._rounds(0.3)
         self.states()
+
+    def _follow(self, relay: str = 'before') -> None:
+        """Send both followers a valid trajectory from where the arm is, and states while it begins.
+
+        ``relay``: when the controller gets the feedforward torques.
+        """
+        episode = self.episode
+        message = episode.messages.motion(self.nodes.now, episode.q)
+        for name in FOLLOWERS:
+            episode.give_trajectory(name, message, True)
+        episode.tracks = True
+        with self._relay(relay):
+            self._rounds(0.1)
+
+    @contextmanager
+    def _relay(self, when: str):
+        """Have the controller get every feedforward torque at this time, one of ``RELAYS``."""
+        episode = self.episode
+        episode.relay, episode.relays = when, (when,)
+        yield
+        episode.relay, episode.relays = 'before', RELAYS
 
     def _rounds(self, duration: float) -> None:
         """Send states for so many s."""

@@ -59,7 +59,7 @@ class Episode:
         self.server = ServerModel(settings, fills_before)
         self.watch = ServerWatch(self.server, nodes, found, self.messages, lambda: self.repair(SERVER))
         self.q, self.qd = self.messages.vector(0.5), np.zeros(self.arm.n)
-        self.relay, self.tracks = 'before', True
+        self.relay, self.relays, self.tracks = 'before', RELAYS, True
         self.paused = ''  # the node that gets no states now
         self.undelivered: list = []  # the newest feedforward torque for it
         self._repairs: Counter = Counter()
@@ -236,7 +236,7 @@ class Episode:
         state, data = self.messages.state(stamp, self.q, self.qd)
         later, repaired = [], self._repairs.total()
         if self.random.random() < 0.03:
-            self.relay = self.random.choice(RELAYS)
+            self.relay = self.random.choice(self.relays)
         for name in TORQUE_NODES:
             answers = [] if name == self.paused else self.state(name, state, data)
             if self._repairs.total() != repaired:

@@ -94,6 +94,7 @@ class ControllerModel(FollowingModel):
         super().__init__(*arguments)
         self.producer, self._room = producer, room
         self.steady = 0.0
+        self.several = False  # publishers of feedforward torques send now (R13)
 
     def configure(self, steady: float) -> None:
         """Reset the agreement with the producer."""
@@ -183,7 +184,7 @@ class ControllerModel(FollowingModel):
         if came and fits:
             self._hold, self._follows, self._lost, self._waits = None, True, False, None
             torque = self._feedback(state, *motion[:2]) + effort
-            return rule, torque, False, True
+            return 'R13' if self.several else rule, torque, False, True
         held = None
         if not self._follows:
             self._waits = state.stamp if self._waits is None else self._waits

@@ -88,6 +88,11 @@ class Messages:
             self._shuffle(message)
         return f'begins {begin:.2f} away, first point at {late} s, {rates} rates', message
 
+    def motion(self, now: int, q) -> JointTrajectory:
+        """Return a valid trajectory of some seconds that starts now where the arm is, q."""
+        middle, end = q + self.vector(0.3), q + self.vector(0.3)
+        return graph.trajectory(self.arm.names, now, (0.0, q), (1.0, middle), (4.0, end))
+
     def wrong_trajectory(self, now: int, q) -> tuple[str, JointTrajectory]:
         """Return a trajectory that must be rejected."""
         kind = self.random.choice(WRONG_TRAJECTORIES)

@@ -41,12 +41,12 @@ class Motion:
         return Motion(np.concatenate([[t], self.times]), *rows)
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return position, velocity and acceleration at ``t`` s, not before the first point."""
+        """Return position, velocity and acceleration at ``t`` s; before the first point those of the first segment."""
         positions, velocities, accelerations = self.rows
         still = np.zeros(positions.shape[1])
         if t > self.times[-1] or len(self.times) == 1:
             return positions[-1], still, still
-        k = min(int(np.searchsorted(self.times, t, side='right')) - 1, len(self.times) - 2)
+        k = min(max(int(np.searchsorted(self.times, t, side='right')) - 1, 0), len(self.times) - 2)
         duration = self.times[k + 1] - self.times[k]
         ends = [positions[k : k + 2]]
         for power, rates in ((1, velocities), (2, accelerations)):

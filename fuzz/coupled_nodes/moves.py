@@ -50,11 +50,20 @@ class Moves:
         else:
             self._moves |= Disturbances(episode, self.states).moves
 
-    def any(self) -> None:
-        """Cause a random event."""
-        (move,) = self.random.choices(list(self._moves), self._moves.values())
-        self.episode.found.counts[f'move {move.__name__}'] += 1
-        move()
+    def until(self, end: int) -> None:
+        """Cause random events until that many messages were sent."""
+        while self.episode.found.index < end:
+            (move,) = self.random.choices(list(self._moves), self._moves.values())
+            self._cause(move)
+
+    def in_turn(self, names, end: int) -> None:
+        """Cause the events of these names in their order, all where none is named; again until ``end`` messages."""
+        known = {move.__name__: move for move in self._moves}
+        while True:
+            for name in names or known:
+                self._cause(known[name])
+            if self.episode.found.index >= end:
+                return
 
     def states(self) -> None:
         """Some states, one period after the other."""
@@ -248,6 +257,10 @@ class Moves:
     def compute(self) -> None:
         """The server computes."""
         self.episode.watch.compute()
+
+    def _cause(self, move) -> None:
+        self.episode.found.counts[f'move {move.__name__}'] += 1
+        move()
 
     def _begin_again(self) -> None:
         """Send states to nodes that have just been activated."""

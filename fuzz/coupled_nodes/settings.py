@@ -114,9 +114,9 @@ def _differences(node: TorqueSettings) -> dict:
     return {key: value for key, value in vars(node).items() if value != plain[key]}
 
 
-def plain() -> Settings:
-    """Return a graph with as many defaults as possible."""
-    return Settings(nodes={kind: TorqueSettings(kind) for kind in TORQUE_NODES})
+def plain(robot: str = 'aubo_i5', **parameters) -> Settings:
+    """Return a graph with default parameters, but for these of each torque node."""
+    return Settings(robot=robot, nodes={kind: TorqueSettings(kind, **parameters) for kind in TORQUE_NODES})
 
 
 def drawn(random: Random) -> Settings:
