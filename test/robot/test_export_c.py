@@ -164,12 +164,12 @@ def test_loops_are_exported_where_there_are_some_and_never_left_out(tmp_path):
 
 @compilers
 def test_a_robot_of_many_joints(compiler, tmp_path):
-    which = Robot(trees.Model.of('large', trees.BASE, trees.random_joints(7, count=20, chain=0.8)))
+    which = Robot(trees.Model.of('large', trees.BASE, trees.random_joints(7, count=14, chain=0.8)))
     _, source, _ = which.export_c(tmp_path, ['inverse_dynamics', 'forward_dynamics'])
     exported, random = library(compiler, tmp_path, source, '-O1', '-ffp-contract=off'), np.random.default_rng(6)
     for name in ('inverse_dynamics', 'forward_dynamics'):
-        vectors = random.normal(size=(3, 20))
-        finite, result = called(getattr(exported, f'large_{name}'), vectors, which.load, 20)
+        vectors = random.normal(size=(3, 14))
+        finite, result = called(getattr(exported, f'large_{name}'), vectors, which.load, 14)
         assert finite and (result == getattr(which, name)(*vectors)).all()
 
 
