@@ -1,8 +1,8 @@
 """What ``scripts/processors`` runs."""
 
+import ast
 import os
 import platform
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +12,8 @@ from support.processors import environment_of
 from robot_dynamics_ros.jit.machine_code import lanes
 
 TREE = Path(__file__).parents[1]
-CALL = re.compile(r'^from support\.\w+ import .*\b(bound|rounding)\b|chains\.rounding\(', re.MULTILINE)
+BOUNDS = {'bound', 'rounding'}
+"""Functions of test/support that return a bound on rounding."""
 SHORT = {
     'BLAS of Haswell': environment_of('Haswell'),
     'BLAS of SkylakeX': environment_of('SkylakeX'),
@@ -39,9 +40,32 @@ def described() -> str:
     return f'processor {name}; BLAS core {core}; kernels with vectors of {lanes() // 2} numbers'
 
 
-def files() -> list[str]:
-    """Return the test files with bounds on rounding: they call ``bound``, or a ``rounding`` made with it."""
-    return sorted(str(path) for path in (TREE / 'test').rglob('test_*.py') if CALL.search(path.read_text()))
+def tests() -> list[str]:
+    """Return the tests with bounds on rounding."""
+    files = sorted((TREE / 'test').rglob('test_*.py'))
+    return [f'{path}::{name}' for path in files for name in bounded(ast.parse(path.read_text()))]
+
+
+def bounded(module: ast.Module) -> list[str]:
+    """Return the tests of a file that call one of ``BOUNDS``, themselves or by other names of the file."""
+    imported = [it for it in module.body if isinstance(it, ast.ImportFrom) and str(it.module).startswith('support')]
+    found = {alias.name for it in imported for alias in it.names} & BOUNDS | {f'chains.{name}' for name in BOUNDS}
+    used = {name: names_in(part) for part in module.body for name in defined(part)}
+    while more := {name for name, names in used.items() if names & found} - found:
+        found |= more
+    return [name for name in used if name in found and name.startswith('test_')]
+
+
+def defined(part: ast.stmt) -> list[str]:
+    """Return the names that a statement of a file defines."""
+    if isinstance(part, ast.FunctionDef):
+        return [part.name]
+    return [it.id for it in ast.walk(part) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store)]
+
+
+def names_in(part: ast.stmt) -> set[str]:
+    """Return names and attributes, as in ``chains.rounding``, that a statement contains."""
+    return {ast.unparse(it) for it in ast.walk(part) if isinstance(it, ast.Name | ast.Attribute)}
 
 
 def main(arguments: list[str]) -> int:
@@ -56,7 +80,7 @@ def main(arguments: list[str]) -> int:
         print(f'== {name}', flush=True)
         environment = {key: value for key, value in environment.items() if key != 'PYTHONPATH'}
         parallel = ['--numprocesses=logical', '--maxprocesses=4', '--dist=loadfile']
-        command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *parallel, *files(), *options]
+        command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *parallel, *tests(), *options]
         if subprocess.run(command, cwd=TREE, env=environment, check=False).returncode:
             failed.append(name)
     print(f'failed: {"; ".join(failed)}' if failed else 'all passed')

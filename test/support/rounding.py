@@ -1,7 +1,7 @@
 """How far rounding may move a result that BLAS, LAPACK or NumPy's vector functions compute.
 
 Their code, and with it the order of summation, depends on the processor: a bound that is the error seen on one machine
-fails on the next one. Test files that call it run for several processors (``scripts/processors``).
+fails on the next one. Tests that call it run for several processors (``scripts/processors``).
 """
 
 import numpy as np
