@@ -79,12 +79,16 @@ def by_kkt(robot: Robot, q, qd, tau) -> np.ndarray:
 def rounding(robot: Robot, q, qd, tau) -> float:
     """Return the largest error of accelerations by rounding: by the condition of the system of ``by_kkt``.
 
-    The scale is the largest acceleration with or without loops: the loops' forces cancel what they prevent.
+    The scale is the largest acceleration with or without loops: the loops' forces cancel what they prevent. The loops
+    themselves ask for gain^2 times their errors, differences of positions: what rounding leaves of these is another
+    error for each row, of which the ways use different ones where rows are redundant.
     """
     M, J, torques, _ = equations(robot, q, qd, tau)
     sizes = np.linalg.svd(_kkt(M, J)[0], compute_uv=False)
     condition = sizes[0] / sizes[sizes > SMALLEST * sizes[0]][-1]
-    scale = max(np.abs(np.linalg.solve(M, torques)).max(), np.abs(robot.forward_dynamics(q, qd, tau)).max())
+    free, held = np.linalg.solve(M, torques), robot.forward_dynamics(q, qd, tau)
+    positions = max(1.0, np.abs(robot.model.arrays.r0).max(), np.abs(q).max())
+    scale = max(np.abs(free).max(), np.abs(held).max(), robot.model.loops.gain**2 * positions)
     return bound(4, len(M) + len(J), condition, scale)
 
 
