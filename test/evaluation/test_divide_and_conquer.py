@@ -66,7 +66,7 @@ def chain_of_masses(decades, seed) -> Robot:
     return Robot.from_dh(rows).with_binding('generic')
 
 
-@pytest.mark.parametrize(('decades', 'of_random_torques', 'of_a_motion'), [(0, 3e-15, 1e-11), (6, 1e-12, 1e-7)])
+@pytest.mark.parametrize(('decades', 'of_random_torques', 'of_a_motion'), [(0, 4e-15, 1e-11), (6, 2e-12, 2e-7)])
 def test_unequal_masses_cost_the_digits_that_the_page_says(decades, of_random_torques, of_a_motion):
     """The figures of the page on large robots, each with ten times the room."""
     for seed in range(5):
@@ -184,7 +184,7 @@ def test_ten_thousand_links(long_cable):
     found = robot.forward_dynamics(q, qd, tau, method=METHOD)
     assert np.abs(found - by_bodies).max() < 1e-13 * np.abs(by_bodies).max()  # it is 3e-15
     # inverse dynamics: torques as far off as after a change of the last digits of each acceleration
-    noise = 1.0 + 1e-15 * np.random.default_rng(0).normal(size=robot.nv)
+    noise = 1.0 + 1e-14 * np.random.default_rng(0).normal(size=robot.nv)
     allowed = np.abs(robot.inverse_dynamics(q, qd, noise * by_bodies) - tau).max()
     assert np.abs(robot.inverse_dynamics(q, qd, found) - tau).max() < 10.0 * allowed
     assert (Robot(robot._model).with_binding('generic', 1).forward_dynamics(q, qd, tau, method=METHOD) == found).all()
