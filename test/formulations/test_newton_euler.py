@@ -2,6 +2,7 @@
 
 from support import chains
 from support.random_trees import random_body
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -97,8 +98,8 @@ def test_inertia_of_points_gives_their_angular_momentum_and_energy():
     I = newton_euler.inertia_of_points(masses, points)
     momentum = sum(np.cross(r, m * np.cross(w, r)) for m, r in zip(masses, points, strict=True))
     energy = sum(m * np.sum(np.cross(w, r) ** 2) for m, r in zip(masses, points, strict=True)) / 2.0
-    assert np.allclose(I @ w, momentum, rtol=1e-13)
-    assert w @ I @ w / 2.0 == pytest.approx(energy, rel=1e-13)
+    assert np.abs(I @ w - momentum).max() < bound(20, 15, scale=np.abs(I).max() * np.abs(w).max())
+    assert abs(w @ I @ w / 2.0 - energy) < bound(20, 15, scale=energy)
     assert (np.linalg.eigvalsh(I) > 0.0).all()
 
 
@@ -108,7 +109,8 @@ def test_rotation_and_shift_of_an_inertia_are_those_of_its_points():
     about_centre = newton_euler.inertia_of_points(masses, points - centre)
     R, to = rotation(), RANDOM.normal(size=3)
     shifted = newton_euler.inertia_of_points(masses, points - centre + to)
-    assert np.allclose(newton_euler.inertia_about_other_point(about_centre, masses.sum(), to), shifted, rtol=1e-12)
+    found = newton_euler.inertia_about_other_point(about_centre, masses.sum(), to)
+    assert np.abs(found - shifted).max() < bound(20, 15, scale=np.abs(shifted).max())
     turned = newton_euler.inertia_of_points(masses, points @ R.T)
     about_origin = newton_euler.inertia_of_points(masses, points)
     assert np.allclose(newton_euler.inertia_in_other_axes(about_origin, R), turned, rtol=0.0, atol=1e-12)
@@ -126,6 +128,7 @@ def test_inertia_rate_is_the_derivative_of_a_rotating_inertia():
     w, h = RANDOM.normal(size=3), 1e-30
     I = symmetric(random_body(RANDOM)[4:])
     rotated = newton_euler.inertia_in_other_axes(I, complex_rotation(w, 1j * h))
-    assert np.allclose(newton_euler.inertia_rate(I, w), rotated.imag / h, rtol=1e-14)
+    largest = bound(20, 3, scale=np.abs(I).max() * np.abs(w).max())
+    assert np.abs(newton_euler.inertia_rate(I, w) - rotated.imag / h).max() < largest
     assert newton_euler.inertia_rate(I, w) @ w == pytest.approx(np.cross(w, I @ w))
-    assert w @ newton_euler.inertia_rate(I, w) @ w == pytest.approx(0.0, abs=1e-14)
+    assert abs(w @ newton_euler.inertia_rate(I, w) @ w) < largest * np.abs(w).max() ** 2

@@ -28,45 +28,52 @@ def test_the_exponential_is_that_of_the_matrix_and_a_pose(kind):
         S = screw_axis(kind)
         T = exp(S, q)
         assert np.allclose(T, expm(twist_matrix(S) * q), rtol=0.0, atol=1e-12)
-        assert np.allclose(T[:3, :3].T @ T[:3, :3], np.eye(3), rtol=0.0, atol=1e-14)
-        assert np.linalg.det(T[:3, :3]) == pytest.approx(1.0, abs=1e-14)
+        assert np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max() < bound(30, 3)
+        assert abs(np.linalg.det(T[:3, :3]) - 1.0) < bound(30, 3)
         assert T[3].tolist() == [0.0, 0.0, 0.0, 1.0]
-        assert np.allclose(T @ exp(S, -q), np.eye(4), rtol=0.0, atol=1e-13)
+        assert np.abs(T @ exp(S, -q) - np.eye(4)).max() < bound(40, 4, scale=np.abs(T).max())
 
 
 def test_adjoints_of_a_pose_and_its_inverse_cancel():
     """Ad_T Ad_T^-1 = 1, Ad_AB = Ad_A Ad_B, and T [V] T^-1 = [Ad_T V] (4-54, 4-55)."""
     A, B, V = random_pose(), random_pose(), RANDOM.normal(size=6)
-    assert np.allclose(adjoint(A) @ adjoint(inverse(A)), np.eye(6), rtol=0.0, atol=1e-13)
-    assert np.allclose(adjoint(A @ B), adjoint(A) @ adjoint(B), rtol=0.0, atol=1e-13)
-    assert np.allclose(A @ twist_matrix(V) @ inverse(A), twist_matrix(adjoint(A) @ V), rtol=0.0, atol=1e-13)
+    a, b = np.abs(adjoint(A)).max(), np.abs(adjoint(B)).max()
+    assert np.abs(adjoint(A) @ adjoint(inverse(A)) - np.eye(6)).max() < bound(10, 6, scale=a**2)
+    assert np.abs(adjoint(A @ B) - adjoint(A) @ adjoint(B)).max() < bound(10, 6, scale=a * b)
+    moved = A @ twist_matrix(V) @ inverse(A)
+    assert np.abs(moved - twist_matrix(adjoint(A) @ V)).max() < bound(10, 6, scale=a * np.abs(V).max())
 
 
 def test_ad_is_the_lie_bracket_and_the_derivative_of_the_adjoint():
     V, W = RANDOM.normal(size=(2, 6))
     bracket = twist_matrix(V) @ twist_matrix(W) - twist_matrix(W) @ twist_matrix(V)
-    assert np.allclose(twist_matrix(ad(V) @ W), bracket, rtol=0.0, atol=1e-14)
+    largest = bound(10, 6, scale=np.abs(V).max() * np.abs(W).max())
+    assert np.abs(twist_matrix(ad(V) @ W) - bracket).max() < largest
     assert np.abs(ad(V) @ V).max() < bound(10, 6, scale=np.abs(V).max() ** 2)
-    assert np.allclose(ad(V) @ W, -ad(W) @ V, rtol=0.0, atol=1e-14)
+    assert np.abs(ad(V) @ W + ad(W) @ V).max() < largest
     S, h = screw_axis('revolute'), 1e-6
     difference = (adjoint(exp(S, h)) - adjoint(exp(S, -h))) / (2.0 * h)
     assert np.allclose(difference, ad(S), rtol=0.0, atol=1e-9)
+
+
+def assert_poses(robot, q):
+    expected = [robot.link_pose(q, name) for name in robot.link_names]
+    error = np.abs(screws.forward_kinematics(robot, q) - expected).max()
+    assert error < bound(10, 4 * (robot.nv + 1), scale=np.abs(expected).max())
 
 
 @pytest.mark.parametrize('seed', range(20))
 def test_products_of_exponentials_are_the_kernels_poses(seed):
     robot = chains.random_chain(seed)
     q, *_ = chains.random_motion(robot, seed)
-    expected = [robot.link_pose(q, name) for name in robot.link_names]
-    assert np.allclose(screws.forward_kinematics(robot, q), expected, rtol=0.0, atol=1e-13)
+    assert_poses(robot, q)
 
 
 @pytest.mark.parametrize('name', chains.arms())
 def test_poses_of_the_arms(name):
     robot = chains.arms()[name]
     q, *_ = chains.random_motion(robot, 3)
-    expected = [robot.link_pose(q, link) for link in robot.link_names]
-    assert np.allclose(screws.forward_kinematics(robot, q), expected, rtol=0.0, atol=1e-13)
+    assert_poses(robot, q)
 
 
 def test_screw_axes_in_frames_at_the_centres():
@@ -79,7 +86,7 @@ def test_screw_axes_in_frames_at_the_centres():
         a, c = tree.axis[i], tree.com[i]
         # velocity of the centre of mass: a x c
         expected = [*a, *np.cross(a, c)] if tree.revolute[i] else [0.0, 0.0, 0.0, *a]
-        assert np.allclose(chain.A[i], expected, rtol=0.0, atol=1e-13)
+        assert np.abs(chain.A[i] - expected).max() < bound(20, 6, scale=np.abs(expected).max())
     q, qd, *_ = chains.random_motion(robot, 9)
     V, energy = np.zeros(6), tree.rotor[1:] @ qd**2 / 2.0
     for i, T in enumerate(chain.transforms(q)[1:], start=1):
