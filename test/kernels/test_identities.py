@@ -10,6 +10,7 @@ from functools import cache
 from support import naive
 from support import random_trees as trees
 from support.matrices import matrix
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -320,7 +321,7 @@ def test_double_pendulum(figures, q):
     q, qd, qdd = np.array(q), np.array([1.3, -0.8]), np.array([-2.0, 3.0])
     M, coriolis, gravity, kinetic, potential = pendulum_equations(q, qd, **figures)
     tau = M @ qdd + coriolis + gravity
-    close = dict(rtol=0.0, atol=1e-13)
+    close = dict(rtol=0.0, atol=bound(20, 4, scale=largest(M @ qdd, coriolis, gravity, kinetic, potential)))
     assert np.allclose(trees.mass_matrix(model, q), M, **close)
     assert np.allclose(coriolis_torque(joints, model, q, qd), coriolis, **close)
     assert np.allclose(gravity_torque(joints, model, q, DOWN), gravity, **close)
@@ -349,12 +350,13 @@ def test_double_pendulum_signs(figures):
     hand[2] = [0.0, 0.0, 10.0 * L_2, 0.0, 10.0, 0.0]
     held = trees.inverse_dynamics(model, stretched, rest, rest, DOWN, hand)
     unheld = gravity_torque(joints, model, stretched, DOWN)
-    assert np.allclose(held - unheld, [-10.0 * (L_1 + L_2), -10.0 * L_2], rtol=0.0, atol=1e-13)
+    largest_error = bound(20, 2, scale=largest(held, unheld))
+    assert largest(held - unheld - [-10.0 * (L_1 + L_2), -10.0 * L_2]) < largest_error
     # the ground carries the whole weight, and its moment about the base's origin
     _, work = trees.inverse_dynamics(model, stretched, rest, rest, DOWN, none, return_work=True)
     m_1, m_2, c_1, c_2 = (figures[key] for key in ('m_1', 'm_2', 'c_1', 'c_2'))
     ground = [0.0, 0.0, G * (m_1 * c_1 + m_2 * (L_1 + c_2)), 0.0, G * (m_1 + m_2), 0.0]
-    assert np.allclose(work.f[0], ground, rtol=0.0, atol=1e-13)
+    assert largest(work.f[0] - ground) < bound(20, 2, scale=largest(ground))
 
 
 @pytest.mark.parametrize('angle', [0.0, 0.5, np.pi / 2, -0.8])
@@ -370,7 +372,7 @@ def test_mass_on_an_incline(angle):
     model, none = trees.arrays_of([slide]), trees.no_wrenches([slide])
     q, qd, qdd = np.array([0.6]), np.array([-1.5]), np.array([2.0])
     tau = (m + rotor) * qdd + m * G * s
-    close = dict(rtol=0.0, atol=1e-13)
+    close = dict(rtol=0.0, atol=bound(20, 2, scale=m * G))
     assert np.allclose(trees.mass_matrix(model, q), [[m + rotor]], **close)
     assert np.allclose(trees.inverse_dynamics(model, q, qd, qdd, DOWN, none), tau, **close)
     assert np.allclose(trees.forward_dynamics(model, q, qd, tau, DOWN, none), qdd, **close)

@@ -5,6 +5,7 @@ import dataclasses
 from support import random_trees as trees
 from support.facade_robots import ACTUATORS, TREE
 from support.matrices import matrix
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -214,15 +215,16 @@ def test_a_base_on_a_fixed_joint_keeps_its_own_frame():
     state, at_rest = drawn(4, 2), full.link_pose(np.zeros(3), 'mast')
     by_hand = by_hand.with_gravity(at_rest[:3, :3].T @ full.gravity)
     assert part.inverse_dynamics(*state) == pytest.approx(by_hand.inverse_dynamics(*state), rel=1e-12)
-    assert part.link_pose(state[0], 'ground') == pytest.approx(np.linalg.inv(at_rest), abs=1e-15)
+    assert part.link_pose(state[0], 'ground') == pytest.approx(np.linalg.inv(at_rest), rel=0, abs=bound(10, 4))
     expected = at_rest @ part.link_pose(state[0], 'tool')
-    assert full.link_pose([*state[0], 0.0], 'tool') == pytest.approx(expected, abs=1e-14)
+    largest = bound(20, 4, scale=np.abs(expected).max())
+    assert full.link_pose([*state[0], 0.0], 'tool') == pytest.approx(expected, rel=0, abs=largest)
 
 
 def test_gravity_stays_the_same_vector_where_fixed_joints_lead_to_the_base():
     full, part = Robot.from_urdf(TREE).with_gravity(GRAVITY), Robot.from_urdf(TREE, base_link='mast')
     turn = full.link_pose(np.zeros(3), 'mast')[:3, :3]
-    assert part.gravity == pytest.approx(turn.T @ (0.0, 0.0, -9.81), rel=1e-14, abs=1e-14)
+    assert part.gravity == pytest.approx(turn.T @ (0.0, 0.0, -9.81), rel=0, abs=bound(10, 3, scale=9.81))
     q = drawn(7, 3)
     for robot, chain in ((full, full.chain('mast')), (Robot.from_urdf(TREE), part)):
         assert chain.gravity_torque(q) == pytest.approx(robot.gravity_torque(q), rel=1e-12, abs=1e-12)

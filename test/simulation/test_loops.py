@@ -3,6 +3,7 @@
 import dataclasses
 from types import SimpleNamespace
 
+from support.rounding import bound
 from support.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
 from support.small_robots import general
 
@@ -127,7 +128,7 @@ def test_a_closure_to_the_base_is_a_joint(kind):
     joint = joint.with_gravity(robot.gravity)
     result, expected = simulate(held, *start), simulate(joint, q, qd)
     assert result.loop_error.max() < 1e-12 and result.loop_rate.max() < 1e-12
-    np.testing.assert_allclose(np.linalg.norm(result.q[:, 3:], axis=1), 1.0, rtol=0, atol=1e-15)
+    assert abs(np.linalg.norm(result.q[:, 3:], axis=1) - 1.0).max() < bound(10, 4)
     poses = (it.link_pose(states.q, it.link_names[1]) for it, states in ((held, result), (joint, expected)))
     np.testing.assert_allclose(*poses, atol=1e-8)
     assert abs(result.q[-1] - result.q[0]).max() > 0.3

@@ -3,6 +3,7 @@
 import time
 
 from support import random_trees as trees
+from support.rounding import bound
 from support.simulated_robots import floating, limited, state_of, with_friction
 from support.small_robots import general, one
 
@@ -104,7 +105,7 @@ def test_a_body_in_free_fall_follows_the_closed_form():
     parabola = robot.center_of_mass(q) + velocity * t + 0.5 * t**2 * robot.gravity
     np.testing.assert_allclose(robot.center_of_mass(result.q), parabola, atol=1e-9)
     assert abs(result.momentum_drift).max() < 1e-10 * abs(result.momentum).max()
-    np.testing.assert_allclose(np.linalg.norm(result.q[:, 3:], axis=1), 1.0, rtol=0, atol=1e-15)
+    assert abs(np.linalg.norm(result.q[:, 3:], axis=1) - 1.0).max() < bound(10, 4)
     assert abs(result.momentum[-1] - result.momentum[0]).max() > 1.0
 
 
@@ -126,7 +127,7 @@ def test_a_body_that_spins_about_its_axis_turns_by_the_exponential():
     result = simulate(robot, [0, 0, 0, 1], [0.0, 0.0, 3.0], duration=2.0, step=0.25, method='euler')
     angle = 0.5 * 3.0 * result.t
     expected = np.stack([0 * angle, 0 * angle, np.sin(angle), np.cos(angle)], 1)
-    np.testing.assert_allclose(result.q, expected, atol=1e-14)
+    assert abs(result.q - expected).max() < bound(10, len(result.t))
 
 
 @pytest.mark.compiled
