@@ -42,7 +42,7 @@ RESOLUTION = 5e-7
 """Rounding of the time since 1970 as a floating-point number, s."""
 LARGEST = 1e6
 """Largest position with a comparable gravity torque, rad."""
-ABSENT = 'no fresh joint state'
+ABSENT = 'an input is missing'
 """Beginning of the reason for a torque without a state."""
 IDLE = 'no trajectory', 'the trajectory has not begun', 'trajectory dropped'
 """Beginnings of the reason if no torque is requested, so that none may be sent on a timeout."""

@@ -41,8 +41,8 @@ class MeasuredState:
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
     resumed : bool
-        Whether this state is the first after an interruption: an activation, a clock that was set back, or a time
-        longer than the age limit without a complete state.
+        Whether this state is the first after an interruption: an activation, a clock that was set back, or more
+        than three periods (or the age limit, where that is less) without a complete state.
     period : float
         Smoothed time between the stamps of states, s; 0 until it is known.
     pause : float

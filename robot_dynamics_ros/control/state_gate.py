@@ -22,9 +22,10 @@ class StateGate:
     """Rejects joint states that are too old, from the future, or older than the last state with a torque.
 
     The age limit is configured, or estimated as three times the measured period between stamps, at least 5 ms and at
-    most 1 s. Until ``LEARNT`` periods were measured it is 1 s. ``now`` is the time at the last reading of the
-    clock, ns. The caller writes ``used``, the stamp (ns) of the last complete state, and ``answered``, the stamp of the
-    last state for which a torque was computed.
+    most 1 s. Until ``LEARNT`` periods were measured it is 1 s. An interruption is a time without a complete state that
+    is longer than three periods, or than the age limit where that is less: a raised age limit does not hide it.
+    ``now`` is the time at the last reading of the clock, ns. The caller writes ``used``, the stamp (ns) of the last
+    complete state, and ``answered``, the stamp of the last state for which a torque was computed.
     """
 
     PERIODS = 3
@@ -43,7 +44,7 @@ class StateGate:
 
     def reset(self) -> None:
         """Reset stamps, period and estimated limit."""
-        self._set_limit(self._configured or self.LONGEST)
+        self._set_limit(self.LONGEST)
         self.now: int | None = None
         self._newest: int | None = None
         self.used: int | None = None
@@ -88,8 +89,8 @@ class StateGate:
         return Verdict.TOO_OLD if now - stamp > self._limit else ACCEPTED
 
     def resumes(self, stamp: int) -> bool:
-        """Return whether ``stamp`` (ns) is the first, or later than the last used one by more than the age limit."""
-        return self.used is None or stamp - self.used > self._limit
+        """Return whether ``stamp`` (ns) is the first, or comes after an interruption."""
+        return self.used is None or stamp - self.used > self._interruption
 
     def pause(self, stamp: int) -> float:
         """Return the time from the last used stamp to ``stamp`` (ns), s; infinite for the first one."""
@@ -107,9 +108,9 @@ class StateGate:
             error = min(gap, self.PERIODS * self._period) - self._period
             self._period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
-        if not self._configured:
-            self._set_limit(min(max(self.PERIODS * self._period, self.SHORTEST), self.LONGEST))
+        self._set_limit(max(self.PERIODS * self._period, self.SHORTEST))
 
-    def _set_limit(self, limit: float) -> None:
-        """Set the age limit (ns); the attribute ``limit`` has it in s."""
-        self._limit, self.limit = limit, limit * 1e-9
+    def _set_limit(self, periods: float) -> None:
+        """Set age limit and interruption for so many ns as ``PERIODS`` last; the attribute ``limit`` is in s."""
+        self._limit = self._configured or min(periods, self.LONGEST)
+        self._interruption, self.limit = min(self._limit, periods), self._limit * 1e-9

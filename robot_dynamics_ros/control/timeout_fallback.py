@@ -16,7 +16,7 @@ class GravityFallback:
     ``armed``: a torque was sent for a state since the last reset, so that the fallback may follow it.
     """
 
-    reason = 'no fresh joint state: gravity only'
+    reason = 'an input is missing: gravity only'
     armed = False
 
     def __init__(self, gravity: PayloadBlender, joints: int):
@@ -53,7 +53,7 @@ class RampToZero:
     ``armed`` as in ``GravityFallback``.
     """
 
-    reason = 'no fresh joint state: down to zero'
+    reason = 'an input is missing: down to zero'
     armed = False
 
     def __init__(self, joints: int, ramp_time: float):

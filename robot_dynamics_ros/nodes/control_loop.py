@@ -142,7 +142,7 @@ class ControlLoop(Task):
         self.pipeline.halted = reason
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload, gravity, joint states and further inputs."""
+        """Return what is wrong with payload, gravity, joint states, commands and further inputs."""
         found = self.arm.load.warnings()
         count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
         if count > 1:
@@ -150,6 +150,16 @@ class ControlLoop(Task):
                 f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps,'
                 ' of either one; stop the others'
             )
+        topic = self._output.command_topic
+        commands = self._node.count_publishers(topic) if topic else 0
+        if commands > 1:
+            found.append(
+                f'{commands} publishers of {topic}: the arm gets the torques of all of them in turn; stop the others '
+                '(one that was killed counts for up to 20 s)'
+            )
+        dropped = self.trajectory.dropped if self.trajectory else ''
+        if dropped and dropped != self.pipeline.silence:
+            found.append(dropped)
         return found + self._warns() if self._warns else found
 
     def _publishers(self) -> int:

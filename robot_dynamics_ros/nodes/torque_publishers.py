@@ -34,7 +34,7 @@ class RawPublisher:
 
 
 class CommandArray:
-    """The torque as Float64MultiArray in the order of the controller that receives it."""
+    """The torque as Float64MultiArray in the order of the controller that receives it, on ``command_topic``."""
 
     def __init__(self, node, topic: str):
         """Publish on ``topic`` of a BaseNode, in the order of its parameter ``command_joints``."""
@@ -43,6 +43,7 @@ class CommandArray:
         self._gather = bound_gather(self._order)
         publisher = RawPublisher(node, Float64MultiArray, topic)
         self._send, self.wait = publisher.send, publisher.wait
+        self.command_topic = node.resolve_topic_name(topic)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m); the message has no stamp."""
@@ -74,13 +75,17 @@ class NamedTorque:
 
 
 class TorqueTopics:
-    """``NamedTorque``, its info topic and, where the robot takes torques, a ``CommandArray`` below it."""
+    """``NamedTorque``, its info topic and, where the robot takes torques, a ``CommandArray`` below it.
+
+    ``command_topic`` is that of the latter, '' without one.
+    """
 
     def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher):
         """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its LoadedRobot."""
         self.info = info
         self._named = NamedTorque(node, topic)
         self._commands = CommandArray(node, f'{topic}/commands') if arm.ownership.takes_commands else None
+        self.command_topic = self._commands.command_topic if self._commands else ''
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""

@@ -31,6 +31,12 @@ class TrajectoryInput:
         )
         node.resources.callback(node.destroy_subscription, self._subscription)
 
+    @property
+    def dropped(self) -> str:
+        """Why the trajectory that is due is not followed, '' where it is or there is none."""
+        plan = self._follower.plan
+        return '' if plan is None or plan.dropped is None else plan.dropped.reason
+
     def _clock_set_back(self, before: int, after: int) -> None:
         """In simulated time drop the trajectory: it is from before; any thread.
 

@@ -20,9 +20,9 @@ def accepts(gate, stamp, now) -> bool:
     return is_accepted
 
 
-def regular(period, count=20, start=SECOND):
+def regular(period, count=20, start=SECOND, limit=0.0):
     """Return a StateGate that has answered ``count`` states, each at once, and the last one's stamp."""
-    gate = StateGate(0.0)
+    gate = StateGate(limit)
     for k in range(count):
         assert not gate.set_back(start + k * period)
         assert accepts(gate, start + k * period, start + k * period)
@@ -141,10 +141,22 @@ def test_a_silence_is_longer_than_the_age_limit_and_the_first_state_ends_one():
     assert not gate.resumes(SECOND + 100 * MS + 1)
 
 
-def test_a_silence_is_measured_by_the_limit_that_is_learnt():
-    gate, last = regular(5 * MS)
+@pytest.mark.parametrize('limit', [0.0, 0.1, 10.0])
+def test_a_silence_is_measured_by_the_period_that_is_learnt_and_a_raised_age_limit_hides_none(limit):
+    gate, last = regular(5 * MS, limit=limit)
     assert not gate.resumes(last + 15 * MS - 2)
     assert gate.resumes(last + 15 * MS + 2)
+    gate.reset()
+    assert accepts(gate, last, last)
+    assert gate.resumes(last + SECOND + 1)
+    assert gate.resumes(last + SECOND) == (limit == 0.1)
+
+
+@pytest.mark.parametrize(('limit', 'silence'), [(0.0, 1000 * MS), (10.0, 1800 * MS)])
+def test_slow_states_are_no_silences_where_the_age_limit_allows_them(limit, silence):
+    gate, last = regular(600 * MS, limit=limit)
+    assert not gate.resumes(last + silence - 2)
+    assert gate.resumes(last + silence + 2)
 
 
 @pytest.mark.parametrize('period', [2 * MS, 5 * MS, 20 * MS])

@@ -154,7 +154,7 @@ def test_the_ramp_begins_with_a_copy_of_what_was_sent():
 
 def test_the_reason_names_the_fallback():
     reasons = [fallback(name).reason for name in ON_STALE[1:]]
-    assert reasons == ['no fresh joint state: gravity only', 'no fresh joint state: down to zero']
+    assert reasons == ['an input is missing: gravity only', 'an input is missing: down to zero']
 
 
 def test_what_is_computed_later_is_computed_once_before():

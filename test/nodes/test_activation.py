@@ -97,8 +97,17 @@ def test_after_a_silence_the_arm_is_held_where_it_is(graph, start):
 def test_without_a_silence_the_arm_is_pulled_back_to_where_it_is_held(graph, start):
     command(graph, start, FIRST)
     moved = turned(FIRST, 0, 0.4)
+    found = command(graph, at(start, 0.9), moved)
+    assert_command(found, controlled(FIRST, moved), '0.9 s are no interruption: it is held where it was')
+
+
+def test_a_raised_age_limit_hides_no_silence(graph, start):
+    command(graph, start, FIRST)
+    moved = turned(FIRST, 0, 0.4)
     found = command(graph, at(start, 3.5), moved)
-    assert_command(found, controlled(FIRST, moved), '3.5 s are within the age limit: it is held where it was')
+    assert_command(
+        found, ROBOT.gravity_torque(moved), '3.5 s are within the age limit, and an interruption all the same'
+    )
 
 
 def test_a_motion_that_the_arm_left_in_a_silence_is_dropped(graph, start):

@@ -7,13 +7,16 @@ from pathlib import Path
 from support import graph as ros
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes import control_loop
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.parameters import groups_by_node
+from robot_dynamics_ros.nodes.torque_controller import TorqueController
 from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, NO_INPUT, Counts
 
 DOCUMENT = Path(__file__).parents[2].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
@@ -86,6 +89,30 @@ def test_the_model_is_hashed_once(graph, monkeypatch):
     node.destroy_node()
     assert len(said) == 3 and len(asked) == 1
     assert {'model digest': digest(Robot.named('aubo_i5'))}.items() <= ros.Status(*said[-1].status).fields.items()
+
+
+@pytest.mark.parametrize(
+    ('kind', 'topic'),
+    [(TorqueController, 'effort_commands'), (GravityCompensationNode, 'gravity_torque/commands')],
+)
+def test_a_second_source_of_the_arms_commands_is_a_warning(graph, kind, topic):
+    node = kind(namespace='/commanded')
+    node.start()
+    told = []
+    node.diagnostics.publisher.publish = lambda array: told.append((array.status[0].level, array.status[0].message))
+
+    def warned():
+        node.diagnostics.publish()
+        return (
+            told[-1][0] == DiagnosticStatus.WARN and f'2 publishers of /commanded/{topic}: the arm gets' in told[-1][1]
+        )
+
+    assert not warned()
+    publisher = graph.node.create_publisher(Float64MultiArray, f'/commanded/{topic}', 1)
+    graph.until(warned, 'a warning')
+    graph.node.destroy_publisher(publisher)
+    node.fall_silent()
+    node.destroy_node()
 
 
 def test_a_publisher_of_joint_states_from_which_none_comes_is_told(graph, monkeypatch):

@@ -119,7 +119,7 @@ def test_when_states_stop_gravity_is_held_where_on_stale_says_so(graph):
         answer(graph, stamp)
         torques = graph.listen(JointState, 'gravity_torque')
         graph.until(lambda: len(torques) > 20, 'torques without states')
-        assert graph.diagnostics(NODE).message == 'no fresh joint state: gravity only'
+        assert graph.diagnostics(NODE).message == 'an input is missing: gravity only'
     for torque in torques:
         assert ros.nanoseconds(torque.header.stamp) == stamp
         np.testing.assert_allclose(torque.effort, GRAVITY, atol=1e-9)
@@ -257,7 +257,7 @@ def test_where_nothing_is_asked_for_nothing_is_sent_when_states_stop(graph, foll
 def test_states_that_lack_something_are_none(graph, follower):
     with graph.parameters(follower, evaluate_at='measured'):
         torques = followed(graph, follower, Q, np.zeros(6))
-        graph.silence(follower, 'no fresh joint state: gravity only', lambda: send(graph, graph.now()))
+        graph.silence(follower, 'an input is missing: gravity only', lambda: send(graph, graph.now()))
         np.testing.assert_allclose(torques[-1].effort, GRAVITY, atol=1e-9)
         # nothing but velocities is missing: the arm is carried where it goes
         expected = ROBOT.gravity_torque(2.0 * Q)

@@ -42,17 +42,17 @@ def start(graph):
 
 
 def assert_dropped(graph, stamp, position, joint_name, case):
-    """See the arm held, no feedforward torque, and the joint named."""
+    """See the arm held, no feedforward torque, and the joint named in both diagnostics and in the log."""
+    reason = f'trajectory dropped: joint {joint_name!r}'
     torques = graph.listen(JointState, 'feedforward_torque')
     known = len(graph.log('bringup'))
     found = command(graph, stamp, position)
     assert_command(found, ROBOT.gravity_torque(position), f'{case}: dropped, and the arm is held')
     for node in (CONTROLLER, FEEDFORWARD):
-        graph.diagnostics(node, lambda status: send(graph, stamp, position) or status.fields)
+        graph.diagnostics(node, lambda status: send(graph, stamp, position) or reason in status.message)
     late = [torque.effort for torque in torques if ros.nanoseconds(torque.header.stamp) >= stamp]
     assert late == [], f'feedforward_torque: expected none, got {np.round(late[0], 3)}: {case}'
     said = graph.log('bringup')[known:]
-    reason = f'trajectory dropped: joint {joint_name!r}'
     assert said.count(reason) >= 2, f'expected {reason!r} of both nodes in the log, got {said!r}: {case}'
 
 
@@ -68,6 +68,8 @@ def test_a_first_point_that_the_arm_reaches_in_time_is_approached(graph, start):
     graph.follow('bringup', ros.trajectory(NAMES, start, (2.0, far, REST, REST), (20.0, far, REST, REST)), receivers=2)
     found = command(graph, start, A)
     assert_command(found, controlled(A, A), 'the way of 1 rad in 2 s, below 2.6 rad/s, begins where the arm is')
+    for elapsed in (0.9, 1.8):  # without an interruption
+        command(graph, at(start, elapsed), turned(A, 0, elapsed / 2.0))
     near = turned(A, 0, 0.5)
     found = command(graph, at(start, 2.0), near)
     assert_command(found, controlled(far, near), 'and ends at the first point')
