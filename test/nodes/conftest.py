@@ -6,6 +6,7 @@
 import itertools
 
 from support import graph as ros
+from support import participants
 from support.feedforward import CONTROLLER, NAMES
 from support.feedforward import NODE as FEEDFORWARD
 from support.load_followers import Process
@@ -13,6 +14,13 @@ from support.load_followers import Process
 import pytest
 
 _THOUSANDS = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def few_participants():
+    """Leave the next test a graph without participants of this one, but for that of a client and one more."""
+    yield
+    participants.collect(2)
 
 
 @pytest.fixture(scope='module')

@@ -76,6 +76,11 @@ def set_gravity(graph):
     gravity = Vector3Stamped(vector=Vector3(**dict(zip('xyz', ROBOT.gravity.tolist(), strict=True))))
     response = graph.client.call(SetGravity, f'{SERVER}/set_gravity', SetGravity.Request(gravity=gravity))
     assert response.success, response.message
+    be_heard(graph)
+
+
+def be_heard(graph):
+    """Wait until the node has handled what the server published before."""
     for _ in range(3):
         graph.state_of(GRAVITY)
 
@@ -112,6 +117,7 @@ def test_a_payload_ramp_that_was_over_stays_over(graph, start, meanwhile):
     set_payload(graph, HEAVY.mass, 2.0)
     assert_command(gravity_at(graph, at(start, 10.0)), LOADED, 'the ramp of 2 s is over', 'gravity_torque')
     set_clock(graph, at(start, 1.0), SERVER, GRAVITY)
+    be_heard(graph)
     if meanwhile == 'gravity set':
         set_gravity(graph)
     elif meanwhile == 'node configured anew':

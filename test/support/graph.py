@@ -5,6 +5,7 @@ Import this module before anything that imports rclpy: the domain is set here.
 
 import os
 
+from support import participants
 from support.own_domain import DOMAIN
 from support.started_processes import marked_processes
 
@@ -85,6 +86,7 @@ class Graph:
         os.environ['ROS_LOG_DIR'] = str(self.folder / 'ros')
         check_same_tree()
         assert not marked_processes(), 'an earlier test left processes running'
+        participants.collect(0)
         self.client = Client('test_client', self.processes, AUBO_I5)
         self.node = self.client.node
         if MEASURE in os.environ:
