@@ -16,7 +16,7 @@ from robot_dynamics_ros.nodes import discovery
 
 EXISTING, STARTS = 4, 6
 ANNOUNCED = 3.0
-"""s until Fast DDS announces a participant again."""
+"""s until Fast DDS announces a participant again, unless a profile says otherwise."""
 
 
 class Participant:
@@ -55,6 +55,44 @@ def test_a_new_participant_knows_of_existing_publishers_before_they_are_announce
         participant.end()
     told = ', '.join(f'{seconds:.2f}' for seconds in taken)
     assert max(taken) < ANNOUNCED / 2, f'new participants know of {EXISTING} existing publishers after {told} s'
+
+
+LEAVING = """
+import os
+import time
+import rclpy
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads interrupt each other
+
+def participant(name):
+    context = rclpy.Context()
+    context.init()
+    return context, rclpy.create_node(name, context=context)
+
+_, staying = participant('staying')
+for turn in range(40):
+    context, leaving = participant('leaving')
+    leaving.create_subscription(String, 'text', lambda message: None, 1)
+    leaving.create_service(Trigger, 'trigger', lambda request, response: response)
+    time.sleep(0.02 * (turn % 2))
+    for k in range(5):
+        publisher = staying.create_publisher(String, 'text', 1)
+        subscription = staying.create_subscription(String, 'other', lambda message: None, 1)
+        service = staying.create_service(Trigger, 'trigger', lambda request, response: response)
+        if k == 2:
+            leaving.destroy_node()
+            context.shutdown()
+        staying.destroy_publisher(publisher)
+        staying.destroy_subscription(subscription)
+        staying.destroy_service(service)
+"""
+
+
+def test_endpoints_may_be_destroyed_while_other_participants_leave():
+    """A thread of discovery must not wait for itself: the process would hang, or announce nothing any more."""
+    subprocess.run([sys.executable, '-c', LEAVING], check=True, timeout=ros.START_TIMEOUT)
 
 
 def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path):
