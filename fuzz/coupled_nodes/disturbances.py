@@ -29,6 +29,7 @@ class Disturbances:
         """Disturbances and their frequencies."""
         return {
             self.pause_of_one: 0.8,
+            self.push_in_a_pause: 0.5,
             self.crawl: 0.5,
             self.gripper: 0.6,
             self.trajectory_arrives_late: 0.6,
@@ -49,6 +50,15 @@ class Disturbances:
         episode.absence(name)
         while episode.undelivered:
             episode.feedforward(episode.undelivered.pop())
+        self.states()
+
+    def push_in_a_pause(self) -> None:
+        """The arm is moved in mid-motion, in a pause of the states that is shorter than a stated age limit (R2)."""
+        episode = self.episode
+        self._follow()
+        episode.pass_by(0.7 * max(model.clock.limit for model in episode.models.values()))
+        episode.q = episode.q + 1.0
+        episode.tracks = False
         self.states()
 
     def crawl(self) -> None:

@@ -67,7 +67,17 @@ class Clock:
     @property
     def limit(self) -> float:
         """Age limit, s."""
-        return self._stated or (min(max(3.0 * self._period, SHORTEST), LONGEST) if self._period else LONGEST)
+        return self._stated or min(self._periods, LONGEST)
+
+    @property
+    def interruption(self) -> float:
+        """Time without a complete state from which on it is an interruption, s: a larger age limit hides none."""
+        return min(self.limit, self._periods)
+
+    @property
+    def _periods(self) -> float:
+        """Three periods, s."""
+        return max(3.0 * self._period, SHORTEST) if self._period else LONGEST
 
     def refuses(self, stamp: int, now: int) -> str:
         """Return why a state is not usable, '' if it is; update the period."""
@@ -93,12 +103,12 @@ class Clock:
         if self.usable is None:
             return False
         gap = (stamp - self.usable) / SECOND
-        room = 0.02 if self._stated else 0.35  # a limit that is learnt changes with the gap itself
-        return (1.0 - room) * self.limit < gap < (1.0 + room) * self.limit
+        room = 0.02 if self.interruption == self._stated else 0.35  # what is learnt changes with the gap itself
+        return (1.0 - room) * self.interruption < gap < (1.0 + room) * self.interruption
 
     def ends_silence(self, stamp: int) -> bool:
         """Return whether a state ends an interruption."""
-        return self.usable is not None and (stamp - self.usable) / SECOND > self.limit
+        return self.usable is not None and (stamp - self.usable) / SECOND > self.interruption
 
 
 class TorqueModel:

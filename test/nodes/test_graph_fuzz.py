@@ -13,6 +13,7 @@ from coupled_nodes.rules import Findings
 from coupled_nodes.server import ServerModel
 from coupled_nodes.settings import drawn_in_real_time
 
+from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
 from robot_dynamics_ros.nodes.load_input import LoadInput
 from robot_dynamics_ros.nodes.torque_producers import Producers
@@ -191,8 +192,14 @@ def _keeps_payload(load, topic, held, told):
     return FOLLOWED(load, topic, held, told) if told.after else held
 
 
+def _only_beyond_the_age_limit(gate, stamp):
+    """An age limit that is raised hides interruptions."""
+    return gate.used is None or stamp - gate.used > gate._limit
+
+
 FAULT, FOLLOWED = FeedforwardInput.fault, LoadInput._followed
 BROKEN = {
+    'R2, a raised age limit hides a silence': ('push_in_a_pause', StateGate, 'resumes', _only_beyond_the_age_limit),
     'R12, no feedforward torque is too old': ('lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
     'TRAJECTORY, torques of another trajectory are added': (
         'replace_trajectory',
