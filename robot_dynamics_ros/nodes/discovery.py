@@ -48,10 +48,15 @@ def use_profiles() -> None:
         os.environ[VARIABLE] = str(PROFILES)
 
 
-def process_number(domain: int) -> int | None:
-    """Return how many lower ports of discovery ``domain`` has than this process's; None where that can't be told."""
+def participant_numbers(domain: int) -> set[int]:
+    """Return, for each participant of this process in ``domain``, how many lower ports of discovery the domain has."""
     ports = range(FIRST_PORT + DOMAIN_GAIN * domain, FIRST_PORT + DOMAIN_GAIN * (domain + 1), PROCESS_GAIN)
-    return min((ports.index(port) for port in _udp_ports() if port in ports), default=None)
+    return {ports.index(port) for port in _udp_ports() if port in ports}
+
+
+def process_number(domain: int) -> int | None:
+    """Return the lowest of ``participant_numbers``; None where that can't be told."""
+    return min(participant_numbers(domain), default=None)
 
 
 def warning(number: int | None) -> str:

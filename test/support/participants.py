@@ -12,14 +12,7 @@ from support.own_domain import DOMAIN
 from robot_dynamics_ros.nodes import discovery
 
 
-def count() -> int:
-    """Return how many participants this process has in the domain of the tests."""
-    first = discovery.FIRST_PORT + discovery.DOMAIN_GAIN * DOMAIN
-    ports = range(first, first + discovery.DOMAIN_GAIN, discovery.PROCESS_GAIN)
-    return sum(port in ports for port in set(discovery._udp_ports()))
-
-
 def collect(most: int) -> None:
-    """Destroy participants that nobody uses any more where there are more than ``most``."""
-    if count() > most:
+    """Destroy participants that nobody uses any more where this process has more than ``most``."""
+    if len(discovery.participant_numbers(DOMAIN)) > most:
         gc.collect()
