@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from robot_dynamics_ros.compiler import compiled_calls_ir  # noqa: F401 - registers their implementations
 from robot_dynamics_ros.compiler.bound_function import PLACE
 from robot_dynamics_ros.compiler.generic_compiler import WORD, array_value, object_file, word_value
-from robot_dynamics_ros.jit.decorators import UNWRAPPED, inlined
+from robot_dynamics_ros.jit.decorators import inlined, unwrapped
 
 RETURNED = {None: types.none, bool: types.boolean, int: types.int64}
 """Numba's types of results, by annotation."""
@@ -23,7 +23,7 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     Both point to the words of arguments, those of the ``given`` ones are ``PLACE`` words apart; bytes are an array of
     them. The values of the arguments do not matter, only their types.
     """
-    arguments, body = _arguments(fixed, given), inlined(function, **UNWRAPPED)
+    arguments, body = _arguments(fixed, given), inlined(function, **unwrapped())
 
     def call(fixed_words, given_words):
         return body(*arguments(fixed_words, given_words))

@@ -19,7 +19,7 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from robot_dynamics_ros.compiler.algorithms import Algorithm
-from robot_dynamics_ros.jit.decorators import OPTIONS, UNWRAPPED
+from robot_dynamics_ros.jit.decorators import OPTIONS, unwrapped
 from robot_dynamics_ros.jit.machine_code import LLVM
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
@@ -170,7 +170,7 @@ def object_file(name: str, function, count: int, word: ir.IntType, returned) -> 
     TypeError unless Numba's type of the result is the one that was announced.
     """
     with LLVM, global_compiler_lock:
-        dispatcher = njit(**OPTIONS, **UNWRAPPED)(function)
+        dispatcher = njit(**OPTIONS, **unwrapped())(function)
         dispatcher.compile((types.int64,) * count)
         (version,) = dispatcher.overloads.values()
         if types.unliteral(version.signature.return_type) != returned:

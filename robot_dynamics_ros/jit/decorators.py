@@ -17,13 +17,6 @@ reference counting: kernels create no arrays and their arguments outlive the cal
 array and call: inverse dynamics of 6 joints by generic kernels needs 2.6 us with it, 0.34 us without (2026-11-20).
 """
 
-UNWRAPPED: dict[str, Any] = {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
-"""Options of functions that only compiled code calls.
-
-A wrapper converts each array of model and workspace: with wrappers, six kernels compile in 27 s, without in 15 s
-(2026-11-22).
-"""
-
 
 def numba_is_disabled() -> bool:
     """Return whether NUMBA_DISABLE_JIT is set: kernels are then Python functions."""
@@ -50,7 +43,7 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """Numba's function for compiled callers, or the Python function with NUMBA_DISABLE_JIT."""
-        return inlined(self.py_func, **UNWRAPPED)
+        return inlined(self.py_func, **unwrapped())
 
     @cached_property
     def _for_python(self) -> Any:
@@ -61,6 +54,17 @@ class Kernel:
     def _numba_type_(self):
         """Numba's type of the function, with which compiled code calls it."""
         return self.compiled._numba_type_
+
+
+def unwrapped() -> dict[str, Any]:
+    """Return the options of functions that only compiled code calls.
+
+    A wrapper converts each array of model and workspace: with wrappers, six kernels compile in 27 s, without in 15 s
+    (2026-11-22).
+    """
+    from robot_dynamics_ros.jit.inlining import Inlining  # noqa: PLC0415
+
+    return {'no_cpython_wrapper': True, 'no_cfunc_wrapper': True, 'pipeline_class': Inlining}
 
 
 def kernel(function) -> Kernel:
