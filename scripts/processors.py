@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support.processors import environment_of
@@ -68,6 +69,15 @@ def names_in(part: ast.stmt) -> set[str]:
     return {ast.unparse(it) for it in ast.walk(part) if isinstance(it, ast.Name | ast.Attribute)}
 
 
+def run(environment: dict[str, str], options: list[str]) -> subprocess.CompletedProcess:
+    """Run the tests in one process."""
+    command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *tests(), *options]
+    environment = {key: value for key, value in environment.items() if key != 'PYTHONPATH'}
+    return subprocess.run(
+        command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+
+
 def main(arguments: list[str]) -> int:
     """Print the processor, run the tests in each environment; return the number of failed runs."""
     print(described(), flush=True)
@@ -76,13 +86,13 @@ def main(arguments: list[str]) -> int:
     environments = SHORT if '--short' in arguments else LONG
     options = [argument for argument in arguments if argument != '--short']
     failed = []
-    for name, environment in environments.items():
-        print(f'== {name}', flush=True)
-        environment = {key: value for key, value in environment.items() if key != 'PYTHONPATH'}
-        parallel = ['--numprocesses=logical', '--maxprocesses=4', '--dist=loadfile']
-        command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *parallel, *tests(), *options]
-        if subprocess.run(command, cwd=TREE, env=environment, check=False).returncode:
-            failed.append(name)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = [pool.submit(run, environment, options) for environment in environments.values()]
+        for name, ended in zip(environments, runs, strict=True):
+            print(f'== {name}', flush=True)
+            print(ended.result().stdout, flush=True)
+            if ended.result().returncode:
+                failed.append(name)
     print(f'failed: {"; ".join(failed)}' if failed else 'all passed')
     return len(failed)
 
