@@ -80,6 +80,7 @@ def held(model, seconds, gap):
     return np.array(positions)
 
 
+@pytest.mark.compiled
 def test_a_heavier_arm_does_not_sink_when_states_pause_four_times_a_second(model):
     alone = held(model, 3, 0)[-1]
     assert np.abs(alone - START).max() > 0.005  # the model does not hold it: the feedback carries the rest

@@ -78,6 +78,7 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(('make', 'inputs'), MAKES.values(), ids=MAKES)
 @pytest.mark.parametrize('share', SHARES)
 def test_the_torque_is_that_of_what_is_carried_in_between(make, inputs, share):
@@ -97,6 +98,7 @@ def test_the_torque_is_that_of_gravity_in_between(make, inputs, share):
     assert_same(found, expected)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(('make', 'inputs'), MAKES.values(), ids=MAKES)
 @pytest.mark.parametrize('lag', [-0.4, 0.0, 0.7, 1.2], ids='gravity {} s later'.format)
 def test_payload_and_gravity_may_change_at_the_same_time(make, inputs, lag):
@@ -324,6 +326,7 @@ def test_a_load_that_changes_in_the_midst_of_a_torque_counts_from_the_next_one_o
         np.testing.assert_array_equal(torque(blender, at(0.7), Q), ROBOT.with_payload(OLD, FRAME).gravity_torque(Q))
 
 
+@pytest.mark.compiled
 @pytest.mark.usefixtures('threads_take_turns_often')
 def test_loads_may_change_while_torques_are_asked_for():
     """Every torque is that of one load, however the threads meet."""

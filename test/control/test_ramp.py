@@ -29,6 +29,7 @@ def ramp(after, before=NOTHING, start=NOW, duration=SECOND // 2):
 HELD = ramp(TOOL, start=NOW - 50 * SECOND)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     'told',
     [

@@ -72,6 +72,7 @@ def errors(speed, stated, h, ahead, end=2.0):
     return np.max(found, axis=0)
 
 
+@pytest.mark.compiled
 @STATED
 @pytest.mark.parametrize('speed', [full_speed, swelling])
 @pytest.mark.parametrize('h', [0.002, 0.01, 0.05])
@@ -88,6 +89,7 @@ def test_errors_at_samples_are_within_what_is_promised_and_no_guess(stated, spee
         assert wrong[1] >= 0.4 * velocity
 
 
+@pytest.mark.compiled
 @STATED
 @pytest.mark.parametrize('speed', [full_speed, swelling])
 @pytest.mark.parametrize('ahead', [0.001, 0.02, -0.01])

@@ -34,6 +34,7 @@ def limit(lower, upper, effort=100.0):
     return f'<limit lower="{lower}" upper="{upper}" effort="{effort}" velocity="1"/>'
 
 
+@pytest.mark.compiled
 def test_a_stretched_arm_needs_the_most():
     found = largest_static_torque(arm())
     np.testing.assert_allclose(found.torque, [G * (2.0 * 0.3 + 1.2), G * 0.2], rtol=1e-12)

@@ -171,6 +171,7 @@ def worst(robot, trajectory, period):
     return max((abs(found.effort) / robot.limits.effort).max(), (found.peak_velocity / robot.limits.velocity).max())
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('friction', [{}, RUBBING], ids=['smooth', 'rubbing'])
 @pytest.mark.parametrize('size', [0.4, 1.0, 3.0])
 @pytest.mark.parametrize('seed', range(3))
@@ -186,6 +187,7 @@ def test_a_trajectory_stretched_by_the_factor_just_meets_its_limits(seed, size, 
     assert check(robot, again, 0.01 * factor).time_scaling == pytest.approx(1.0, rel=1e-6)
 
 
+@pytest.mark.compiled
 def test_factors_on_both_sides_of_one_occur():
     factors = [check(arm(effort=40.0 * size), random_trajectory(0)[0], 0.01).time_scaling for size in (0.5, 5.0)]
     assert factors[0] > 1.05 and factors[1] < 0.95

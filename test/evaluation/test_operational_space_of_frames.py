@@ -59,6 +59,7 @@ def transposed(matrix):
     return np.swapaxes(matrix, -1, -2)
 
 
+@pytest.mark.compiled
 @FRAME
 def test_inertia_and_its_inverses_are_those_of_the_mass_matrix(frame):
     robot = two_arms()
@@ -111,6 +112,7 @@ def test_wrenches_accelerate_all_frames_as_asked(frame):
     assert one.shape == (5, 12) and np.allclose(one[0], bias[0]) and not np.allclose(one[1], bias[1])
 
 
+@pytest.mark.compiled
 @FRAME
 def test_a_frame_after_many_joints(frame):
     """By propagation of forces, against NumPy's matrices."""
@@ -153,6 +155,7 @@ def test_straight_line_code_gives_the_same_bits():
         assert (robot.operational_space_inertia_inverse(q[3], links, 'local') == expected[3]).all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('name', OF_FRAMES)
 def test_results_are_written_to_out(name):
     robot = two_arms()

@@ -147,6 +147,7 @@ def test_with_a_sign_lost_the_tip_is_elsewhere(lost):
     assert np.median(np.linalg.norm(apart[:, :3, 3], axis=1)) > 0.2  # m
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('urdf', ['aubo_i5', 'aubo_i5_lecture'])
 @pytest.mark.parametrize('name', TABLES)
 def test_with_the_urdfs_inertials_the_dynamics_are_the_urdfs(name, urdf):

@@ -116,6 +116,7 @@ def test_yaml_brings_back_the_whole_model(model):
     assert its_gravity.tolist() == list(gravity)
 
 
+@pytest.mark.compiled
 @MODEL
 def test_urdf_brings_back_all_that_it_can_hold(model):
     back = model_from_urdf(urdf_of(model))
@@ -358,6 +359,7 @@ KEYS = st.one_of(
 )
 
 
+@pytest.mark.compiled
 @examples(100)
 @given(path=KEYS, value=VALUES)
 def test_any_value_is_a_model_or_a_model_error(path, value):

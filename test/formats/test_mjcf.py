@@ -184,6 +184,7 @@ def test_mass_matrix_is_mujocos(text):
         assert trees.relative_error(robot.mass_matrix(q), T.T @ M @ T) < TOLERANCE
 
 
+@pytest.mark.compiled
 @MODELS
 def test_every_body_is_where_mujoco_has_it_and_moves_so(text):
     (plant, data), robot = plant_of(text), Robot(*model_from_mjcf(text))

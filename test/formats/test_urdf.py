@@ -354,6 +354,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
             model_from_urdf(source)
 
 
+@pytest.mark.compiled
 def test_a_chain_longer_than_the_recursion_limit_is_no_problem():
     names = [f'l{i}' for i in range(1500)]
     joints = (joint(f'j{a}', a, b, 'revolute' if a == 'l0' else 'fixed') for a, b in pairwise(names))

@@ -16,6 +16,7 @@ MECHANISMS = {it.name: it for it in (*map(four_bar, ('point', 'planar_point', 'r
 both = pytest.mark.parametrize('method', closed_loops.METHODS, ids=lambda method: method.__name__)
 
 
+@pytest.mark.compiled
 @both
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_accelerations_agree_with_the_kernels(method, name):

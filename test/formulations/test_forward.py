@@ -31,6 +31,7 @@ def check(method, robot: Robot, seed: int) -> None:
     assert np.abs(found - expected).max() < largest, robot.name
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('method', forward.METHODS, ids=lambda method: method.__name__)
 def test_accelerations_of_chains_agree_with_the_kernels(method):
     for seed, robot in enumerate(ROBOTS.values()):

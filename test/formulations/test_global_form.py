@@ -50,6 +50,7 @@ def test_mass_matrices_agree_with_the_kernels():
         assert chains.disagreement(global_form.mass_matrix(robot, q), robot.mass_matrix(q)) < bound(200, robot.nv), name
 
 
+@pytest.mark.compiled
 @METHOD
 def test_accelerations_agree_with_the_kernels(method):
     for seed, (name, robot) in enumerate(ROBOTS.items()):

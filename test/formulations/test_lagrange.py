@@ -89,6 +89,7 @@ def test_the_first_three_joints_of_the_aubo_i5(letters):
         assert chains.disagreement(g, robot.gravity_torque(q)) < 1e-12
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('seed', SMALL)
 def test_terms_of_random_chains(seed):
     robot = chains.random_chain(seed)

@@ -90,6 +90,7 @@ def test_every_operation_has_its_value_and_its_count():
 OF_ARMS = [module.inverse_dynamics for module in (newton_euler, screws, stacked, spatial, operators)]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('formulation', [*OF_ARMS, *forward.METHODS], ids=lambda f: f'{f.__module__}.{f.__name__}')
 def test_a_run_that_counts_has_the_same_result(formulation):
     q, qd, last, wrench = chains.random_motion(ARM, 3)

@@ -21,6 +21,7 @@ any_formulation = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.compiled
 @every_formulation
 @pytest.mark.parametrize('name', chains.arms())
 def test_arms(formulation, name):
@@ -46,6 +47,7 @@ def test_random_chains(formulation):
     assert compared > 25 if formulation is lagrange else compared == 100
 
 
+@pytest.mark.compiled
 @any_formulation
 def test_planar_arm_at_1000_states(formulation):
     arm = lagrange.PlanarArm(L1=0.7, L2=0.5, m1=2.0, m2=1.5)
@@ -67,6 +69,7 @@ def test_planar_6r_arm_along_its_motion(formulation):
         assert chains.disagreement(formulation.inverse_dynamics(robot, *motion, wrench), expected) < 1e-11
 
 
+@pytest.mark.compiled
 @every_formulation
 @pytest.mark.parametrize('inertials', ['official', 'ros1', 'lecture'])
 def test_golden_torques(formulation, inertials):
@@ -88,6 +91,7 @@ def test_torques_of_the_lectures_notebook(formulation, sign):
     assert tau == pytest.approx(NOTEBOOK_TORQUES[sign], abs=1e-9)
 
 
+@pytest.mark.compiled
 @every_formulation
 @pytest.mark.parametrize('mass', [1.0, 5.0])
 def test_payload_curves_of_the_lecture(formulation, mass):

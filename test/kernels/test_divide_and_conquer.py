@@ -53,6 +53,7 @@ def test_accelerations_are_those_of_articulated_bodies(seed):
     assert trees.relative_error(accelerations(joints, s, s.f_ext), expected) < TOLERANCE
 
 
+@pytest.mark.compiled
 @SEED
 def test_inverse_dynamics_returns_the_torques(seed):
     joints = with_spin(trees.random_joints(seed, general=0.3), seed)
@@ -74,6 +75,7 @@ def test_chains_move_as_by_constraint_forces(seed):
     assert trees.relative_error(accelerations(joints, s, s.f_ext), expected) < 1e-9
 
 
+@pytest.mark.compiled
 @SEED
 def test_accelerations_are_pinocchios(seed):
     pin = pytest.importorskip('pinocchio', reason='the outside oracle, Pinocchio (package pin), is not installed')

@@ -92,6 +92,7 @@ def test_the_spin_matters(seeds):
     assert np.median(shares) > 0.01
 
 
+@pytest.mark.compiled
 @SEED
 def test_torques(seed):
     c, s = case(seed), case(seed).s
@@ -100,6 +101,7 @@ def test_torques(seed):
     assert trees.relative_error(tau, expected) < TOLERANCE
 
 
+@pytest.mark.compiled
 @SEED
 def test_mass_matrix(seed):
     c = case(seed)

@@ -256,6 +256,7 @@ def test_a_batch_of_friction_has_the_bits_of_single_states():
     assert np.all(np.isfinite(apart)) and same_bits(together, apart)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('name', calls())
 def test_nothing_in_the_workspace_is_read_before_it_is_written(name):
     """NaN, zeros, or what another algorithm left at another state: the result is the same in every bit."""

@@ -87,6 +87,7 @@ def test_both_ways_find_as_many_as_the_regressors_have_rank(case):
     assert CASES[case][2] in (None, *counts)
 
 
+@pytest.mark.compiled
 @ALL
 def test_torques_stay(case):
     Y = regressors(case, seed=1)

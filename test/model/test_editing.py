@@ -70,6 +70,7 @@ def test_locked_joints_leave_the_dynamics_of_the_others(seed):
     assert reduced.kinetic_energy(q[free], qd[free]) == pytest.approx(energy, rel=TOLERANCE)
 
 
+@pytest.mark.compiled
 @SEED
 def test_locked_joints_leave_every_frame_where_it_is(seed):
     full, reduced, free, (q, _, _) = locked(seed)

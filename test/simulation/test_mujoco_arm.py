@@ -100,6 +100,7 @@ def test_a_mass_error_scales_every_mass_and_inertia(error):
     assert qdd == pytest.approx(wanted, abs=1e-6 * abs(wanted).max())
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('error', [-1.0, -0.5, 0.2, 1.0])
 def test_a_friction_error_scales_viscous_coulomb_and_offset(error):
     arm, torque = moving(1, error)

@@ -43,6 +43,7 @@ def test_a_loss_of_energy_where_loops_are_closed_is_a_warning():
     assert result.loop_jump_time == 0.05 and 0.1 < result.loop_jump < 0.2
 
 
+@pytest.mark.compiled
 def test_a_mechanism_that_does_not_fold_has_no_finding():
     linkage = four_bar('planar_point').robot
     result = moved(linkage, linkage.close_loops([1.0, -0.2, 1.6]).q, 0.0125, 176)
