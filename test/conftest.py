@@ -37,11 +37,13 @@ LONGEST = (
 
 UNMEASURED = (
     'nodes/test_activation',
+    'nodes/test_bringup',
     'nodes/test_coupled',
     'nodes/test_faults',
     'nodes/test_fleet',
     'nodes/test_graph_fuzz',
     'nodes/test_guarded',
+    'nodes/test_humanoid',
     'nodes/test_load_first',
     'nodes/test_rate_limit',
     'nodes/test_rejoin',
