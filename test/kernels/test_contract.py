@@ -289,6 +289,6 @@ def test_few_files_import_numba():
                 named = [str(node.value)]  # import_module('numba')
             if any(re.match(r'numba(\.|$)', name) for name in named):
                 importers.add(path)
-    of_jit = (f'jit/{name}' for name in ('compiled_files', 'decorators', 'instructions'))
+    of_jit = (f'jit/{name}' for name in ('compiled_files', 'decorators', 'inlining', 'instructions'))
     compilers = (f'compiler/{name}_compiler' for name in ('bound', 'generic'))
     assert importers == {PACKAGE / f'{name}.py' for name in (*of_jit, *compilers, 'compiler/compiled_calls_ir')}
