@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from random import Random, SystemRandom
 
-from support import unhurried
+from support import matrices, unhurried
 
 import pytest
 
@@ -72,7 +72,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line('markers', 'exhaustive: part of a long matrix, run with --exhaustive only')
     if config.option.exhaustive:
-        unhurried.share = 1.0
+        matrices.exhaustive, unhurried.share = True, 1.0
     seed = config.option.random_order
     if hasattr(config, 'workerinput'):
         seed = config.workerinput['random_order']

@@ -4,14 +4,12 @@ import pytest
 
 EXHAUSTIVE = pytest.mark.exhaustive
 
+exhaustive = False
+"""Whether there are tests of all values; ``--exhaustive`` says so before the tests are collected."""
+
 
 def matrix(values, few) -> list:
-    """Return ``values`` for ``parametrize``; those that are not among ``few`` run with ``--exhaustive`` only."""
+    """Return ``values`` for ``parametrize``, without ``--exhaustive`` only those that are among ``few``."""
     values, few = list(values), list(few)
     assert all(value in values for value in few), 'few: expected some of the values'
-    return [value if value in few else _exhaustive(value) for value in values]
-
-
-def _exhaustive(value):
-    """Return a parameter, or a tuple of several, with the mark of ``--exhaustive``."""
-    return pytest.param(*value if isinstance(value, tuple) else (value,), marks=EXHAUSTIVE)
+    return values if exhaustive else [value for value in values if value in few]
