@@ -98,17 +98,18 @@ def check_quaternions(name: str, positions: np.ndarray, starts: tuple[int, ...])
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
-def check_angles(name: str, positions: np.ndarray, angles: tuple[int, ...], joint_of: Callable[[int], str]) -> None:
+def check_angles(name: str, positions: np.ndarray, angles: np.ndarray, joint_of: Callable[[int], str]) -> None:
     """Raise ArgumentError for an angle in positions (..., nq) that is too large for sine and cosine.
 
-    ``angles`` are indices in q; ``joint_of`` returns the name of the joint of one.
+    ``angles`` (int64) are indices in q; ``joint_of`` returns the name of the joint of one.
     """
     too_large = np.argwhere(~(np.abs(positions[..., angles]) < LARGEST_ANGLE))
     if len(too_large):
         *state, k = (int(it) for it in too_large[0])
-        index = (*state, angles[k])
+        place = int(angles[k])
+        index = (*state, place)
         raise ArgumentError(
-            f'{name}{list(index)}: the angle {positions[index]:.6g} rad of joint {joint_of(angles[k])!r} is not below '
+            f'{name}{list(index)}: the angle {positions[index]:.6g} rad of joint {joint_of(place)!r} is not below '
             f'{LARGEST_ANGLE:.6g} rad, where doubles are 1e-4 rad apart; subtract whole turns'
         )
 

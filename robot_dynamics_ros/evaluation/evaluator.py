@@ -83,6 +83,7 @@ class Evaluator:
         self.load = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = self.arrays.quaternions
+        self._angles = np.array(self.arrays.angles, np.int64)
         self.shape_of_wrenches = len(model.link_names), 6
         others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS, CHANGE, CLOSING_TORQUES
         self._lengths = {name: length_of(name, self.arrays) for name in others}
@@ -159,7 +160,7 @@ class Evaluator:
             array = np.asarray(vector, float)
             validation.check_finite(name, array)
             if name in POSITIONS:
-                validation.check_angles(name, array, self.arrays.angles, self.model.joint_of_coordinate)
+                validation.check_angles(name, array, self._angles, self.model.joint_of_coordinate)
 
     def _own_code(self, algorithm: Algorithm) -> Specialised | None:
         """Return specialised code of an algorithm: with the true inertial parameters, or with regrouped ones."""

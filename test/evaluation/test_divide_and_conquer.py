@@ -171,6 +171,22 @@ def test_threads_change_no_bit(monkeypatch):
 # ten thousand links
 
 
+def test_python_takes_as_many_steps_for_many_links_as_for_a_few():
+    steps = []
+    for count in (5, 50):
+        robot = cable(count)
+        state = state_of(robot)
+        robot.forward_dynamics(*state, method=METHOD)
+        seen = []
+        sys.setprofile(lambda frame, event, argument, seen=seen: seen.append(event))
+        try:
+            robot.forward_dynamics(*state, method=METHOD)
+        finally:
+            sys.setprofile(None)
+        steps.append(len(seen))
+    assert steps[0] == steps[1]
+
+
 @pytest.fixture(scope='module')
 def long_cable():
     """Return a cable of 10,000 links, a state and its accelerations by articulated bodies."""
