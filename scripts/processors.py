@@ -69,9 +69,9 @@ def names_in(part: ast.stmt) -> set[str]:
     return {ast.unparse(it) for it in ast.walk(part) if isinstance(it, ast.Name | ast.Attribute)}
 
 
-def run(environment: dict[str, str], options: list[str]) -> subprocess.CompletedProcess:
-    """Run the tests in one process."""
-    command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *tests(), *options]
+def run(environment: dict[str, str], arguments: list[str]) -> subprocess.CompletedProcess:
+    """Run pytest in one process."""
+    command = [sys.executable, '-m', 'pytest', '-q', '--durations=3', *arguments]
     environment = {key: value for key, value in environment.items() if key != 'PYTHONPATH'}
     return subprocess.run(
         command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -84,14 +84,14 @@ def main(arguments: list[str]) -> int:
     if '--describe' in arguments:
         return 0
     environments = SHORT if '--short' in arguments else LONG
-    options = [argument for argument in arguments if argument != '--short']
+    bounds = [*tests(), *(argument for argument in arguments if argument != '--short')]
     failed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(run, environment, options) for environment in environments.values()]
-        for name, ended in zip(environments, runs, strict=True):
-            print(f'== {name}', flush=True)
-            print(ended.result().stdout, flush=True)
-            if ended.result().returncode:
+        runs = [pool.submit(run, environment, bounds) for environment in environments.values()]
+        for name, running in zip(environments, runs, strict=True):
+            ended = running.result()
+            print(f'== {name}', ended.stdout, sep='\n', flush=True)
+            if ended.returncode:
                 failed.append(name)
     print(f'failed: {"; ".join(failed)}' if failed else 'all passed')
     return len(failed)
