@@ -5,7 +5,7 @@ batch apart. Numba would compile another version of a kernel for any other array
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -98,10 +98,12 @@ def check_quaternions(name: str, positions: np.ndarray, starts: tuple[int, ...])
             raise ArgumentError(f'{where}: expected a quaternion of length 1, got one of {length:.9g}')
 
 
-def check_angles(name: str, positions: np.ndarray, angles: np.ndarray, joint_of: Callable[[int], str]) -> None:
+def check_angles(
+    name: str, positions: np.ndarray, angles: Sequence[int] | np.ndarray, joint_of: Callable[[int], str]
+) -> None:
     """Raise ArgumentError for an angle in positions (..., nq) that is too large for sine and cosine.
 
-    ``angles`` (int64) are indices in q; ``joint_of`` returns the name of the joint of one.
+    ``angles`` are indices in q; ``joint_of`` returns the name of the joint of one.
     """
     too_large = np.argwhere(~(np.abs(positions[..., angles]) < LARGEST_ANGLE))
     if len(too_large):

@@ -103,7 +103,7 @@ class Clock:
         if self.usable is None:
             return False
         gap = (stamp - self.usable) / SECOND
-        room = 0.02 if self.interruption == self._stated else 0.35  # what is learnt changes with the gap itself
+        room = 0.02 if self.interruption == self._stated else 0.35  # a gap changes the period that a node learns
         return (1.0 - room) * self.interruption < gap < (1.0 + room) * self.interruption
 
     def ends_silence(self, stamp: int) -> bool:

@@ -146,8 +146,8 @@ class Body:
     def finite(self, results, checked: list[CheckedEntry]) -> str:
         """Return the name of the sum of value * 0 over results and ``checked`` inputs: 0 if all are finite.
 
-        An angle is added to a result, times OVERFLOW_FACTOR: one operation in place of two. A result that is finite and
-        below 2^970 does not change whether the sum is.
+        An angle and a result are checked at once, as angle * OVERFLOW_FACTOR + result: one operation in place of two. A
+        finite result below 2^970 does not change whether that sum is finite.
         """
         symbols = {value for value in results if isinstance(value, Symbol)}
         names = [self._names[value] for value in sorted(symbols, key=lambda value: value.number)]

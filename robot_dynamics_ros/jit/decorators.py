@@ -59,8 +59,8 @@ class Kernel:
 def unwrapped() -> dict[str, Any]:
     """Return the options of functions that only compiled code calls.
 
-    A wrapper converts each array of model and workspace: with wrappers, six kernels compile in 27 s, without in 15 s
-    (2026-11-22).
+    They have no wrappers, and no machine code of their own. A wrapper converts each array of model and workspace: with
+    wrappers, six kernels compile in 27 s, without in 15 s (2026-11-22).
     """
     from robot_dynamics_ros.jit.inlining import Inlining  # noqa: PLC0415
 

@@ -131,7 +131,7 @@ def simulate(
         validation.check_finite(name, rows.reshape(*batch, rows.shape[-1]))
     start, model = q.reshape(*batch, robot.nq), robot.model
     validation.check_quaternions('q0', start, model.arrays.quaternions)
-    validation.check_angles('q0', start, np.array(model.arrays.angles, np.int64), model.joint_of_coordinate)
+    validation.check_angles('q0', start, model.arrays.angles, model.joint_of_coordinate)
     validation.choice('method', method, METHODS)
     for name, value in (('duration', duration), ('step', step), ('tolerance', tolerance)):
         _check_positive(name, value)

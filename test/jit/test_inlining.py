@@ -1,4 +1,4 @@
-"""Functions that only compiled code calls have no machine code of their own."""
+"""A function that only compiled code calls gets no machine code of its own."""
 
 import numba
 import pytest
