@@ -118,11 +118,6 @@ class TorqueLimiter:
                 self.counts[flag] += bool(found & flag)
         return found < NOT_FINITE
 
-    def time_to_zero(self) -> float:
-        """Return the time that the rate limit needs from the last torque to zero, s."""
-        limited = self.rate_limit > 0.0
-        return float(np.max(np.abs(self.last[limited]) / self.rate_limit[limited], initial=0.0))
-
     def reset(self) -> None:
         """Reset counts and flags, but not the last torque."""
         self.by_joint.fill(0)

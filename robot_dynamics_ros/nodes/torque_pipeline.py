@@ -22,7 +22,7 @@ MOST_REASONS = 20
 STEP = 0.005
 """Time between two commands of the ramp at deactivation, s."""
 PATIENCE = 1.0
-"""Time beyond its computed duration after which this ramp is given up, s."""
+"""Time after which this ramp is given up where a rate limit delays it and the clock of the arm stands still, s."""
 OWN = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
@@ -216,15 +216,17 @@ class TorquePipeline:
             return ''
         try:
             began, first = time.monotonic(), self.limiter.last.copy()
-            longest = ramp_time + self.limiter.time_to_zero() + PATIENCE
+            moved = began + ramp_time
             while True:
-                steady = time.monotonic()
+                steady, passing = time.monotonic(), self._sent
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
                 self._send(self._publish_command, steady, self._clock.now())
                 if share == 0.0 and not self._torque.any():
                     return ''
-                if steady - began > longest:
+                if self._sent > passing:
+                    moved = max(moved, steady)
+                if steady - moved > PATIENCE:
                     return 'ramp to zero at deactivation given up: the clock of the arm stands still'
                 time.sleep(STEP)
         except Exception as error:  # no exception leaves a callback

@@ -1,6 +1,7 @@
 """Which parts the pipeline calls, and in which order; torques are compared by the graph fuzz and by other files."""
 
 import time
+from types import SimpleNamespace
 
 from support import graph as ros
 
@@ -14,7 +15,8 @@ from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes.torque_pipeline import OWN, TorquePipeline
+from robot_dynamics_ros.nodes import torque_pipeline
+from robot_dynamics_ros.nodes.torque_pipeline import OWN, PATIENCE, STEP, TorquePipeline
 
 SECOND = ros.SECOND
 NAMES = ('shoulder', 'elbow')
@@ -194,3 +196,40 @@ def test_only_publishers_of_the_joints_of_the_arm_are_counted():
     assert len(parts.pipeline.publishers) == 2
     parts.pipeline.begin()
     assert not parts.pipeline.publishers
+
+
+@pytest.fixture
+def finish(monkeypatch):
+    """Return the reason, the commands and the real time of a ramp from 1 N m to zero, at most 1 N m a second."""
+
+    def finish(ramp_time, rate):
+        """Let simulated time pass at ``rate`` times real time."""
+        parts, steady = Parts(), [0.0]
+
+        def sleep(duration):
+            steady[0] += duration
+            parts.time += round(rate * duration * SECOND)
+
+        parts.state(500.0)
+        parts.pipeline.limiter.rate_limit[:], parts.pipeline.limiter.last[:] = 1.0, 1.0
+        parts.calls.clear()
+        monkeypatch.setattr(torque_pipeline, 'time', SimpleNamespace(monotonic=lambda: steady[0], sleep=sleep))
+        reason = parts.pipeline.finish(ramp_time)
+        return reason, [torque[0] for _, torque in parts.calls], steady[0]
+
+    return finish
+
+
+@pytest.mark.parametrize('rate', [1.0, 0.1, 0.02])
+def test_the_ramp_at_deactivation_goes_on_while_simulated_time_crawls(finish, rate):
+    reason, commands, lasted = finish(0.0, rate)
+    assert (reason, commands[-1]) == ('', 0.0)
+    assert lasted == pytest.approx(1.0 / rate, abs=2 * STEP)
+
+
+@pytest.mark.parametrize('ramp_time', [0.0, 3.0])
+def test_it_is_given_up_where_simulated_time_stands_still(finish, ramp_time):
+    reason, commands, lasted = finish(ramp_time, 0.0)
+    assert 'stands still' in reason
+    assert commands[-1] == 1.0
+    assert lasted == pytest.approx(ramp_time + PATIENCE, abs=2 * STEP)
