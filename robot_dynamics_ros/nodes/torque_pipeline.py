@@ -216,7 +216,7 @@ class TorquePipeline:
             return ''
         try:
             began, first = time.monotonic(), self.limiter.last.copy()
-            moved = began + ramp_time
+            moved = began + ramp_time  # only after the ramp itself is the clock of the arm waited for
             while True:
                 steady, passing = time.monotonic(), self._sent
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0

@@ -1,4 +1,4 @@
-"""A function that only compiled code calls gets no machine code of its own."""
+"""Numba emits the machine code of a kernel only as a part of the functions that call it."""
 
 import numba
 import pytest

@@ -29,9 +29,9 @@ FIGURES = logging.getLogger(__name__)
 NODE = 'gravity_compensation_node'
 NAMES = list(Robot.named('aubo_i5').joint_names)
 SLOWER = 3.0
-"""How many times the round trip in quiet it may take in a flood, both at p99.
+"""Largest ratio of the p99 of a torque's round trip in a flood to the p99 in quiet.
 
-1.7 to 2.4 measured (2026-11-23), 3 to 20 with Python's own switch interval.
+Measured: 1.7 to 2.4, and 2 to 21 with Python's own switch interval (2026-11-23). The aim is 2, not reached everywhere.
 """
 SHARE = 0.1
 """Of the answers that come in the same time without states, how many have to come in a flood: else it is none."""
@@ -42,10 +42,11 @@ PAIRS, COUNT, PERIOD = 5, 200, 0.002
 TORQUES, MIDDLEWARE = 50, 20
 """Real-time priorities: of the threads that answer and measure, of the middleware's."""
 FIRST = -20
-"""Nice value of services and of who asks for them.
+"""Nice value of the main threads of two processes: the one that serves requests, and the one that sends them.
 
-With a real-time priority below TORQUES, a thread that holds the interpreter is moved from one processor to the other by
-each thread that waits for it, and hardly runs (traced on 2026-11-23).
+A real-time priority would not do. The server's main thread often holds the interpreter while torque threads, which have
+a higher priority, wait for it. Each time one of them wakes up, the kernel moves the main thread to the other processor,
+so that it hardly runs (traced on 2026-11-23).
 """
 
 
