@@ -98,19 +98,21 @@ class StateGate:
 
     def _update_period(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""
-        if self._period is None:
+        period = self._period
+        if period is None:
             self._gaps.append(gap)
             if len(self._gaps) < self.LEARNT:
                 return
-            self._period = sorted(self._gaps)[-2]
+            period = sorted(self._gaps)[-2]
         else:
             # a pause counts as the longest gap within the age limit only
-            error = min(gap, self.PERIODS * self._period) - self._period
-            self._period += self.SMOOTHING * error
+            error = min(gap, self.PERIODS * period) - period
+            period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
-        self._set_limit(max(self.PERIODS * self._period, self.SHORTEST))
+        self._period = period
+        self._set_limit(max(self.PERIODS * period, self.SHORTEST))
 
     def _set_limit(self, periods: float) -> None:
         """Set age limit and interruption for so many ns as ``PERIODS`` last; the attribute ``limit`` is in s."""
-        self._limit = self._configured or min(periods, self.LONGEST)
-        self._interruption, self.limit = min(self._limit, periods), self._limit * 1e-9
+        limit = self._limit = self._configured or min(periods, self.LONGEST)
+        self._interruption, self.limit = min(limit, periods), limit * 1e-9

@@ -24,11 +24,11 @@ REASONS = {
 EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
 
 
-def _limit(limit, rate, last, found_by_joint, torque, elapsed) -> int:
+def _limit(limit, rate, last, found_by_joint, enforced, torque, elapsed) -> int:
     """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
 
-    Writes torque, ``last`` = torque, and adds the flags of each joint to ``found_by_joint`` (n). If an entry is not
-    finite, torque and ``last`` are not changed.
+    Writes torque, where the limits are ``enforced``, ``last`` = torque, and adds the flags of each joint to
+    ``found_by_joint`` (n). If an entry is not finite, torque and ``last`` are not changed.
     """
     found = 0
     for k in range(torque.shape[0]):
@@ -38,18 +38,20 @@ def _limit(limit, rate, last, found_by_joint, torque, elapsed) -> int:
     if found:
         return found
     for k in range(torque.shape[0]):
+        tau = torque[k]
         # |tau| <= limit
-        if abs(torque[k]) > limit[k]:
-            torque[k] = limit[k] if torque[k] > 0.0 else -limit[k]
+        if abs(tau) > limit[k]:
+            tau = limit[k] if tau > 0.0 else -limit[k]
             found_by_joint[k] |= EFFORT
             found |= EFFORT
         # |tau - last| <= rate elapsed
         step = rate[k] * elapsed
-        if rate[k] > 0.0 and abs(torque[k] - last[k]) > step:
-            torque[k] = last[k] + step if torque[k] > last[k] else last[k] - step
+        if rate[k] > 0.0 and abs(tau - last[k]) > step:
+            tau = last[k] + step if tau > last[k] else last[k] - step
             found_by_joint[k] |= RATE
             found |= RATE
-    for k in range(torque.shape[0]):
+        if enforced:
+            torque[k] = tau
         last[k] = torque[k]
     return found
 
@@ -86,10 +88,8 @@ class TorqueLimiter:
         self.last = np.zeros(len(effort_limit))
         self.by_joint = np.zeros(len(effort_limit), np.int64)
         self.counts = dict.fromkeys(REASONS, 0)
-        self._copy = None if enforced else np.zeros(len(effort_limit))
-        self._limit = bound(
-            _limit, effort_limit, rate_limit, self.last, self.by_joint, then=(np.zeros(len(effort_limit)), 0.0)
-        )
+        example = np.zeros(len(effort_limit)), 0.0
+        self._limit = bound(_limit, effort_limit, rate_limit, self.last, self.by_joint, enforced, then=example)
 
     def apply(self, torque: np.ndarray, elapsed: float) -> bool:
         """Limit a torque in place.
@@ -106,13 +106,7 @@ class TorqueLimiter:
         bool
             Whether the torque is finite and may be sent.
         """
-        if self._copy is None:
-            found = self._limit(torque, elapsed)
-        else:
-            self._copy[:] = torque
-            found = self._limit(self._copy, elapsed)
-            if found < NOT_FINITE:
-                self.last[:] = torque
+        found = self._limit(torque, elapsed)
         if found:
             for flag in REASONS:
                 self.counts[flag] += bool(found & flag)

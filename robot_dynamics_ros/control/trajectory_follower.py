@@ -142,7 +142,9 @@ class TrajectoryFollower:
         if not plans:
             self.plan = None
             return NO_TRAJECTORY
-        self.plan = plan = self._due(plans, state.stamp)
+        newest = plans[-1]
+        settled = newest.in_force and newest.has_state  # nothing comes after the newest one
+        self.plan = plan = newest if settled else self._due(plans, state.stamp)
         if plan is None:
             return NOT_BEGUN
         if plan.dropped is not None:

@@ -53,6 +53,13 @@ def _read(memory, fixed, numbers, first, places, bounds, out, data) -> int:
     return found
 
 
+def _write(words, effort, torque, stamp) -> None:
+    """Write effort (n) = torque (n) and the words (2, int32) of a stamp (ns)."""
+    words[0], words[1] = stamp // SECOND, stamp % SECOND
+    for k in range(effort.shape[0]):
+        effort[k] = torque[k]
+
+
 class JointStateBuffer:
     """A serialised JointState with views of its numbers: ``position``, ``velocity`` and ``effort``, (0 or n,) each.
 
@@ -96,9 +103,18 @@ class JointStateBuffer:
         first = np.array([self._first[field] for field in fields])
         return bound(_read, self._memory, self._fixed, self._numbers, first, places, bounds, out, then=(b'',))
 
+    def effort_writer(self):
+        """Return a function of a torque (n, N m) and a stamp (ns) that writes both here."""
+        words = self._memory[STAMP:FRAME].view(np.int32)
+        return bound(_write, words, self.effort, then=(self.effort, 0))
+
     def stamped(self, value: int) -> bytes:
         """Return the serialised message with ``value`` (ns) as the header's stamp."""
         TIME.pack_into(self._bytes, STAMP, *divmod(value, SECOND))
+        return bytes(self)
+
+    def __bytes__(self):
+        """Return the serialised message."""
         return bytes(self._bytes)
 
     @classmethod

@@ -105,10 +105,14 @@ class RawExecutor:
 
     def _take(self, pairs: list) -> None:
         """Take a message of each subscription that has one, and handle them."""
-        messages = [subscription.take_message(None, True) for subscription, _ in pairs]
-        for (_, callback), taken in zip(reversed(pairs), reversed(messages), strict=True):
-            if taken is not None and not self._stopping:
-                callback(*taken)
+        messages = []
+        for subscription, callback in pairs:
+            taken = subscription.take_message(None, True)
+            if taken is not None:
+                messages.append((callback, taken))
+        while messages and not self._stopping:
+            callback, taken = messages.pop()
+            callback(*taken)
 
     def _run(self) -> None:
         """Serve until asked to stop; an exception that ends the thread is told, whatever it is."""

@@ -163,8 +163,8 @@ class TorquePipeline:
         if self.halted:
             return
         try:
-            gate, now = self._gate, self._clock.now()
-            if gate.set_back(now):
+            now = self._clock.now()
+            if self._gate.set_back(now):
                 self._look_at_clock()
                 self.law.set_back(now)
             self.silence = self._load.missing or self._answer(data, steady, now)
@@ -198,7 +198,7 @@ class TorquePipeline:
                 return
             self.silence, self._falls_back = self.fallback.reason, True
             self._look_at_clock()
-            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, steady, now)):
+            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, passing)):
                 self.fallback.reset()
         except DynamicsError as error:
             self.fallback.reset()
@@ -221,7 +221,7 @@ class TorquePipeline:
                 steady, passing = time.monotonic(), self._sent
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
-                self._send(self._publish_command, steady, self._clock.now())
+                self._send(self._publish_command, self._passing(steady, self._clock.now()))
                 if share == 0.0 and not self._torque.any():
                     return ''
                 if self._sent > passing:
@@ -259,10 +259,11 @@ class TorquePipeline:
         if result is not TORQUE:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
-        if not self._send(self._publish, steady, now):
+        passing = self._passing(steady, now)
+        if not self._send(self._publish, passing):
             return self._without_torque(NOT_FINITE)
         gate.answered = stamp
-        self._looked, self._missing_for = self._passing(steady, now), 0.0
+        self._looked, self._missing_for = passing, 0.0
         self.counts.published += 1
         if self.fallback:
             self.fallback.record(state.q, self._torque)
@@ -279,9 +280,11 @@ class TorquePipeline:
             self.fallback.reset()
         return result.reason
 
-    def _send(self, publish, steady: float, now: int) -> bool:
-        """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite."""
-        passing = self._passing(steady, now)
+    def _send(self, publish, passing: float) -> bool:
+        """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite.
+
+        ``passing`` is the time of the clock of the arm, s.
+        """
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
         if not self.limiter.apply(self._torque, elapsed):
             return False

@@ -64,14 +64,13 @@ class NamedTorque:
         message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
         message.header.frame_id = node.robot.link_names[0]
         self._buffer = JointStateBuffer.of(message)
-        self._order = np.arange(node.robot.nv)
-        self._gather = bound_gather(self._order)
+        self._write = self._buffer.effort_writer()
         self._send = RawPublisher(node, JointState, topic).send
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
-        self._gather(torque, self._order, self._buffer.effort)
-        self._send(self._buffer.stamped(stamp))
+        self._write(torque, stamp)
+        self._send(bytes(self._buffer))
 
 
 class TorqueTopics:

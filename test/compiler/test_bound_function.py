@@ -19,6 +19,7 @@ from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import evaluator
+from robot_dynamics_ros.messages import cdr
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
 from robot_dynamics_ros.simulation.time_steps import end_step
@@ -53,8 +54,15 @@ CASES = {
     'limit': (
         torque_limiter._limit,
         lambda random: (
-            (*np.abs(numbers(random, 2, N)), numbers(random, N), np.zeros(N, np.int64)),
+            (*np.abs(numbers(random, 2, N)), numbers(random, N), np.zeros(N, np.int64), bool(random.integers(2))),
             (numbers(random, N), float(random.uniform(0.0, 2.0))),
+        ),
+    ),
+    'write': (
+        cdr._write,
+        lambda random: (
+            (np.zeros(2, np.int32), np.zeros(N)),
+            (numbers(random, N), int(random.integers(-(1 << 60), 1 << 60))),
         ),
     ),
     'feedback': (joint_space_control._feedback, lambda random: ((*numbers(random, 3, N),), (*numbers(random, 6, N),))),
@@ -103,7 +111,7 @@ def test_machine_code_gives_the_same_bits_and_type_as_python(function, make):
 def limit(torque=None):
     """Return a limiter's function of a torque (6) and a time."""
     example = np.zeros(N) if torque is None else torque
-    return bound(torque_limiter._limit, *np.ones((3, N)), np.zeros(N, np.int64), then=(example, 0.0))
+    return bound(torque_limiter._limit, *np.ones((3, N)), np.zeros(N, np.int64), True, then=(example, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +192,7 @@ def test_the_annotation_says_what_is_returned():
 
 def test_a_call_keeps_what_it_needs_and_nothing_else():
     last = np.full(N, 3.0)
-    call = bound(torque_limiter._limit, *np.ones((2, N)), last, np.zeros(N, np.int64), then=(np.zeros(N), 0.0))
+    call = bound(torque_limiter._limit, *np.ones((2, N)), last, np.zeros(N, np.int64), True, then=(np.zeros(N), 0.0))
     alive, torque = weakref.ref(last), np.full(N, 2.0)
     before = sys.getrefcount(torque)
     del last

@@ -43,6 +43,15 @@ def test_every_layout_is_read_as_rclpy_reads_it(fields, frame, count):
     )
 
 
+@pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])
+@pytest.mark.parametrize('stamp', [0, 7, STAMP, -1])
+def test_torque_and_stamp_are_written_as_rclpy_writes_them(frame, stamp):
+    buffer = JointStateBuffer.of(message(fields=('effort',), frame=frame))
+    expected = message(1, fields=('effort',), frame=frame, stamp=stamp)
+    buffer.effort_writer()(np.array(expected.effort), stamp)
+    assert deserialize_message(bytes(buffer), JointState) == expected
+
+
 @pytest.mark.parametrize('length', range(12))
 def test_a_message_too_short_for_a_stamp_is_refused(length):
     with pytest.raises(ArgumentError, match=f'at least 12 bytes, got {length}'):
