@@ -10,8 +10,8 @@ that thread waits for itself for good where endpoints are destroyed while other 
 By default messages between processes of one machine go through shared memory. A process that pauses for 2 s while it
 starts may then receive nothing for as long as it lives (``transport_watch``). ``fastdds.xml`` lists UDP as the only way
 to the process. Measured on 2026-11-23, interleaved, at 500 Hz: a torque's round trip is 0.99 to 1.10 (p50) times that
-through shared memory, the CPU time of feedforward_node 1.05 to 1.20 times: its thread that sends executes the kernel's
-whole path to the receiver. ``fastdds_shared_memory.xml`` leaves this as Fast DDS has it.
+through shared memory, the CPU time of feedforward_node 1.05 to 1.20 times, most of it in the thread that sends.
+``fastdds_shared_memory.xml`` leaves this as Fast DDS has it.
 
 By default a participant that discovers an endpoint of a type it does not use itself requests this type from the
 endpoint's process, and adds the endpoint after the response. Fast DDS (3.2) never repeats the request. If the process
