@@ -53,6 +53,7 @@ class Trips:
     def __init__(self, client: Client, state_topic: str, answer_topic: str, joints: Sequence[str] = JOINTS):
         rest = [0.1] * len(joints)
         self.state = JointStateBuffer.of(JointState(name=list(joints), position=rest, velocity=rest))
+        self.write = self.state.writer()
         self.publisher = client.node.create_publisher(JointState, state_topic, 10)
         self.answers = client.node.create_subscription(
             JointState,
@@ -89,7 +90,8 @@ class Trips:
     def send(self) -> int:
         """Send a state with the present time; return its stamp."""
         stamp = time.time_ns()
-        self.publisher.publish(self.state.stamped(stamp))
+        self.write(self.state.effort, stamp)
+        self.publisher.publish(bytes(self.state))
         return stamp
 
     def answer(self, timeout: float):

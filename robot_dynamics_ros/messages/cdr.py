@@ -103,15 +103,10 @@ class JointStateBuffer:
         first = np.array([self._first[field] for field in fields])
         return bound(_read, self._memory, self._fixed, self._numbers, first, places, bounds, out, then=(b'',))
 
-    def effort_writer(self):
-        """Return a function of a torque (n, N m) and a stamp (ns) that writes both here."""
+    def writer(self):
+        """Return a function of ``effort`` (0 or n, N m) and a stamp (ns) that writes both here."""
         words = self._memory[STAMP:FRAME].view(np.int32)
         return bound(_write, words, self.effort, then=(self.effort, 0))
-
-    def stamped(self, value: int) -> bytes:
-        """Return the serialised message with ``value`` (ns) as the header's stamp."""
-        TIME.pack_into(self._bytes, STAMP, *divmod(value, SECOND))
-        return bytes(self)
 
     def __bytes__(self):
         """Return the serialised message."""

@@ -64,7 +64,7 @@ class NamedTorque:
         message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
         message.header.frame_id = node.robot.link_names[0]
         self._buffer = JointStateBuffer.of(message)
-        self._write = self._buffer.effort_writer()
+        self._write = self._buffer.writer()
         self._send = RawPublisher(node, JointState, topic).send
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:

@@ -123,6 +123,7 @@ class Trips:
     def __init__(self, graph):
         self._publisher = graph.node.create_publisher(JointState, 'joint_states', 10)
         self._state = JointStateBuffer.of(JointState(name=NAMES, position=[POSITION] * len(NAMES)))
+        self._write = self._state.writer()
         self._torques = graph.node.create_subscription(
             JointState, 'gravity_torque', lambda _: None, 10, callback_group=NoExecutor(), raw=True
         )
@@ -142,7 +143,8 @@ class Trips:
     def _trip(self, timeout: float) -> float:
         """Return how long a state's torque takes, at most ``timeout`` s."""
         stamp, begun = time.time_ns(), time.perf_counter()
-        self._publisher.publish(self._state.stamped(stamp))
+        self._write(self._state.effort, stamp)
+        self._publisher.publish(bytes(self._state))
         while (taken := time.perf_counter() - begun) < timeout:
             self._wait_set.clear_entities()
             self._wait_set.add_subscription(self._torques.handle)
