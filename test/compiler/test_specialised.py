@@ -1,6 +1,7 @@
 """The specialised binding: the same bits as the generic kernels, for which robots, and how it is called."""
 
 import ctypes
+import math
 import pickle
 
 from support import random_trees as trees
@@ -126,7 +127,7 @@ def test_a_kernel_can_be_called_from_compiled_code(name):
     kernel, load = robot.kernel(name), robot.load
     *vectors, result = [
         *states(robot, name, 1)[:, 0],
-        np.empty(np.prod(ALGORITHMS[name].shape_of(robot._evaluator.arrays))),
+        np.empty(math.prod(ALGORITHMS[name].shape_of(robot._evaluator.arrays))),
     ]
     call = numba.njit(lambda *arguments: kernel(*arguments) and True)
     assert call(*vectors, load, result)
