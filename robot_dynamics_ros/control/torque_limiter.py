@@ -38,20 +38,19 @@ def _limit(limit, rate, last, found_by_joint, enforced, torque, elapsed) -> int:
     if found:
         return found
     for k in range(torque.shape[0]):
-        tau = torque[k]
         # |tau| <= limit
-        if abs(tau) > limit[k]:
-            tau = limit[k] if tau > 0.0 else -limit[k]
+        if abs(torque[k]) > limit[k]:
+            if enforced:
+                torque[k] = limit[k] if torque[k] > 0.0 else -limit[k]
             found_by_joint[k] |= EFFORT
             found |= EFFORT
         # |tau - last| <= rate elapsed
         step = rate[k] * elapsed
-        if rate[k] > 0.0 and abs(tau - last[k]) > step:
-            tau = last[k] + step if tau > last[k] else last[k] - step
+        if rate[k] > 0.0 and abs(torque[k] - last[k]) > step:
+            if enforced:
+                torque[k] = last[k] + step if torque[k] > last[k] else last[k] - step
             found_by_joint[k] |= RATE
             found |= RATE
-        if enforced:
-            torque[k] = tau
         last[k] = torque[k]
     return found
 

@@ -16,6 +16,10 @@ NOT_BEGUN = Result(Outcome.IDLE, 'the trajectory has not begun')
 CLOCK_SET_BACK = Result(Outcome.IDLE, 'trajectory dropped: the clock was set back')
 
 
+SOON = 50_000_000
+"""ns before its start in which a trajectory is not replaced: a node may follow it before it hears of the next one."""
+
+
 class Followed:
     """A trajectory and its progress.
 
@@ -49,10 +53,11 @@ class Followed:
 class TrajectoryFollower:
     """Follows the newest trajectory that has started, and drops it if the measured position is too far from it.
 
-    A trajectory begins at the first state at or after its start; until then the one before goes on. At that state, and
-    after each interruption of the states, every joint must be within a tolerance of the desired position. If the first
-    point is still in the future, the distance to it may also be as large as the velocity limit allows in the remaining
-    time. Positions of continuous joints are compared modulo a turn.
+    A trajectory begins at the first state at or after its start; until then the one before goes on. Another one that
+    was sent ``SOON`` before its start, or earlier, replaces it. At the state where it begins, and after each
+    interruption of the states, every joint must be within a tolerance of the desired position. If the first point is
+    still in the future, the distance to it may also be as large as the velocity limit allows in the remaining time.
+    Positions of continuous joints are compared modulo a turn.
 
     One thread calls ``follow`` and ``set_back``, others the other methods. A trajectory is prepared before the thread
     that follows sees it: what is handed over is one reference.
@@ -95,8 +100,12 @@ class TrajectoryFollower:
         example = Trajectory([0.0, 1.0], np.zeros((2, len(self._names))))
         Followed(0, 0, example, np.zeros_like(self._desired)).sample(0.5)
 
-    def receive(self, trajectory: Trajectory, start: int, now: int, is_exact: bool = True) -> None:
+    def receive(
+        self, trajectory: Trajectory, start: int, now: int, is_exact: bool = True, sent: int | None = None
+    ) -> None:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
+
+        It was ``sent`` then (ns), which every node knows alike; None: ``now``.
 
         ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
         ``now``, the newest one counts: the arm's time is theirs.
@@ -111,10 +120,11 @@ class TrajectoryFollower:
             plans = [before for before in self._plans if not before.is_replaced or before.in_force]
             in_force = [k for k, before in enumerate(plans) if before.in_force]
             plans = plans[in_force[-1] if in_force else 0 :]
+            begins = [before for before in plans if before.start <= (now if sent is None else sent) + SOON]
             for before in plans:
                 # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
-                before.is_replaced = not before.in_force
-            self._plans = *(before for before in plans if before.dropped is None), plan
+                before.is_replaced = not (before.in_force or before in begins[-1:])
+            self._plans = *plans, plan
 
     def stop(self) -> None:
         """Drop all trajectories without a report."""
@@ -170,8 +180,7 @@ class TrajectoryFollower:
                 plan.in_force = self.may_begin(plan, stamp)
             if plan.in_force:
                 found = plan
-        # one that was dropped is over where another one is still to begin
-        return None if found is not None and found.dropped is not None and found is not plans[-1] else found
+        return found
 
     def _begin(self, plan: Followed, t: float, state: MeasuredState) -> Result:
         """Begin to follow a trajectory at ``t`` s."""

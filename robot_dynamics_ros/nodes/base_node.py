@@ -106,6 +106,9 @@ class BaseNode(LifecycleNode):
         with self._beginning:
             self._ending = True
         self.fall_silent()
+        reader = self.clock_reader  # the executor may be about to destroy it
+        if reader is not None:
+            reader.stop()  # a thread that still waits for messages would abort the interpreter's end
 
     def refuse(self, reason: str) -> None:
         """Have ``reason`` logged with the next diagnostics: a message that is refused does not delay the next one."""

@@ -21,8 +21,9 @@ MOST_REASONS = 20
 """Reasons for rejection that are counted separately: joint names in messages make any number of them."""
 STEP = 0.005
 """Time between two commands of the ramp at deactivation, s."""
-PATIENCE = 1.0
-"""Time after which this ramp is given up where a rate limit delays it and the clock of the arm stands still, s."""
+LOOKS = 200
+"""Commands of this ramp, 1 s, after which it is given up where a rate limit delays it and the clock of the arm stands
+still. They are counted, for a process that pauses sees its clock stand still as long."""
 OWN = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
@@ -216,7 +217,7 @@ class TorquePipeline:
             return ''
         try:
             began, first = time.monotonic(), self.limiter.last.copy()
-            moved = began + ramp_time  # only after the ramp itself is the clock of the arm waited for
+            still = 0
             while True:
                 steady, passing = time.monotonic(), self._sent
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
@@ -224,9 +225,9 @@ class TorquePipeline:
                 self._send(self._publish_command, self._passing(steady, self._clock.now()))
                 if share == 0.0 and not self._torque.any():
                     return ''
-                if self._sent > passing:
-                    moved = max(moved, steady)
-                if steady - moved > PATIENCE:
+                # only after the ramp itself is the clock of the arm waited for
+                still = 0 if share or self._sent > passing else still + 1
+                if still > LOOKS:
                     return 'ramp to zero at deactivation given up: the clock of the arm stands still'
                 time.sleep(STEP)
         except Exception as error:  # no exception leaves a callback

@@ -77,22 +77,24 @@ class TrajectoryInput:
             self._on_end()
             return []
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
-        now = node.get_clock().now().nanoseconds
+        now, is_simulated = node.get_clock().now().nanoseconds, node.get_clock().ros_time_is_active
+        # a source whose clock is ahead does not make a trajectory of before begin
+        known = now if is_simulated or not sent else min(sent, now)
         start = points.stamp
         if start:
-            self._follower.receive(trajectory, start, now)
+            self._follower.receive(trajectory, start, now, sent=known)
         else:
             late = time.time_ns() - (sent or received)
             check_delay(late * 1e-9, trajectory.start)
             # every node that receives it computes the same start; not on a simulated clock, which may run at any rate
-            is_simulated = node.get_clock().ros_time_is_active
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
             # where the clock is the system's, not by two readings of it: they differ in each process
             start = now - late if is_simulated or not sent else sent
             # a lone point without a time of its own is not over on its way
             given = max(start, now - waited) if trajectory.duration else start
-            self._follower.receive(trajectory, start, given, is_exact=bool(sent) and not is_simulated)
+            is_exact = bool(sent) and not is_simulated
+            self._follower.receive(trajectory, start, given, is_exact, known)
         return trajectory.interpolations
 
 

@@ -19,7 +19,6 @@ from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import evaluator
-from robot_dynamics_ros.messages import cdr
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
 from robot_dynamics_ros.simulation.time_steps import end_step
@@ -56,13 +55,6 @@ CASES = {
         lambda random: (
             (*np.abs(numbers(random, 2, N)), numbers(random, N), np.zeros(N, np.int64), bool(random.integers(2))),
             (numbers(random, N), float(random.uniform(0.0, 2.0))),
-        ),
-    ),
-    'write': (
-        cdr._write,
-        lambda random: (
-            (np.zeros(2, np.int32), np.zeros(N)),
-            (numbers(random, N), int(random.integers(-(1 << 60), 1 << 60))),
         ),
     ),
     'feedback': (joint_space_control._feedback, lambda random: ((*numbers(random, 3, N),), (*numbers(random, 6, N),))),

@@ -168,6 +168,11 @@ def test_not_enforced_a_torque_is_unchanged_and_what_would_be_limited_is_reporte
     # the rate counts from what was sent, not from what would have been
     assert limited(limiter, [0.0, 5.0, 0.0], 0.5) == [0.0, 5.0, 0.0]
     assert limiter.reasons(NAMES) == ''
+    # nor does an overload that lasts count as fast
+    for _ in range(2):
+        limiter.reset()
+        limiter.apply(np.array([0.0, 9.0, 0.0]), 9.0)
+    assert limiter.reasons(NAMES) == 'elbow: beyond the effort limit'
 
 
 def test_the_limiter_of_the_arm_holds_its_rated_torques():

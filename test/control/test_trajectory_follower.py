@@ -64,9 +64,35 @@ def test_a_third_one_replaces_the_one_that_has_not_started():
     one = following(*line(0.0, 2.0))
     assert one.at(0.0) is TORQUE
     one.receive(*line(0.5, 0.5), start=0.2)
-    one.receive(*line(0.8, 0.8), start=0.4)
+    one.receive(*line(0.8, 0.8), start=0.4, now=0.1)
     assert one.at(0.3) is TORQUE and one.desired[0] == pytest.approx([0.6] * 3)
     assert one.at(0.4, [0.8] * 3) is TORQUE and one.desired[0].tolist() == [0.8] * 3
+
+
+@pytest.mark.parametrize(('sent', 'goes_on'), [(0.14999, False), (0.15, True), (0.2, True), (0.3, True)])
+def test_one_that_begins_soon_is_not_replaced_though_no_state_has_come_since(sent, goes_on):
+    """Another node may have followed it: then both would follow different ones until the third one starts."""
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE
+    one.receive(*line(0.5, 0.5), start=0.2, now=0.05)
+    one.receive(*line(0.8, 0.8), start=1.4, now=0.31, sent=sent)
+    assert one.at(0.4, [0.5] * 3) is TORQUE and one.desired[0] == pytest.approx([0.5 if goes_on else 0.8] * 3)
+    assert one.at(1.4, [0.8] * 3) is TORQUE and one.desired[0].tolist() == [0.8] * 3
+
+
+def test_one_that_has_begun_before_the_first_state_is_followed_until_the_next_one_starts():
+    one = following(*line(0.0, 2.0), start=-0.05)
+    one.receive(*line(1.0, 1.0), start=0.5, now=0.0)
+    assert one.at(0.0, [0.1] * 3) is TORQUE and one.desired[0] == pytest.approx([0.1] * 3)
+    assert one.at(0.5, [1.0] * 3) is TORQUE and one.desired[0].tolist() == [1.0] * 3
+
+
+def test_without_states_no_more_than_the_last_ones_are_kept():
+    one = Following()
+    for k in range(20):
+        one.receive(*line(0.0, 2.0), start=0.1 * k)
+    assert len(one.follower._plans) <= 3
+    assert one.at(1.9) is TORQUE and one.desired[0] == pytest.approx(ZERO)
 
 
 def test_one_that_was_dropped_is_not_resumed_before_the_next():
@@ -76,7 +102,7 @@ def test_one_that_was_dropped_is_not_resumed_before_the_next():
     assert one.at(0.2, [0.4] * 3) == dropped('turn', '1.600')  # the one before is over, too
     assert one.at(0.3, [0.4] * 3) == dropped('turn', '1.600')
     one.receive(*line(0.4, 0.4), start=1.0)
-    assert one.at(0.5, [0.4] * 3) is NOT_BEGUN
+    assert one.at(0.5, [0.4] * 3) == dropped('turn', '1.600')
     assert one.at(1.0, [0.4] * 3) is TORQUE
 
 
@@ -204,7 +230,7 @@ def test_what_was_received_on_the_clock_as_it_is_now_is_followed():
     assert one.at(10.0) is TORQUE
     one.receive(*line(0.0, 0.05), start=5.5, now=5.0)  # no state has come between
     one.follower.set_back(START + 5 * SECOND)
-    assert one.at(5.2, resumed=True) is NOT_BEGUN and one.at(5.5) is TORQUE
+    assert one.at(5.2, resumed=True) is CLOCK_SET_BACK and one.at(5.5) is TORQUE
     assert one.told == [CLOCK_SET_BACK.reason]  # of the one before
 
 

@@ -49,8 +49,9 @@ class Receiver:
     def get_name(self):
         return 'receiver'
 
-    def receive(self, trajectory, start, now, is_exact=True):
+    def receive(self, trajectory, start, now, is_exact=True, sent=None):
         self.received.append((start, now, is_exact))
+        self.sent = sent
 
     def stop(self):
         self.stopped += 1
@@ -65,6 +66,16 @@ class Receiver:
         self.received.clear()
         self.callback(serialize_message(message), info)
         return self.received[0] if self.received else None
+
+
+@pytest.mark.parametrize('stamp', [0, NOW + SECOND])
+def test_the_follower_is_told_when_the_source_sent_it_and_not_that_this_is_still_to_come(monkeypatch, stamp):
+    one = Receiver(monkeypatch)
+    for sent in (0.3, -0.9):
+        assert one.give(stamp, sent=sent)
+        assert one.sent == NOW - round(max(sent, 0.0) * SECOND)
+    one.simulated = 5 * SECOND
+    assert one.give(stamp and 6 * SECOND, sent=0.3) and one.sent == one.simulated
 
 
 def test_without_a_stamp_it_starts_when_its_source_sent_it(monkeypatch):
