@@ -106,8 +106,7 @@ class BaseNode(LifecycleNode):
         with self._beginning:
             self._ending = True
         self.fall_silent()
-        reader = self.clock_reader  # the executor may be about to destroy it
-        if reader is not None:
+        if (reader := self.clock_reader) is not None:  # the executor may be about to destroy it
             reader.stop()  # a thread that still waits for messages would abort the interpreter's end
 
     def refuse(self, reason: str) -> None:
@@ -214,9 +213,7 @@ class BaseNode(LifecycleNode):
     def _check_clock(self, simulated) -> None:
         """Refuse another clock for a configured node."""
         if simulated != self.get_clock().ros_time_is_active:
-            raise ArgumentError(
-                'use_sim_time: the node is configured and its ramps are of its clock; clean it up first'
-            )
+            raise ArgumentError('use_sim_time: the node is configured, its ramps are of its clock; clean it up first')
 
     def _on_clock_set_back(self, before: int, after: int) -> None:
         for follow in tuple(self.clock_followers):

@@ -138,11 +138,3 @@ def test_a_node_that_runs_in_bringup_has_its_log(tmp_path):
     processes._running['bringup'] = None
     (tmp_path / 'bringup.log').write_text('not configured: no robot')
     assert processes.last_lines('feedforward_node').endswith('bringup.log:\nnot configured: no robot')
-
-
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_well_while_a_simulated_clock_goes_on(tmp_path, number):
-    """A thread that still takes the times of a node would abort the process."""
-    with ros.Graph(tmp_path) as graph, graph.repeating(lambda: graph.tick(graph.now()), 0.005):
-        graph.bring_up('gravity_compensation_node', 'dynamics_server', arguments=('-p', 'use_sim_time:=true'))
-        assert graph.end('bringup', number) == 0, graph.log('bringup')

@@ -1,4 +1,6 @@
-"""feedforward_node as a process by a simulated clock: one that has not begun, goes, pauses, and jumps back."""
+"""Processes by a simulated clock: one that has not begun, goes, pauses, and jumps back, and their end."""
+
+import signal
 
 from support import graph as ros
 from support.feedforward import NODE, assert_torque, at, quintic, send
@@ -107,3 +109,11 @@ def test_a_clock_that_begins_goes_pauses_and_jumps_back(graph):
     graph.follow(NODE, message)
     assert silent(graph, 'not begun', lambda: send(graph, BEGIN - ros.SECOND)) == BEGIN - ros.SECOND
     run(graph, motion, first=0.0, count=5)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_bringup_ends_well_while_the_clock_goes_on(tmp_path, number):
+    """A thread that still takes the times of a node would abort the process."""
+    with ros.Graph(tmp_path) as graph, graph.repeating(lambda: graph.tick(graph.now()), 0.005):
+        graph.bring_up('gravity_compensation_node', 'dynamics_server', arguments=('-p', 'use_sim_time:=true'))
+        assert graph.end('bringup', number) == 0, graph.log('bringup')
