@@ -192,7 +192,9 @@ class Payload:
 
 
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
-    """Return ``model`` with each payload added to the link or frame that is its key."""
+    """Return ``model`` with each payload added to the link or frame that is its key; the same object for none."""
+    if not payloads:
+        return model
     inertia = np.array(model.arrays.I)
     for name, payload in payloads.items():
         frame = model.frames[name]

@@ -74,8 +74,8 @@ class Robot(ConstrainedDynamics):
         Raises ArgumentError.
         """
         validation.choice('mimic', mimic, MIMIC)
-        robot = cls(model_from_urdf(source, couple_mimics=mimic == 'couple'))
-        return robot.chain(base_link, tip_link, gravity).with_binding('adaptive')
+        model = model_from_urdf(source, couple_mimics=mimic == 'couple')
+        return cls(*_chain(model, GRAVITY, base_link, tip_link, gravity)).with_binding('adaptive')
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
@@ -114,10 +114,8 @@ class Robot(ConstrainedDynamics):
         ModelError naming a loop between the chain and what is dropped, and ArgumentError naming a moving joint between
         the base and ``base_link``, unless ``gravity`` is given.
         """
-        part = cut(self._model, base_link, tip_link)
-        if gravity is None:
-            gravity = turned_gravity(self._model, part.link_names[0], self._gravity)
-        return Robot(part, gravity).with_binding(self.binding, self._threads)
+        part = _chain(self._model, self._gravity, base_link, tip_link, gravity)
+        return Robot(*part).with_binding(self.binding, self._threads)
 
     def with_locked_joints(self, positions) -> 'Robot':
         """Return this robot with joints locked at positions; their links are lumped into the parent links.
@@ -343,6 +341,12 @@ class Robot(ConstrainedDynamics):
     def _with_payloads(self, payloads: dict[str, Payload]) -> 'Robot':
         """Return this robot with ``payloads`` in place of its own."""
         return Robot(self._bare, self._gravity, self._code, self._threads, payloads, self._adaptive)
+
+
+def _chain(model: Model, before, base_link: str | None, tip_link: str | None, gravity) -> tuple:
+    """Return the model of ``Robot.chain`` and its gravity; ``before`` is that of ``model``."""
+    part = cut(model, base_link, tip_link)
+    return part, turned_gravity(model, part.link_names[0], before) if gravity is None else gravity
 
 
 def _unpickled(

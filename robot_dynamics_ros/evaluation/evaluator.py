@@ -36,7 +36,6 @@ from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.model.regrouping import regrouped
 
 ABOUT_CENTER_OF_MASS = (
     'center_of_mass',
@@ -74,7 +73,7 @@ class Evaluator:
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
         """Select the binding; ``gravity`` (3, m/s^2) is in the base frame. For ``adaptive`` see ``Quantity``."""
         self.model = model
-        self.arrays = regrouped(model.arrays)
+        self.arrays = model.regrouped
         self.generic = Generic(self.arrays, model.arrays)
         self.specialised = specialised if specialised is not None and specialised.fits(self.arrays) else None
         self._of_bodies: Specialised | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 from robot_dynamics_ros.model.loop_types import Loops
 from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.regrouping import regrouped
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
 MOST_MOVING_LINKS = 20_000
@@ -201,6 +203,11 @@ class Model:
     def joint_of_velocity(self, index: int) -> str:
         """Return the name of the joint of entry ``index`` (0..nv - 1) of qd."""
         return self.joint_names[int(np.searchsorted(self.arrays.first[1:], index + 1, 'right')) - 1]
+
+    @cached_property
+    def regrouped(self) -> ModelArrays:
+        """``arrays`` with regrouped inertial parameters, for all robots of this model."""
+        return regrouped(self.arrays)
 
     def joint_of_coordinate(self, index: int) -> str:
         """Return the name of the joint of entry ``index`` (0..nq - 1) of q."""

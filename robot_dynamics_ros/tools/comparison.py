@@ -22,7 +22,6 @@ from robot_dynamics_ros.formulations import (
 )
 from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree
 from robot_dynamics_ros.formulations.operation_count import operation_count
-from robot_dynamics_ros.model.regrouping import regrouped
 from robot_dynamics_ros.robot import Robot
 
 FORMULATIONS = {
@@ -125,7 +124,7 @@ def _by_kernels(robot: Robot, motion, tip_wrench) -> Way:
     compiled = robot.compiled('inverse_dynamics')
     compiled.inverse_dynamics(*(rows[0] for rows in motion))
     _, elapsed = _timed(compiled.inverse_dynamics, motion)
-    operations = emit.count(trace(regrouped(robot.model.arrays), ALGORITHMS['inverse_dynamics']))
+    operations = emit.count(trace(robot.model.regrouped, ALGORITHMS['inverse_dynamics']))
     torque = compiled.inverse_dynamics(*motion, wrenches=wrenches)
     return Way(KERNELS, torque, elapsed, operations.multiplications, operations.additions)
 

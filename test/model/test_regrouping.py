@@ -75,3 +75,8 @@ def test_fewer_parameters_need_fewer_operations():
     for name in ('inverse_dynamics', 'gravity_torque', 'forward_dynamics'):
         before, after = (count(trace(these, ALGORITHMS[name])) for these in (arrays, regrouped(arrays)))
         assert after.multiplications < before.multiplications and after.additions < before.additions
+
+
+def test_a_model_is_regrouped_once_for_all_its_robots():
+    robot = Robot.named('aubo_i5')
+    assert robot.with_binding('generic').with_gravity((0.0, 0.0, 1.0))._evaluator.arrays is robot._evaluator.arrays
