@@ -31,15 +31,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOST = os.EX_TEMPFAIL
 """Status of a process that has lost a port; launch respawns it where it is asked to respawn."""
 PERIOD = 1.0
-"""s between two looks at the ports; one costs a quarter of what it would as a timer of the executor (2026-11-23)."""
+"""s between two looks at the ports. A look from a timer of the executor would cost four times as much (2026-11-23)."""
 
 
 class _Stop:
-    """Handles signals and lost ports: ``asked`` becomes done; before ``spinning`` a signal ends the process at once."""
+    """Handles signals and ``lost`` ports: ``asked`` becomes done; before ``spinning`` a signal ends the process."""
 
     def __init__(self, nodes: list):
         """Install the handlers; ``nodes`` stop publishing before the process ends."""
         self.asked = Future()
+        self.lost: list[str] = []
         self._nodes = nodes
         self._lock = threading.Lock()
         self._spinning = False
@@ -59,8 +60,10 @@ class _Stop:
 
     def _look(self) -> None:
         with self._lock:
-            if self._spinning and not self.asked.done() and lost_ports():
-                self.asked.set_result(LOST)
+            if self._spinning and not self.asked.done():
+                self.lost = lost_ports()
+                if self.lost:
+                    self.asked.set_result(None)
 
     def _wait(self) -> None:
         while not select.select([self._received], [], [], PERIOD)[0]:
@@ -122,8 +125,8 @@ def run(*makers) -> None:
                 node.start()
         stop.spinning()
         executor.spin_until_future_complete(stop.asked)
-        if stop.asked.done() and stop.asked.result() == LOST:
-            _tell_of_lost_ports(nodes)
+        if stop.lost:
+            _report(nodes, advice(stop.lost))
     except ExternalShutdownException:
         pass  # whatever shares the context has shut it down
     finally:
@@ -131,7 +134,7 @@ def run(*makers) -> None:
         rclpy.try_shutdown()
         # the process ends; a last garbage collection would take 0.4 s (2026-11-20)
         gc.freeze()
-    if stop.asked.done() and stop.asked.result() == LOST:
+    if stop.lost:
         sys.exit(LOST)
 
 
@@ -142,9 +145,8 @@ def _warn_near_the_limit(nodes: list) -> None:
         node.get_logger().warning(text)
 
 
-def _tell_of_lost_ports(nodes: list) -> None:
-    """Let the nodes report the lost ports as an error."""
-    reason = advice(lost_ports())
+def _report(nodes: list, reason: str) -> None:
+    """Let the nodes report an error for which the process ends."""
     for node in nodes:
         node.get_logger().fatal(reason)
         if isinstance(node, LifecycleNode) and node.diagnostics is not None:

@@ -22,8 +22,10 @@ MOST_REASONS = 20
 STEP = 0.005
 """Time between two commands of the ramp at deactivation, s."""
 LOOKS = 200
-"""Commands of this ramp, 1 s, after which it is given up where a rate limit delays it and the clock of the arm stands
-still. They are counted, for a process that pauses sees its clock stand still as long."""
+"""Commands, 1 s, after which this ramp is given up where a rate limit delays it and the clock of the arm stands still.
+
+They are counted because a process that pauses does not see the clock move meanwhile.
+"""
 OWN = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'

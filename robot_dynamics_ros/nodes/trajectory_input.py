@@ -77,8 +77,9 @@ class TrajectoryInput:
             self._on_end()
             return []
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
-        now, is_simulated = node.get_clock().now().nanoseconds, node.get_clock().ros_time_is_active
-        # a source whose clock is ahead does not make a trajectory of before begin
+        clock = node.get_clock()
+        now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
+        # with a source whose clock is ahead, a waiting trajectory would seem to have begun
         known = now if is_simulated or not sent else min(sent, now)
         start = points.stamp
         if start:

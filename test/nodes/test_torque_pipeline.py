@@ -231,7 +231,7 @@ def test_the_ramp_at_deactivation_goes_on_while_simulated_time_crawls(finish, ra
 
 
 def test_a_pause_of_the_process_does_not_end_the_ramp(finish):
-    """When it goes on, it may read the clock as it was before the messages that came meanwhile."""
+    """Directly after a pause, the process may not have received the newest time yet."""
     reason, commands, _ = finish(0.0, 0.02, [1.2, 2.5])
     assert (reason, commands[-1]) == ('', 0.0)
 
