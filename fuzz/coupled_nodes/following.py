@@ -8,7 +8,7 @@ from coupled_nodes.motion import Follower
 from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
 INTERRUPTION = 1.0
-"""Silence after which the hold position is measured again, s (R2)."""
+"""Time without a torque after which what is followed or held ends, s (R2)."""
 SPREAD = 1.0
 """Time for which payload or gravity of two nodes may differ after they were equal, s (R13)."""
 
@@ -37,6 +37,10 @@ class FollowingModel(TorqueModel):
         if self.active and good:
             self.follower.receive(message, received, now)
 
+    def interrupted(self, state: State) -> bool:
+        """Return whether the time before a state ends what is followed or held (R2)."""
+        return self.clock.usable is None or state.stamp - self.clock.usable > INTERRUPTION * SECOND
+
     def why_of(self, status: str) -> str:
         """Return the rule of what follows now: the newest special case decides."""
         if status in (Follower.FOLLOWS, Follower.DROPPED):
@@ -58,7 +62,8 @@ class FeedforwardModel(FollowingModel):
     def law(self, state: State, silence: bool):
         """Return the chosen terms along the trajectory."""
         unknown = np.full(self.arm.n, np.nan)
-        status, motion = self.follower.step(state.stamp, state.q, unknown if state.qd is None else state.qd, silence)
+        qd = unknown if state.qd is None else state.qd
+        status, motion = self.follower.step(state.stamp, state.q, qd, silence, self.interrupted(state))
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
             return rule, None, True, True
@@ -148,7 +153,8 @@ class ControllerModel(FollowingModel):
         self.missing, self._either = '', None
         if silence and self._hold is not None and self._holding_ends(state):
             self._hold = None
-        status, motion = self.follower.step(state.stamp, state.q, state.qd, silence, self._may_begin)
+        ends = self.interrupted(state)
+        status, motion = self.follower.step(state.stamp, state.q, state.qd, silence, ends, self._may_begin)
         rule = self.why_of(status)
         if status != Follower.FOLLOWS:
             self._follows, self._lost, self._waits = False, False, None
@@ -165,7 +171,7 @@ class ControllerModel(FollowingModel):
 
     def _holding_ends(self, state: State) -> bool:
         """Return whether the hold position is measured again after a silence (R2)."""
-        if self.clock.usable is None or (state.stamp - self.clock.usable) / SECOND > INTERRUPTION:
+        if self.interrupted(state):
             return True
         tolerance = self.settings.start_tolerance or np.inf
         return bool((np.abs(self.arm.distance(self._hold, state.q)) > tolerance).any())

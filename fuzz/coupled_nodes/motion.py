@@ -137,10 +137,11 @@ class Follower:
         if not over and (stamp or received):
             self.waiting = Followed(stamp or received, motion)
 
-    def step(self, stamp: int, q, qd, silence: bool, may_begin=lambda followed, stamp: True):
+    def step(self, stamp: int, q, qd, silence: bool, interrupted: bool, may_begin=lambda followed, stamp: True):
         """Process a usable state; return the outcome and, on a trajectory, its motion.
 
-        The one before goes on until the newest starts, and as long as it not ``may_begin``.
+        It may be the first one after a ``silence``, which ends what had begun where it ``interrupted`` that. The
+        trajectory before goes on until the newest starts, and as long as it not ``may_begin``.
         """
         waiting, self.newest_state = self.waiting, stamp
         if waiting is not None and waiting.seconds(stamp) >= 0.0:
@@ -166,7 +167,8 @@ class Follower:
             followed.met = stamp
         elif silence:
             self.why = 'R2'
-            near = np.abs(self._arm.distance(followed.motion.at(t)[0], q)) <= self._room
+            away = np.abs(self._arm.distance(followed.motion.at(t)[0], q))
+            near = np.zeros(1, bool) if interrupted else away <= self._room
         else:
             near = np.ones(1, bool)
             self.why = 'TRAJECTORY' if t >= followed.first else 'R10'

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 RULES = {
     'R1': 'activation drops trajectory and hold position; a node that is not active refuses trajectories',
-    'R2': 'the hold position survives a silence of 1 s unless the arm was moved; a trajectory goes on only where the '
-    'arm is still on it',
+    'R2': 'the hold position and a trajectory survive at most 1 s without a torque, where the arm is still there',
     'R3': 'a ROS time that goes back ends the trajectory and the hold position, but no ramp, limit or on_stale',
     'R4': 'diagnostics say "answering" only where torques have just been published',
     'R5': 'dynamics_server always publishes payload and gravity, at activation and at each change',

@@ -5,11 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
-from robot_dynamics_ros.control.law import MeasuredState
+from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.robot import Robot
-
-INTERRUPTION = 1.0
-"""Time without a complete state after which the hold position is measured again, s."""
 
 
 class HoldPosition:

@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_dynamics_ros.control.hold_position import HoldPosition
-from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
 
@@ -29,7 +29,8 @@ class JointSpaceLaw:
 
     ``HoldPosition`` says where the arm is held. When a motion begins, the law holds the arm until the first feedforward
     torque, at most for the age limit of that torque; where one trajectory replaces another one, the one before goes on
-    meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all.
+    meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all,
+    and after an ``INTERRUPTION`` the motion ends and the arm is held where it is.
     After the last point of a trajectory the arm is held there, without any feedforward torque; where the torque was
     missing before, it is held where it is, and does not leap to the last point.
     """
@@ -51,9 +52,9 @@ class JointSpaceLaw:
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
-        # of the present motion, all False or None without one
+        # of the present motion, False or None without one
         self._follows: bool  # it has been followed, and is not held any more
-        self._lost: bool  # its feedforward torque is missing, and the arm is not held to wait for it
+        self._lost: Result | None  # why its feedforward torque is missing; the arm is not held to wait for it
         self._waits_since: int | None  # the stamp at which it began to wait, ns; None where ``_follows``
         self._reset()
 
@@ -77,9 +78,11 @@ class JointSpaceLaw:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
             return NO_VELOCITIES
+        if self._lost and state.pause > INTERRUPTION:
+            self._source.end(f'{INTERRUPTION:g} s without a feedforward torque: {self._lost.reason}')
         result = self._source.follow(state)
         if result is not TORQUE:
-            self._follows, self._lost, self._waits_since = False, False, None
+            self._follows, self._lost, self._waits_since = False, None, None
             return self._hold_at(state, out)
         feedforward = self._zeros
         if self._feedforward is not None:
@@ -90,11 +93,11 @@ class JointSpaceLaw:
                 if self._waits(state.stamp, self._feedforward.age_limit):
                     return self._hold_at(state, out)
                 self._hold_position.release()  # without a torque the arm leaves the hold position
-                self._lost = True
+                self._lost = fault
                 return fault
             feedforward = self._feedforward.effort
         self._hold_position.release()
-        self._follows, self._lost, self._waits_since = True, False, None
+        self._follows, self._lost, self._waits_since = True, None, None
         self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
@@ -107,8 +110,7 @@ class JointSpaceLaw:
     def _reset(self) -> None:
         """Reset to neither holding, following, nor waiting for a feedforward torque or missing it."""
         self._hold_position.release()
-        self._follows = self._lost = False
-        self._waits_since = None
+        self._follows, self._lost, self._waits_since = False, None, None
 
     def _waits(self, stamp: int, longest: int) -> bool:
         """Return whether a motion at ``stamp`` may wait for its first feedforward torque, ``longest`` ns at most."""

@@ -22,6 +22,8 @@ class Result(NamedTuple):
     reason: str = ''
 
 
+INTERRUPTION = 1.0
+"""Time without a complete joint state, or without another input of a motion, that ends what is followed or held, s."""
 TORQUE = Result(Outcome.TORQUE)
 NO_VELOCITIES = Result(Outcome.INCOMPLETE, 'the joint state has no velocities')
 
@@ -41,8 +43,8 @@ class MeasuredState:
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
     resumed : bool
-        Whether this state is the first after an interruption: an activation, a clock that was set back, or more
-        than three periods (or the age limit, where that is less) without a complete state.
+        Whether this state is the first after a pause: an activation, a clock that was set back, or more than
+        three periods (or the age limit, where that is less) without a complete state.
     period : float
         Smoothed time between the stamps of states, s; 0 until it is known.
     pause : float

@@ -22,8 +22,8 @@ class StateGate:
     """Rejects joint states that are too old, from the future, or older than the last state with a torque.
 
     The age limit is configured, or estimated as three times the measured period between stamps, at least 5 ms and at
-    most 1 s. Until ``LEARNT`` periods were measured it is 1 s. An interruption is a time without a complete state that
-    is longer than three periods, or than the age limit where that is less: a raised age limit does not hide it.
+    most 1 s. Until ``LEARNT`` periods were measured it is 1 s. A pause is a time without a complete state that is
+    longer than three periods, or than the age limit where that is less: a raised age limit does not hide it.
     ``now`` is the time at the last reading of the clock, ns. The caller writes ``used``, the stamp (ns) of the last
     complete state, and ``answered``, the stamp of the last state for which a torque was computed.
     """
@@ -89,8 +89,8 @@ class StateGate:
         return Verdict.TOO_OLD if now - stamp > self._limit else ACCEPTED
 
     def resumes(self, stamp: int) -> bool:
-        """Return whether ``stamp`` (ns) is the first, or comes after an interruption."""
-        return self.used is None or stamp - self.used > self._interruption
+        """Return whether ``stamp`` (ns) is the first, or comes after a pause."""
+        return self.used is None or stamp - self.used > self._shortest_pause
 
     def pause(self, stamp: int) -> float:
         """Return the time from the last used stamp to ``stamp`` (ns), s; infinite for the first one."""
@@ -113,6 +113,6 @@ class StateGate:
         self._set_limit(max(self.PERIODS * period, self.SHORTEST))
 
     def _set_limit(self, periods: float) -> None:
-        """Set age limit and interruption for so many ns as ``PERIODS`` last; the attribute ``limit`` is in s."""
+        """Set age limit and shortest pause for so many ns as ``PERIODS`` last; the attribute ``limit`` is in s."""
         limit = self._limit = self._configured or min(periods, self.LONGEST)
-        self._interruption, self.limit = min(limit, periods), limit * 1e-9
+        self._shortest_pause, self.limit = min(limit, periods), limit * 1e-9

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
-from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
@@ -55,9 +55,9 @@ class TrajectoryFollower:
 
     A trajectory begins at the first state at or after its start; until then the one before goes on. Another one that
     was sent ``SOON`` before its start, or earlier, replaces it. At the state where it begins, and after each
-    interruption of the states, every joint must be within a tolerance of the desired position. If the first point is
-    still in the future, the distance to it may also be as large as the velocity limit allows in the remaining time.
-    Positions of continuous joints are compared modulo a turn.
+    pause of the states, every joint must be within a tolerance of the desired position. If the first point is still in
+    the future, the distance to it may also be as large as the velocity limit allows in the remaining time. Positions of
+    continuous joints are compared modulo a turn. After an ``INTERRUPTION`` no trajectory that had begun goes on.
 
     One thread calls ``follow`` and ``set_back``, others the other methods. A trajectory is prepared before the thread
     that follows sees it: what is handed over is one reference.
@@ -163,10 +163,15 @@ class TrajectoryFollower:
         self.rests = t > plan.duration + TIME_RESOLUTION
         if plan.begun:
             plan.sample(t)
-            return self._checked(plan, self._desired[0], state.q) if state.resumed else TORQUE
+            return self._after_a_pause(plan, state) if state.resumed else TORQUE
         result = self._begin(plan, t, state)
         plan.begun = True
         return result
+
+    def end(self, reason: str) -> None:
+        """Drop ``plan``; called by the thread that follows."""
+        if self.plan:
+            self._drop(self.plan, Result(Outcome.IDLE, f'trajectory dropped: {reason}'))
 
     def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
         """Return the trajectory that is in force at ``stamp`` (ns)."""
@@ -195,6 +200,13 @@ class TrajectoryFollower:
             plan.trajectory.lead_from(t, start, state.qd)
             plan.sample(t)
         return result
+
+    def _after_a_pause(self, plan: Followed, state: MeasuredState) -> Result:
+        """Return TORQUE if a trajectory goes on at the first state after a pause, else drop it."""
+        if state.pause > INTERRUPTION:
+            reason = f'trajectory dropped: {state.pause:.3f} s without a joint state'
+            return self._drop(plan, Result(Outcome.IDLE, reason))
+        return self._checked(plan, self._desired[0], state.q)
 
     def _checked(self, plan: Followed, expected, q, reach=0.0) -> Result:
         """Return TORQUE if q is within tolerance or ``reach`` of the expected position, else drop the trajectory."""

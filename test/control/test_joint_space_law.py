@@ -5,10 +5,10 @@ from support.joint_space_laws import DAMPING, HERE, IDLE, MOVING, ROBOT, STIFFNE
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.hold_position import INTERRUPTION, HoldPosition
+from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
-from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome
+from robot_dynamics_ros.control.law import INTERRUPTION, NO_VELOCITIES, TORQUE, MeasuredState, Outcome
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
 

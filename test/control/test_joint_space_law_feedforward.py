@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD
-from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Outcome, Result
 
 OTHER = Result(Outcome.INCOMPLETE, 'feedforward torque not added: ...')
 
@@ -54,9 +54,24 @@ def test_a_motion_that_waited_too_long_does_not_wait_again_after_a_silence():
     one = Controller()
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(HERE, resumed=True)
-    for k in range(100):
+    for k in range(50):
         result = one.give(resumed=k > 3, after=20 * MS)
         assert (result is TORQUE) == (k < 2) and (k < 2 or result is NO_FEEDFORWARD)
+
+
+@pytest.mark.parametrize('followed', [True, False], ids=['lost in mid-motion', 'never there'])
+def test_a_motion_ends_after_a_second_without_torques_and_the_arm_is_held_where_it_is(followed):
+    one = Controller()
+    if followed:
+        assert one.follows(resumed=True)
+    one.feedforward.why = OTHER
+    one.give(resumed=not followed)
+    assert one.give(after=2 * AGE_LIMIT) is OTHER
+    assert one.give(resumed=True, pause=INTERRUPTION) is OTHER and one.source.calls == []
+    assert one.holds(THERE, q=THERE, resumed=True, pause=INTERRUPTION + 0.001) and one.holds(THERE)
+    assert one.source.calls == [('end', f'1 s without a feedforward torque: {OTHER.reason}')]
+    one.feedforward.why = None
+    assert one.holds(THERE)  # it does not go on
 
 
 def test_once_following_a_torque_is_missed_at_once_and_for_good():

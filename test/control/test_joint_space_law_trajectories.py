@@ -35,7 +35,7 @@ class Fed:
         )
         self.follower.may_begin = self.law.may_begin
         self.state, self.out = MeasuredState(HERE.copy(), np.zeros(6)), np.empty(6)
-        self.state.has_velocity, self.state.resumed, self.state.stamp = True, False, START
+        self.state.has_velocity, self.state.stamp, self.used = True, START, START
 
     def fault(self, stamp, plan):
         return None if plan in self.known else NO_FEEDFORWARD
@@ -48,7 +48,12 @@ class Fed:
     def step(self):
         """Return what becomes of the next state, and what it follows."""
         self.state.stamp += 5 * MS
-        return self.law.torque(self.state, self.out), self.follower.plan
+        self.state.pause = (self.state.stamp - self.used) * 1e-9
+        self.state.resumed = self.state.pause > 0.02
+        result = self.law.torque(self.state, self.out)
+        if result is TORQUE:
+            self.used = self.state.stamp
+        return result, self.follower.plan
 
 
 def test_the_old_motion_goes_on_until_the_first_torque_of_the_new_one():
@@ -86,6 +91,17 @@ def test_the_old_motion_ends_where_it_has_no_torque_either():
     assert one.step() == (TORQUE, new)
 
 
+def test_a_motion_without_torques_for_a_second_is_dropped():
+    one = Fed()
+    motion = one.receive(0.1, START)
+    one.known.add(motion)
+    assert one.step() == (TORQUE, motion)
+    one.known.clear()
+    assert [one.step()[0] for _ in range(202)] == [NO_FEEDFORWARD] * 200 + [TORQUE] * 2
+    assert one.out == pytest.approx(ROBOT.gravity_torque(HERE))  # it is held
+    assert one.told == ['trajectory dropped: 1 s without a feedforward torque: no feedforward torque for this state']
+
+
 # With a trajectory
 
 
@@ -118,17 +134,17 @@ class Loop:
         return pytest.approx(STIFFNESS * (where - np.asarray(q)), abs=1e-6)
 
 
-def test_a_silence_in_mid_motion_ends_in_a_hold_unless_the_arm_is_on_its_way():
+def test_a_silence_in_mid_motion_ends_in_a_hold_unless_it_is_short_and_the_arm_is_on_its_way():
     rise = Trajectory([0.0, 10.0], [HERE, HERE + 1.0])
-    for away, ends in ((0.05, False), (0.4, True)):
+    for away, silence, ends in ((0.05, 1.0, False), (0.4, 1.0, True), (0.05, 1.001, True)):
         loop = Loop()
         loop.follower.receive(rise, START, START)
         assert loop.give(START, HERE) == pytest.approx(DAMPING * 0.1)
-        after = START + 5 * SECOND
-        found = loop.give(after, HERE + 0.5 - away)
+        after = START + round(silence * SECOND)
+        found = loop.give(after, HERE + 0.1 * silence - away)
         if ends:
             assert found == pytest.approx(np.zeros(6), abs=1e-9) and len(loop.told) == 1
-            assert loop.give(after + 5 * MS, HERE) == loop.towards(HERE + 0.5 - away, HERE)
+            assert loop.give(after + 5 * MS, HERE) == loop.towards(HERE + 0.1 * silence - away, HERE)
         else:
             assert found == pytest.approx(STIFFNESS * away + DAMPING * 0.1)
             assert loop.told == []

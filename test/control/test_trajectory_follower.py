@@ -186,8 +186,26 @@ def test_after_a_silence_it_continues_only_near_the_arm():
 def test_after_its_end_too():
     one = following(*line(0.0, 2.0))
     assert one.at(0.0) is TORQUE
-    assert one.at(50.0, [2.05] * 3, resumed=True) is TORQUE
-    assert one.at(60.0, [2.0, 2.5, 2.0], resumed=True) == dropped('swing', '0.500')
+    assert one.at(50.0) is TORQUE
+    assert one.at(51.0, [2.05] * 3, resumed=True) is TORQUE
+    assert one.at(52.0, [2.0, 2.5, 2.0], resumed=True) == dropped('swing', '0.500')
+
+
+@pytest.mark.parametrize('begun', [0.5, 50.0], ids=['in mid-motion', 'after its end'])
+def test_an_interruption_ends_it_wherever_the_arm_is(begun):
+    one = following(*line(0.0, 2.0))
+    assert one.at(0.0) is TORQUE and one.at(begun) is TORQUE
+    assert one.at(begun + 1.0, [min(2.0, 2.0 * begun + 2.0)] * 3, resumed=True) is TORQUE
+    ended = one.at(begun + 2.001, [2.0] * 3, resumed=True)
+    assert ended == (Outcome.IDLE, 'trajectory dropped: 1.001 s without a joint state')
+    assert one.told == [ended.reason] and one.at(begun + 2.002, [2.0] * 3) is ended
+    one.receive(*line(2.0, 0.0), start=begun + 3.0)
+    assert one.at(begun + 3.0, [2.0] * 3) is TORQUE
+
+
+def test_states_that_are_that_rare_do_not_interrupt_it():
+    one = following(*line(0.0, 2.0, 4.0, 6.0))
+    assert [one.at(seconds, [2.0 * seconds] * 3) for seconds in (0.0, 1.5, 3.0)] == [TORQUE] * 3
 
 
 def test_on_the_way_to_the_first_point_the_way_counts_and_not_the_speed():

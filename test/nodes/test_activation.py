@@ -110,26 +110,39 @@ def test_a_raised_age_limit_hides_no_silence(graph, start):
     )
 
 
-def test_a_motion_that_the_arm_left_in_a_silence_is_dropped(graph, start):
-    follow_motion(graph, start)
-    command(graph, at(start, 0.2), FIRST)
-    known = len(graph.log('bringup'))
-    found = command(graph, at(start, 5.2), FIRST)
-    assert_command(found, ROBOT.gravity_torque(FIRST), 'states stopped for 5 s of a motion: the arm, still, is held')
-    silent(graph, at(start, 5.2), FIRST, "trajectory dropped: joint 'shoulder_joint'", known)
+def begin_in_mid_motion(graph, start):
+    """Have both nodes follow the motion up to its fifth second, with the arm on it, and learn the period of states."""
+    follow_motion(graph, at(start, -5.0))
+    for t in np.linspace(4.5, 5.0, 6):
+        command(graph, at(start, t - 5.0), between(t, 10.0, *MOTION)[0])
+    return len(graph.log('bringup'))
 
 
-def test_a_motion_that_the_arm_is_still_on_after_a_silence_continues(graph, start):
-    follow_motion(graph, start)
-    command(graph, at(start, 0.2), FIRST)
-    desired, rate, acceleration = between(5.2, 10.0, *MOTION)
+def test_a_motion_that_the_arm_left_in_a_pause_is_dropped(graph, start):
+    known = begin_in_mid_motion(graph, start)
+    found = command(graph, at(start, 0.9), FIRST)
+    assert_command(found, ROBOT.gravity_torque(FIRST), 'states paused for 0.9 s of a motion: the arm, away, is held')
+    silent(graph, at(start, 0.9), FIRST, "trajectory dropped: joint 'shoulder_joint'", known)
+
+
+def test_a_motion_ends_in_a_silence_wherever_the_arm_is(graph, start):
+    known = begin_in_mid_motion(graph, start)
+    on_it = between(6.1, 10.0, *MOTION)[0]
+    found = command(graph, at(start, 1.1), on_it)
+    assert_command(found, ROBOT.gravity_torque(on_it), 'states stopped for 1.1 s of a motion: the arm is held')
+    silent(graph, at(start, 1.1), on_it, 'trajectory dropped: 1.100 s without a joint state', known)
+
+
+def test_a_motion_that_the_arm_is_still_on_after_a_pause_continues(graph, start):
+    begin_in_mid_motion(graph, start)
+    desired, rate, acceleration = between(5.9, 10.0, *MOTION)
     near = turned(turned(desired, 0, 0.1), 2, 0.05)
     torques = graph.listen(JointState, 'feedforward_torque')
-    found = command(graph, at(start, 5.2), near, RATE_A)
+    found = command(graph, at(start, 0.9), near, RATE_A)
     expected = controlled(desired, near, RATE_A, rate)
     assert np.abs(STIFFNESS * (desired - near) + DAMPING * (rate - RATE_A)).max() > 1.0
     assert_command(found, expected, 'the arm is within start_tolerance of where it should be: the motion goes on')
-    torque = graph.answer(lambda stamp: send(graph, stamp, near, RATE_A), torques, at(start, 5.2))
+    torque = graph.answer(lambda stamp: send(graph, stamp, near, RATE_A), torques, at(start, 0.9))
     assert_torque(torque, desired, rate, acceleration)
 
 

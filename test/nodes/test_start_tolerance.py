@@ -154,7 +154,8 @@ def test_a_continuous_joint_follows_modulo_a_turn(turning, first):
     assert publisher.wait_for_all_acked()
     for _ in range(3):
         turning.state_of(f'turning/{CONTROLLER}')
-    turning_torque(turning, start, -3.141)
+    for elapsed in (0.0, 0.8):  # without an interruption
+        turning_torque(turning, at(start, elapsed), -3.141)
     found = turning_torque(turning, at(start, 1.5), -3.14)
     turning.node.destroy_publisher(publisher)
     expected = [300.0 * (3.141 + 3.14 - 2.0 * np.pi)]

@@ -26,7 +26,9 @@ class Following:
 
     def at(self, seconds, q=ZERO, qd=ZERO, resumed=False):
         """Return what becomes of the state at ``seconds`` after START."""
-        self.state.stamp, self.state.resumed = START + round(seconds * SECOND), resumed
+        stamp = START + round(seconds * SECOND)
+        self.state.pause = (stamp - self.state.stamp) * 1e-9
+        self.state.stamp, self.state.resumed = stamp, resumed
         self.state.q[:], self.state.qd[:] = q, qd
         return self.follower.follow(self.state)
 

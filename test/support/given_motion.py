@@ -1,6 +1,6 @@
 """A stand-in for what a control law follows: a desired motion that the test gives, or a reason for none."""
 
-from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
 
 
 class GivenMotion:
@@ -16,6 +16,10 @@ class GivenMotion:
         if self.result is TORQUE:
             self.desired[:] = self.motion
         return self.result
+
+    def end(self, reason):
+        self.calls.append(('end', reason))
+        self.result = Result(Outcome.IDLE, reason)
 
     def warm_up(self):
         self.calls.append('warm_up')
