@@ -24,7 +24,7 @@ from robot_dynamics_ros.formats.untrusted_text import (
     word,
 )
 from robot_dynamics_ros.model.audit import audit_inertial, audited
-from robot_dynamics_ros.model.fixed_joints import fixed, merged
+from robot_dynamics_ros.model.fixed_joints import merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.loop_types import Coupling
@@ -185,7 +185,7 @@ def _joint(name: str, element: Element, links: dict[str, Inertial]) -> Joint:
             raise ModelError(f'{owner}: its {role} link {link!r} does not exist')
         ends.append(link)
     parent, child = ends
-    joint = replace(fixed(child, parent, *_pose(owner, element), ten_parameters(*links[child])), name=name)
+    joint = Joint(name, child, parent, 'fixed', np.zeros(3), *_pose(owner, element), ten_parameters(*links[child]))
     return joint if kind == 'fixed' else _moving(owner, joint, kind, element)
 
 

@@ -43,13 +43,13 @@ def merged(name: str, base: str, joints: Iterable[Joint], base_inertia=None) -> 
             inertias[body] += moved(joint.inertia, rotation, origin)
         else:
             poses[joint.link] = joint.link, np.eye(3), np.zeros(3)
-            inertias[joint.link] = np.array(joint.inertia)
-            moving.append(replace(joint, parent=body, rotation=rotation, origin=origin))
+            # the body's row, to which the links on it are added later
+            row = inertias[joint.link] = np.array(joint.inertia)
+            moving.append(replace(joint, parent=body, rotation=rotation, origin=origin, inertia=row))
     number = {link: i for i, link in enumerate(inertias)}
     frames = {
         link: Frame(number[body], rotation, origin)
         for link, (body, rotation, origin) in poses.items()
         if link not in inertias
     }
-    bodies = [replace(joint, inertia=inertias[joint.link]) for joint in moving]
-    return Model.of(name, base, bodies, frames, base_inertia=inertias[base])
+    return Model.of(name, base, moving, frames, base_inertia=inertias[base])

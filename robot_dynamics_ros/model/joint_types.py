@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.model.products import dot, norm
+from robot_dynamics_ros.model.products import cross, dot, norm
 
 LARGEST_ANGLE = 2.0**40
 """Bound on angles of joints in q, 1.1e12 rad. Doubles are 1e-4 rad apart there, and sines are off by 1e-10."""
@@ -83,7 +83,7 @@ def directions_of(joint: Joint) -> np.ndarray:
     nearest = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
     perpendicular = nearest - dot(nearest, axis) * axis
     perpendicular /= norm(perpendicular)
-    return np.array([axis, perpendicular, np.cross(axis, perpendicular)])
+    return np.array([axis, perpendicular, cross(axis, perpendicular)])
 
 
 def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:

@@ -11,7 +11,7 @@ from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 from robot_dynamics_ros.model.loop_types import Loops
-from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.products import cross, product
 from robot_dynamics_ros.model.regrouping import regrouped
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up
@@ -148,7 +148,7 @@ class Model:
             along = np.outer(axis, axis) if kind.angle >= 0 else np.eye(3)
             E0[i], Ec[i] = product(along, to_link), product(np.eye(3) - along, to_link)
             if kind.angle >= 0:
-                Es[i] = product(-np.cross(np.eye(3), axis), to_link)
+                Es[i] = 0.0 - np.array([cross(axis, column) for column in to_link.T]).T  # no negative zeros
             # a screw's slide is pitch times its angle
             scale = joint.pitch if joint.kind == 'helical' else 1.0
             for k, direction in enumerate(kind.slides):

@@ -41,9 +41,15 @@ def trace(matrix) -> float:
     return float(matrix[0, 0] + matrix[1, 1] + matrix[2, 2])
 
 
+def cross(a, b) -> np.ndarray:
+    """Return the vector product (3,) of two vectors (3,); np.cross takes ten times as long."""
+    (a_x, a_y, a_z), (b_x, b_y, b_z) = a.tolist(), b.tolist()
+    return np.array([a_y * b_z - a_z * b_y, a_z * b_x - a_x * b_z, a_x * b_y - a_y * b_x])
+
+
 def determinant(matrix) -> float:
     """Return the determinant of a matrix (3, 3)."""
-    return dot(matrix[0], np.cross(matrix[1], matrix[2]))
+    return dot(matrix[0], cross(matrix[1], matrix[2]))
 
 
 def symmetric_inverse(matrix) -> np.ndarray:
