@@ -164,8 +164,11 @@ class ControllerModel(FollowingModel):
             return rule, self._along(state, *motion), False, True
         followed = self.follower.followed
         if followed.seconds(state.stamp) > followed.motion.times[-1] + 1e-9:
-            if not self._lost:
-                self._hold, self._follows, self._waits = motion[0].copy(), False, None
+            if self._lost:
+                self.follower.drop_followed()
+            else:
+                self._hold = motion[0].copy()
+            self._follows, self._lost, self._waits = False, False, None
             return self._holding(rule, state)
         return self._with_feedforward(rule, state, motion)
 

@@ -114,6 +114,10 @@ class Follower:
         """Drop all trajectories."""
         self.followed = self.waiting = None
 
+    def drop_followed(self) -> None:
+        """Drop the trajectory that is followed; one that waits for its start is kept."""
+        self.followed = None
+
     @property
     def newest(self) -> Followed | None:
         """The trajectory that was received last."""
@@ -168,7 +172,7 @@ class Follower:
         elif silence:
             self.why = 'R2'
             away = np.abs(self._arm.distance(followed.motion.at(t)[0], q))
-            near = np.zeros(1, bool) if interrupted else away <= self._room
+            near = np.zeros(1, bool) if interrupted and stamp - followed.due > SECOND else away <= self._room
         else:
             near = np.ones(1, bool)
             self.why = 'TRAJECTORY' if t >= followed.first else 'R10'

@@ -78,7 +78,7 @@ class JointSpaceLaw:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
             return NO_VELOCITIES
-        if self._lost and state.pause > INTERRUPTION:
+        if self._lost and self._source.is_interrupted(state):
             self._source.end(f'{INTERRUPTION:g} s without a feedforward torque: {self._lost.reason}')
         result = self._source.follow(state)
         if result is not TORQUE:
@@ -87,7 +87,10 @@ class JointSpaceLaw:
         feedforward = self._zeros
         if self._feedforward is not None:
             if self._source.rests:
-                return self._hold_at(state, out) if self._lost else self._hold_end(state, out)
+                if self._lost is None:
+                    return self._hold_end(state, out)
+                self._source.end(f'it ended without a feedforward torque: {self._lost.reason}')
+                return self._hold_at(state, out)
             fault = self._feedforward.fault(state.stamp, self._source.plan)
             if fault is not None:
                 if self._waits(state.stamp, self._feedforward.age_limit):

@@ -24,6 +24,7 @@ class Result(NamedTuple):
 
 INTERRUPTION = 1.0
 """Time without a complete joint state, or without another input of a motion, that ends what is followed or held, s."""
+INTERRUPTION_NS = round(INTERRUPTION * 1e9)
 TORQUE = Result(Outcome.TORQUE)
 NO_VELOCITIES = Result(Outcome.INCOMPLETE, 'the joint state has no velocities')
 

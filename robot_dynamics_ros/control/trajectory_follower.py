@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
-from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
@@ -29,7 +29,7 @@ class Followed:
     The thread that follows writes: ``has_state``, a state arrived after the trajectory; ``due_since``, stamp of the
     first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
     was sampled; ``dropped``, the reason why it is not followed any more. The other one writes ``is_replaced``: another
-    one came before it was in force.
+    one came before it was in force; and ``later_than``, the start of an earlier copy of the same trajectory, ns.
     """
 
     def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray, is_exact: bool = True):
@@ -41,13 +41,17 @@ class Followed:
         self.trajectory = trajectory.with_lead() if self.lead else trajectory
         self.sample = self.trajectory.sampler(*desired)
         self.has_state = self.in_force = self.begun = self.is_replaced = False
-        self.due_since = 0
+        self.due_since = self.later_than = 0
         self.dropped: Result | None = None
         self.announcement = b''  # what a publisher of the torque sends before the first torque
 
     def agree_on(self, start: int) -> None:
-        """Start at ``start`` (ns), as the node with which this one works together; only unless the start is exact."""
-        self.start, self.is_exact, self.begun = start, True, False
+        """Start at ``start`` (ns), as the node with which this one works together, unless that is an earlier copy's.
+
+        Only for a trajectory whose start is not exact.
+        """
+        if start > self.later_than:
+            self.start, self.is_exact, self.begun = start, True, False
 
 
 class TrajectoryFollower:
@@ -120,6 +124,8 @@ class TrajectoryFollower:
             plans = [before for before in self._plans if not before.is_replaced or before.in_force]
             in_force = [k for k, before in enumerate(plans) if before.in_force]
             plans = plans[in_force[-1] if in_force else 0 :]
+            copies = (before.start for before in plans if before.identity == plan.identity and before.is_exact)
+            plan.later_than = max(copies, default=0)
             begins = [before for before in plans if before.start <= (now if sent is None else sent) + SOON]
             for before in plans:
                 # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
@@ -168,6 +174,11 @@ class TrajectoryFollower:
         plan.begun = True
         return result
 
+    def is_interrupted(self, state: MeasuredState) -> bool:
+        """Return whether ``plan`` was due for an ``INTERRUPTION`` in which there was no torque, up to ``state``."""
+        plan = self.plan
+        return plan is not None and state.pause > INTERRUPTION and state.stamp - plan.due_since > INTERRUPTION_NS
+
     def end(self, reason: str) -> None:
         """Drop ``plan``; called by the thread that follows."""
         if self.plan:
@@ -203,7 +214,7 @@ class TrajectoryFollower:
 
     def _after_a_pause(self, plan: Followed, state: MeasuredState) -> Result:
         """Return TORQUE if a trajectory goes on at the first state after a pause, else drop it."""
-        if state.pause > INTERRUPTION:
+        if self.is_interrupted(state):
             reason = f'trajectory dropped: {state.pause:.3f} s without a joint state'
             return self._drop(plan, Result(Outcome.IDLE, reason))
         return self._checked(plan, self._desired[0], state.q)

@@ -43,7 +43,7 @@ class TrajectoryInput:
         A system clock that was set may be noticed late; the pipeline drops what is followed then.
         """
         if self._node.get_clock().ros_time_is_active:
-            self._follower.stop()
+            self._follower.set_back(after)
 
     def _on_trajectory(self, data: bytes, info) -> None:
         """Follow a new trajectory; ``info`` says when its source sent it and the middleware received it."""

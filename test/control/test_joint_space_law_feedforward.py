@@ -183,9 +183,10 @@ def test_an_arm_that_lost_its_feedforward_torque_is_held_where_it_is_and_not_at_
     assert one.give(after=2 * AGE_LIMIT) is NO_FEEDFORWARD
     one.source.rests = True
     assert one.holds(THERE, q=THERE, resumed=True) and one.holds(THERE, q=THERE)
+    assert one.source.calls == [('end', f'it ended without a feedforward torque: {NO_FEEDFORWARD.reason}')]
     one.feedforward.why = None
     assert one.holds(THERE, q=THERE)
-    one.source.rests = False
+    one.source.rests, one.source.result = False, TORQUE  # the next one
     assert one.follows()
     one.source.rests = True
     assert one.holds(one.source.motion[0])

@@ -102,6 +102,20 @@ def test_a_motion_without_torques_for_a_second_is_dropped():
     assert one.told == ['trajectory dropped: 1 s without a feedforward torque: no feedforward torque for this state']
 
 
+def test_the_next_motion_has_a_second_of_its_own():
+    one = Fed()
+    old = one.receive(0.1, START)
+    one.known.add(old)
+    assert one.step() == (TORQUE, old)
+    one.known.clear()
+    assert [one.step()[0] for _ in range(180)] == [NO_FEEDFORWARD] * 180
+    new = one.receive(0.2, one.state.stamp)
+    # without the torque of either it begins after 50 ms
+    assert [one.step() for _ in range(12)] == [(NO_FEEDFORWARD, old)] * 11 + [(NO_FEEDFORWARD, new)]
+    assert [one.step()[0] for _ in range(190)] == [NO_FEEDFORWARD] * 189 + [TORQUE]
+    assert new.dropped is not None and old.dropped is None
+
+
 # With a trajectory
 
 

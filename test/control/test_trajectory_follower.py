@@ -203,6 +203,31 @@ def test_an_interruption_ends_it_wherever_the_arm_is(begun):
     assert one.at(begun + 3.0, [2.0] * 3) is TORQUE
 
 
+def test_one_that_begins_after_an_interruption_is_not_ended_by_it():
+    one = following(*line(0.0, 2.0), start=5.0)
+    one.at(0.0)
+    assert one.at(5.0, resumed=True) is TORQUE
+    one.state.stamp -= 5 * SECOND  # no torque came of that state
+    assert one.at(5.1, [0.2] * 3, resumed=True) is TORQUE
+
+
+def test_a_copy_knows_the_start_of_the_one_before():
+    one = following(*line(0.0, 2.0), start=1.0)
+    assert one.at(1.0) is TORQUE
+    one.receive(*line(0.0, 2.0), start=3.0)
+    first, second = one.follower._plans
+    second.is_exact = False
+    second.agree_on(first.start)
+    assert not second.is_exact and second.start == START + 3 * SECOND
+    second.agree_on(first.start + 1)
+    assert second.is_exact and second.start == first.start + 1
+    one.receive(*line(0.0, 3.0), start=4.0)
+    assert one.follower._plans[-1].later_than == 0
+    one.follower._plans[-1].is_exact = False  # another node may know an earlier start of it
+    one.receive(*line(0.0, 3.0), start=5.0)
+    assert one.follower._plans[-1].later_than == 0
+
+
 def test_states_that_are_that_rare_do_not_interrupt_it():
     one = following(*line(0.0, 2.0, 4.0, 6.0))
     assert [one.at(seconds, [2.0 * seconds] * 3) for seconds in (0.0, 1.5, 3.0)] == [TORQUE] * 3

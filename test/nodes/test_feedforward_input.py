@@ -302,6 +302,9 @@ def test_where_the_start_is_not_exact_that_of_the_torque_counts(consumer):
     assert consumer.added(plan=plan(is_exact=False)) == 1.0  # the same by chance
     other = plan(position=0.6, is_exact=False)
     assert 'it follows another trajectory' in consumer.added(plan=other) and not other.is_exact
+    again = plan(start=PLAN.start + ros.SECOND, is_exact=False)
+    again.later_than = PLAN.start  # the torque is still that of the copy before
+    assert 'from another start' in consumer.added(plan=again) and not again.is_exact
 
 
 def test_a_wrong_torque_drops_those_before(consumer):

@@ -17,6 +17,9 @@ class GivenMotion:
             self.desired[:] = self.motion
         return self.result
 
+    def is_interrupted(self, state):
+        return state.pause > 1.0
+
     def end(self, reason):
         self.calls.append(('end', reason))
         self.result = Result(Outcome.IDLE, reason)
