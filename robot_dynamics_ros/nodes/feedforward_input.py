@@ -95,13 +95,15 @@ class FeedforwardInput:
         try:
             newest = self._newest
             stamp = stamp_of(data)
-            last = newest.stamp
+            last, before = newest.stamp, self.producers.chosen
             if not self.producers.accepts(info, last is None or abs(stamp - last) > self.age_limit):
                 return
             producer = self.producers.chosen
             if newest.identity != producer.identity or newest.start != producer.start:
                 self._keep(newest)
                 newest.identity, newest.start = producer.identity, producer.start
+            elif stamp == last and producer is before:
+                return  # a fallback torque has the stamp of the last torque along the trajectory
             newest.stamp = None
             if self._input.receive(data):
                 newest.stamp = stamp

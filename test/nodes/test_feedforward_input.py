@@ -200,7 +200,7 @@ def test_torques_of_another_publisher_are_ignored(consumer):
     assert consumer.added() == 1.0
     consumer.tell(effort_limits=[1.0] * 6, then=False)  # whichever info is the newest
     consumer.feed(effort=9.0, of=SECOND_ONE)
-    consumer.feed(effort=2.0)
+    consumer.feed(STAMP + 1, effort=2.0)
     assert consumer.added() == 2.0
     assert consumer.input.report()['feedforward torques ignored'] == '2'
     assert consumer.input.report()['publishers of feedforward_torque'] == '2'
@@ -307,9 +307,18 @@ def test_where_the_start_is_not_exact_that_of_the_torque_counts(consumer):
     assert 'from another start' in consumer.added(plan=again) and not again.is_exact
 
 
+def test_a_fallback_torque_is_not_added(consumer):
+    """It has the stamp of the last torque along the trajectory, and its own value."""
+    consumer.tell()
+    consumer.feed(effort=9.0)
+    assert consumer.added() == 1.0
+    consumer.feed(STAMP + 1, effort=2.0)
+    assert consumer.added() == 2.0
+
+
 def test_a_wrong_torque_drops_those_before(consumer):
     consumer.tell()
-    consumer.feed(effort=np.nan)
+    consumer.feed(STAMP + 1, effort=np.nan)
     assert consumer.added() == 'no feedforward torque for this state'
     assert 'effort is not finite' in consumer.warnings[-1]
 
