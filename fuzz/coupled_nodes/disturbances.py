@@ -114,7 +114,7 @@ class Disturbances:
                 effort = episode.messages.vector(20.0)
                 torque = graph.joint_state(episode.arm.names, self.nodes.now, [], [], effort)
                 if not model.ignores(info):
-                    model.feedforward(self.nodes.now, effort)
+                    model.feedforward(self.nodes.now, effort, STRANGER)
                 self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
                 episode.pass_by(episode.settings.period)
                 episode.round()

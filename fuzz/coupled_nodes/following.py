@@ -120,10 +120,17 @@ class ControllerModel(FollowingModel):
         self._hold = None
         self._forget_feedforward()
 
-    def feedforward(self, stamp: int, effort: np.ndarray | None) -> None:
-        """Record the newest torque of the newest trajectory and of the one before; an invalid one removes both."""
+    def feedforward(self, stamp: int, effort: np.ndarray | None, source: str = '') -> None:
+        """Record the newest torque of the newest trajectory and of the one before; an invalid one removes both.
+
+        A second one of the same publisher, ``source``, for the same state is ignored.
+        """
         followed = self.producer.follower.followed
         key = followed.key if followed is not None else None
+        seen = key, stamp, source
+        if self._feedforward and seen == self._seen_last:
+            return
+        self._seen_last = seen
         if effort is None:
             self._feedforward.clear()
         elif self._feedforward and self._feedforward[0][0] == key:
@@ -285,6 +292,7 @@ class ControllerModel(FollowingModel):
         return True if self._agreed and lasts < SPREAD - self._room else None
 
     def _forget_feedforward(self) -> None:
+        self._seen_last: tuple = ()  # key, stamp and publisher of the newest torque
         self._feedforward: list[tuple] = []  # key of the trajectory, stamp and torque; the newest first, two at most
         self._follows = False  # a trajectory, with such a torque
         self._lost = False  # that torque was missing, and no torque was published
