@@ -8,7 +8,7 @@ from coupled_nodes.motion import Follower
 from coupled_nodes.settings import BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
 
 INTERRUPTION = 1.0
-"""Time without a torque after which what is followed or held ends, s (R2)."""
+"""A motion ends, and so does a hold, after this time without a torque, s (R2)."""
 SPREAD = 1.0
 """Time for which payload or gravity of two nodes may differ after they were equal, s (R13)."""
 
@@ -38,7 +38,7 @@ class FollowingModel(TorqueModel):
             self.follower.receive(message, received, now)
 
     def interrupted(self, state: State) -> bool:
-        """Return whether the time before a state ends what is followed or held (R2)."""
+        """Return whether the time since the last torque is an interruption at this state (R2)."""
         return self.clock.usable is None or state.stamp - self.clock.usable > INTERRUPTION * SECOND
 
     def why_of(self, status: str) -> str:

@@ -144,8 +144,8 @@ class Follower:
     def step(self, stamp: int, q, qd, silence: bool, interrupted: bool, may_begin=lambda followed, stamp: True):
         """Process a usable state; return the outcome and, on a trajectory, its motion.
 
-        It may be the first one after a ``silence``, which ends what had begun where it ``interrupted`` that. The
-        trajectory before goes on until the newest starts, and as long as it not ``may_begin``.
+        ``silence``: it is the first one after a pause; ``interrupted``: the pause ends a trajectory that was due before
+        it. The present trajectory goes on until the newest starts, and as long as it not ``may_begin``.
         """
         waiting, self.newest_state = self.waiting, stamp
         if waiting is not None and waiting.seconds(stamp) >= 0.0:

@@ -23,7 +23,7 @@ class Result(NamedTuple):
 
 
 INTERRUPTION = 1.0
-"""Time without a complete joint state, or without another input of a motion, that ends what is followed or held, s."""
+"""A motion ends, and so does a hold, after this time without a complete joint state or a feedforward torque, s."""
 INTERRUPTION_NS = round(INTERRUPTION * 1e9)
 TORQUE = Result(Outcome.TORQUE)
 NO_VELOCITIES = Result(Outcome.INCOMPLETE, 'the joint state has no velocities')

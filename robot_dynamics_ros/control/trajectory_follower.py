@@ -13,9 +13,14 @@ from robot_dynamics_ros.robot import Robot
 
 NO_TRAJECTORY = Result(Outcome.IDLE, 'no trajectory')
 NOT_BEGUN = Result(Outcome.IDLE, 'the trajectory has not begun')
-CLOCK_SET_BACK = Result(Outcome.IDLE, 'trajectory dropped: the clock was set back')
 
 
+def dropped(reason: str) -> Result:
+    """Return what becomes of states along a trajectory that was dropped for ``reason``."""
+    return Result(Outcome.IDLE, f'trajectory dropped: {reason}')
+
+
+CLOCK_SET_BACK = dropped('the clock was set back')
 SOON = 50_000_000
 """ns before its start in which a trajectory is not replaced: a node may follow it before it hears of the next one."""
 
@@ -182,7 +187,7 @@ class TrajectoryFollower:
     def end(self, reason: str) -> None:
         """Drop ``plan``; called by the thread that follows."""
         if self.plan:
-            self._drop(self.plan, Result(Outcome.IDLE, f'trajectory dropped: {reason}'))
+            self._drop(self.plan, dropped(reason))
 
     def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
         """Return the trajectory that is in force at ``stamp`` (ns)."""
@@ -213,10 +218,9 @@ class TrajectoryFollower:
         return result
 
     def _after_a_pause(self, plan: Followed, state: MeasuredState) -> Result:
-        """Return TORQUE if a trajectory goes on at the first state after a pause, else drop it."""
+        """Return TORQUE where a trajectory continues at the first state after a pause, else drop it."""
         if self.is_interrupted(state):
-            reason = f'trajectory dropped: {state.pause:.3f} s without a joint state'
-            return self._drop(plan, Result(Outcome.IDLE, reason))
+            return self._drop(plan, dropped(f'{state.pause:.3f} s without a joint state'))
         return self._checked(plan, self._desired[0], state.q)
 
     def _checked(self, plan: Followed, expected, q, reach=0.0) -> Result:
@@ -227,10 +231,10 @@ class TrajectoryFollower:
             return TORQUE
         k = int(np.argmin(near))
         reason = (
-            f'trajectory dropped: joint {self._names[k]!r} is {distance[k]:.3f} rad or m from the desired position, '
+            f'joint {self._names[k]!r} is {distance[k]:.3f} rad or m from the desired position, '
             'more than start_tolerance allows; begin at the measured position'
         )
-        return self._drop(plan, Result(Outcome.IDLE, reason))
+        return self._drop(plan, dropped(reason))
 
     def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""
