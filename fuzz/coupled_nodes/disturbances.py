@@ -36,6 +36,7 @@ class Disturbances:
             self.second_feedforward: 0.6,
             self.lose_feedforward: 0.5,
             self.replace_trajectory: 0.5,
+            self.replace_while_one_waits: 0.5,
             self.forget_payload: 0.5,
         }
 
@@ -134,6 +135,13 @@ class Disturbances:
         self._follow('lost')
         self.states()
 
+    def replace_while_one_waits(self) -> None:
+        """Trajectories that begin later follow each other, some of them shortly before the one before begins (R10)."""
+        self._follow()
+        for _ in range(3):
+            self._follow(ahead=0.1, during=self.random.choice((0.03, 0.07)))
+        self._rounds(0.2)
+
     def forget_payload(self) -> None:
         """The server restarts and has no file from which it continues with the payload."""
         episode = self.episode
@@ -150,18 +158,18 @@ class Disturbances:
         self._rounds(0.3)
         self.states()
 
-    def _follow(self, relay: str = 'before') -> None:
-        """Send both followers a valid trajectory from where the arm is, and states while it begins.
+    def _follow(self, relay: str = 'before', ahead: float = 0.0, during: float = 0.1) -> None:
+        """Send both followers a valid trajectory from where the arm is, and states ``during`` so many s.
 
-        ``relay``: when the controller gets the feedforward torques.
+        ``relay``: when the controller gets the feedforward torques; the trajectory begins ``ahead`` s from now.
         """
         episode = self.episode
-        message = episode.messages.motion(self.nodes.now, episode.q)
+        message = episode.messages.motion(self.nodes.now + round(ahead * SECOND), episode.q)
         for name in FOLLOWERS:
             episode.give_trajectory(name, message, True)
         episode.tracks = True
         with self._relay(relay):
-            self._rounds(0.1)
+            self._rounds(during)
 
     @contextmanager
     def _relay(self, when: str):

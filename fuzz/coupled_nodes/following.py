@@ -35,7 +35,8 @@ class FollowingModel(TorqueModel):
     def trajectory(self, message, received: int, now: int, good: bool) -> None:
         """Process at ``now`` a trajectory that was received earlier; an invalid one is rejected."""
         if self.active and good:
-            self.follower.receive(message, received, now)
+            sent = now if self.graph.simulated_time else received  # a simulated clock has no time of the source
+            self.follower.receive(message, received, sent, now)
 
     def interrupted(self, state: State) -> bool:
         """Return whether the time since the last torque is an interruption at this state (R2)."""

@@ -41,20 +41,24 @@ class Ramp:
     def without_step(self, held: 'Ramp', now: int) -> 'Ramp':
         """Return what a node that holds another ramp follows: this one, or a ramp of its own from what it holds (R25).
 
-        This one counts where it is known within ``LATE``, and where it is a step from what is held.
+        This one counts where each number differs by no more than what both ramps change in ``LATE`` before or after
+        now, and where it is a step from what is held.
         """
         value = held.at(now)
-        gap = _distance(value, self.at(now))
-        scale = 1e-9 * (1.0 + gap + _distance(self.after, []))
-        late = sum(ramp.change(LATE) for ramp in (self, held) if not ramp.share(now - LATE) >= 1.0)
-        if gap <= scale + late or (not self.duration and _distance(value, self.before) <= scale):
+        gap, whole = _difference(value, self.at(now)), _difference(self.after, [])
+        scale = 1e-9 * (1.0 + max(map(abs, [*gap.values(), *whole.values()]), default=0.0))
+        near = [ramp.nearby(now) for ramp in (self, held)]
+        if all(abs(gap[key]) <= scale + sum(change[key] for change in near) for key in gap):
+            return self
+        if not self.duration and all(abs(step) <= scale for step in _difference(value, self.before).values()):
             return self
         left = self.start + self.duration - now if self.duration else 0
         return Ramp(self.after, value, now, max(left, SHORTEST))
 
-    def change(self, duration: int) -> float:
-        """Return how much the load changes in so many ns of the ramp."""
-        return min(1.0, duration / self.duration) * _distance(self.after, self.before) if self.duration else 0.0
+    def nearby(self, now: int) -> Counter:
+        """Return by how much each number changes in ``LATE`` before or after now, whichever is more."""
+        past, coming = (_difference(self.at(now + shift), self.at(now)) for shift in (-LATE, LATE))
+        return Counter({key: max(abs(past[key]), abs(coming[key])) for key in {*past, *coming}})
 
     def set_back(self, last: int, now: int) -> None:
         """Keep the progress when the clock is set back from ``last`` to ``now``; a finished ramp stays finished."""
@@ -119,14 +123,14 @@ class Load:
         self.gravity = Ramp(after, before, graph.nanoseconds(message.header.stamp), round(message.ramp_time * SECOND))
 
 
-def _distance(one: list, other: list) -> float:
-    """Return the largest difference of masses, first moments and inertias, or of components of gravity."""
+def _difference(one: list, other: list) -> Counter:
+    """Return the differences of masses, first moments and inertias, or of components of gravity."""
     numbers = Counter()
     for sign, load in ((1.0, one), (-1.0, other)):
         for weight, what in load:
             for key, number in _linear(what):
                 numbers[key] += sign * weight * number
-    return max(map(abs, numbers.values()), default=0.0)
+    return numbers
 
 
 def _linear(what):

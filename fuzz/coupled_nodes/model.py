@@ -148,7 +148,7 @@ class TorqueModel:
         self._missing_for = self._missed_at = 0.0  # of states, and until when, on the clock of the arm, s (R17)
         self._seen: np.ndarray | None = None
         self.due = self.acts = False
-        self._began: float | None = None  # how long states were overdue when on_stale began to act, s
+        self._began: tuple[float, float] | None = None  # how long states were overdue when on_stale began to act, s
         self.sent_at: float | None = None  # steady time, since activation
         self._own: float | None = None  # steady time of the last state with the joints of the arm, since activation
 
@@ -258,18 +258,18 @@ class TorqueModel:
             return None
         self.look(now)
         sure = overdue > LOOKED_AT
-        if self._began is None:
-            self._began = overdue
+        earliest, latest = self._began or (overdue, overdue)
+        latest = overdue if latest <= ROUNDING else latest  # at the limit itself it may begin, or at the next look
+        self._began = earliest, latest
         if self.settings.on_stale == 'gravity_only':
             torques = [self.arm.gravity_torque(self._seen, self.load.at(now))] * 2
         else:
             ended = self.acts and not self._last.any()
-            elapsed = overdue - self._began
-            if ended and elapsed > self.settings.ramp_time + LOOKED_AT:
+            ends = overdue - earliest, max(0.0, overdue - latest - LOOKED_AT)
+            if ended and ends[1] > self.settings.ramp_time:
                 self.due = False
                 return None
             sure = sure and not ended  # further zeros are allowed
-            ends = elapsed, max(0.0, elapsed - LOOKED_AT)
             torques = [torque * max(0.0, 1.0 - end / self.settings.ramp_time) for end in ends]
         low, high = np.minimum(*torques), np.maximum(*torques)
         bounds = self._limited(low, high, now, steady)

@@ -12,6 +12,8 @@ import numpy as np
 SECOND = graph.SECOND
 LATE = 0.05
 """Delay of a trajectory without a stamp that is always allowed, s (R9)."""
+SOON = SECOND // 20
+"""Time before its start in which a trajectory that waits is not replaced (R10)."""
 
 
 class Motion:
@@ -105,26 +107,29 @@ class Follower:
         """Follow with an arm; ``tolerance`` is ``start_tolerance``."""
         self._arm, self._tolerance = arm, tolerance
         self.followed: Followed | None = None
-        self.waiting: Followed | None = None  # replaces it at its start
+        self.waiting: list[Followed] = []  # each replaces the one before at its start
         self.why = ''  # the rule that decided last
         self.newest_state: int | None = None  # stamp of the last usable state: trajectories end by the clock of states
         self.late = False  # the newest came to the node after the middleware had received it
 
     def drop(self) -> None:
         """Drop all trajectories."""
-        self.followed = self.waiting = None
+        self.followed, self.waiting = None, []
 
     def drop_followed(self) -> None:
-        """Drop the trajectory that is followed; one that waits for its start is kept."""
+        """Drop the trajectory that is followed; those that wait for their start are kept."""
         self.followed = None
 
     @property
     def newest(self) -> Followed | None:
         """The trajectory that was received last."""
-        return self.waiting or self.followed
+        return self.waiting[-1] if self.waiting else self.followed
 
-    def receive(self, message, received: int, now: int) -> None:
-        """Follow a valid message that was received at ``received`` and is processed at ``now``, unless it has ended."""
+    def receive(self, message, received: int, sent: int, now: int) -> None:
+        """Follow a valid message that was received at ``received`` and is processed at ``now``, unless it has ended.
+
+        It replaces what waits for its start, but the newest of those that begin within ``SOON`` after it was ``sent``.
+        """
         self.late = False
         if not message.points:
             self.drop()
@@ -139,19 +144,22 @@ class Follower:
         if not stamp and max(LATE, 0.5 * first) < late < first:
             return  # the rest of the way to the first point would be too fast
         if not over and (stamp or received):
-            self.waiting = Followed(stamp or received, motion)
+            soon = [before for before in self.waiting if before.start <= sent + SOON]
+            self.waiting = [*soon[-1:], Followed(stamp or received, motion)]
 
     def step(self, stamp: int, q, qd, silence: bool, interrupted: bool, may_begin=lambda followed, stamp: True):
         """Process a usable state; return the outcome and, on a trajectory, its motion.
 
         ``silence``: it is the first one after a pause; ``interrupted``: the pause ends a trajectory that was due before
-        it. The present trajectory goes on until the newest starts, and as long as it not ``may_begin``.
+        it. The present trajectory goes on until another one starts, and as long as that not ``may_begin``.
         """
-        waiting, self.newest_state = self.waiting, stamp
-        if waiting is not None and waiting.seconds(stamp) >= 0.0:
-            waiting.due = stamp if waiting.due is None else waiting.due
-            if may_begin(waiting, stamp):
-                self.followed, self.waiting = waiting, None
+        self.newest_state = stamp
+        for k, waiting in reversed(list(enumerate(self.waiting))):
+            if waiting.seconds(stamp) >= 0.0:
+                waiting.due = stamp if waiting.due is None else waiting.due
+                if may_begin(waiting, stamp):
+                    self.followed, self.waiting = waiting, self.waiting[k + 1 :]
+                    break
         followed = self.followed
         self.why = 'TRAJECTORY'
         if followed is None:

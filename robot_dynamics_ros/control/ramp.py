@@ -8,7 +8,7 @@ import numpy as np
 Value = TypeVar('Value')
 Self = TypeVar('Self', bound='Ramp')
 LATE = 50_000_000
-"""ns by which a ramp may be known late: what it has changed until then is applied at once."""
+"""ns by which a ramp may be known late or early: what it changes in this time is applied at once."""
 SHORTEST = 500_000_000
 """ns: shortest duration of a ramp that replaces a step which nobody has asked for."""
 ROUNDING = 1e-12
@@ -46,9 +46,9 @@ class Ramp(Generic[Value]):
     def without_step(self: Self, held: Self, now: int) -> Self:
         """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
 
-        It is this ramp where its value is the held one to within what both change in ``LATE``, and also where it has
-        no duration and begins at the held value: that step was asked for. Else it is a ramp from the held value to
-        ``after``, over what is left of this ramp, ``SHORTEST`` at least.
+        It is this ramp where each number of its value is the held one to within what the two ramps change in ``LATE``
+        before or after ``now``, and also where it has no duration and begins at the held value: that step was asked
+        for. Else it is a ramp from the held value to ``after``, over what is left of this ramp, ``SHORTEST`` at least.
         """
         value = held.at(now)
         # the change of numbers near the largest one overflows: then nothing is known of a step
@@ -67,9 +67,7 @@ class Ramp(Generic[Value]):
         rounding = ROUNDING * np.abs([before, after, held_now]).max(initial=0.0)
         if not self.duration and (np.abs(held_now - before) <= rounding).all():
             return True
-        room = rounding + _late(self, after - before)
-        if not held.finished(now):
-            room = room + _late(held, held_after - held_before)
+        room = rounding + _late(self, after - before, now) + _late(held, held_after - held_before, now)
         return bool((np.abs(held_now - own) <= room).all())
 
     def clock_set_back(self: Self, before: int, after: int) -> Self:
@@ -82,6 +80,7 @@ class Ramp(Generic[Value]):
         return replace(self, start=self.start + after - before)
 
 
-def _late(ramp: Ramp, change: np.ndarray) -> np.ndarray:
-    """Return how much a ramp with this ``change`` changes in ``LATE``; without a duration nothing."""
-    return min(1.0, LATE / ramp.duration) * np.abs(change) if ramp.duration else np.zeros(change.shape)
+def _late(ramp: Ramp, change: np.ndarray, now: int) -> np.ndarray:
+    """Return how much a ramp with this whole ``change`` changes in ``LATE`` before or after ``now`` (ns)."""
+    share = ramp.share(now)
+    return max(share - ramp.share(now - LATE), ramp.share(now + LATE) - share) * np.abs(change)

@@ -3,6 +3,7 @@
 import graph_fuzz
 import numpy as np
 import pytest
+from coupled_nodes import motion
 from coupled_nodes.following import ControllerModel, FollowingModel
 from coupled_nodes.load import Load, Ramp
 from coupled_nodes.model import Clock, TorqueModel
@@ -128,6 +129,7 @@ WRONG = {
         _by('trajectory_arrives_late'),
     ),
     'R10, a trajectory may begin anywhere': (Follower, '_room', 1e9, _by('trajectory')),
+    'R10, what begins soon is replaced': (motion, 'SOON', 0, _by('replace_while_one_waits')),
     'R11, a turn counts': (
         *(Arm, 'distance', lambda arm, to, origin: to - origin),
         _by('trajectory', robot='continuous'),
