@@ -98,6 +98,7 @@ def test_gains_that_nobody_has_stated_are_refused_with_the_helper():
     check_stated('stiffness', [0.0])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('rate', [1000.0, 100.0, 20.0])
 def test_proposed_gains_are_critically_damped_and_keep_clear_of_the_limit(rate):
     robot, bandwidth = Robot.named('aubo_i5'), 12.0

@@ -111,12 +111,14 @@ def counted(n, algorithm):
     return run.operations, max(map(depth_of, qdd[0])), np.array([value_of(number) for number in qdd[0]])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('n', SIZES)
 def test_counted_numbers_give_the_accelerations(n):
     by_bodies, by_halves = counted(n, aba)[2], counted(n, divide_and_conquer)[2]
     assert trees.relative_error(by_halves, by_bodies) < 1e-12
 
 
+@pytest.mark.compiled
 def test_depth_grows_by_the_same_with_each_doubling():
     depths = [counted(n, divide_and_conquer)[1] for n in SIZES]
     growth = np.diff(depths)

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 
-MESSAGES, SEED = 3000, 1
+MESSAGES, SEED = 1600, 1
 
 
 @pytest.fixture(scope='module')

@@ -73,7 +73,7 @@ def workspace(tmp_path_factory, request):
     paths = f'src src/{PACKAGE}/{INTERFACES}' if request.config.option.exhaustive else 'src'
     in_environment(
         f'colcon build --base-paths {paths} --cmake-args -G Ninja -DBUILD_TESTING=OFF'
-        f' -DCMAKE_PROJECT_INCLUDE="{ROOT}/scripts/strip_missing_include_directories.cmake"',
+        f' -DCMAKE_PROJECT_INCLUDE="{ROOT}/scripts/interfaces_on_wheels.cmake"',
         folder,
     )
     return folder

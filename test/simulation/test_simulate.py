@@ -42,6 +42,7 @@ def test_order_of_convergence(method):
     assert order == pytest.approx(ORDERS[method], rel=0.05)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('kind', ['free', 'spherical', 'planar'])
 def test_order_of_convergence_on_the_manifold(kind):
     robot = floating(kind, (1.0, -3.0, 5.0))

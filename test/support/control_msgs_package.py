@@ -61,12 +61,12 @@ def build(folder: Path) -> Path:
     for name, content in files.items():
         (source / name).write_text(content.lstrip(), encoding='utf-8')
     prefixes = ';'.join(os.environ['AMENT_PREFIX_PATH'].split(os.pathsep))
-    strip = Path(__file__).resolve().parents[2] / 'scripts' / 'strip_missing_include_directories.cmake'
+    on_wheels = Path(__file__).resolve().parents[2] / 'scripts' / 'interfaces_on_wheels.cmake'
     configure = [
         *('cmake', '-S', source, '-B', folder / 'build', '-G', 'Ninja'),
         *('-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF', f'-DCMAKE_INSTALL_PREFIX={prefix}'),
         *(f'-DCMAKE_PREFIX_PATH={prefixes}', f'-DPython3_EXECUTABLE={sys.executable}'),
-        *(f'-DCMAKE_INSTALL_RPATH={prefix / "lib"}', f'-DCMAKE_PROJECT_INCLUDE={strip}'),
+        *(f'-DCMAKE_INSTALL_RPATH={prefix / "lib"}', f'-DCMAKE_PROJECT_INCLUDE={on_wheels}'),
     ]
     for command in (configure, ['cmake', '--build', folder / 'build'], ['cmake', '--install', folder / 'build']):
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Passed as CMAKE_PROJECT_INCLUDE when an interface package is built against the rclpy wheels. What follows happens at the
+# end of the configuration, so that the package's own CMakeLists.txt needs no work-around.
+
+# Imported targets of the wheels name the Python include directory of the machine that built them, and CMake refuses an
+# imported target with a directory that does not exist: such directories are removed.
+function(strip_missing_include_directories)
+  get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(directories ${target} INTERFACE_INCLUDE_DIRECTORIES)
+    if(NOT directories)
+      continue()
+    endif()
+    set(kept "")
+    foreach(directory IN LISTS directories)
+      # A generator expression is not a path yet; CMake evaluates it later.
+      if(directory MATCHES "\\$<" OR EXISTS "${directory}")
+        list(APPEND kept "${directory}")
+      endif()
+    endforeach()
+    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${kept}")
+  endforeach()
+endfunction()
+
+# Each C++ file of an interface includes the same large headers: together they compile in half of the time.
+function(compile_cpp_together)
+  foreach(support fastrtps_c fastrtps_cpp introspection_cpp cpp)
+    set(target ${PROJECT_NAME}__rosidl_typesupport_${support})
+    if(TARGET ${target})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    endif()
+  endforeach()
+endfunction()
+
+cmake_language(DEFER CALL strip_missing_include_directories)
+cmake_language(DEFER CALL compile_cpp_together)
