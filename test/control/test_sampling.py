@@ -98,8 +98,9 @@ def test_gains_that_nobody_has_stated_are_refused_with_the_helper():
     check_stated('stiffness', [0.0])
 
 
-@pytest.mark.compiled
-@pytest.mark.parametrize('rate', [1000.0, 100.0, 20.0])
+@pytest.mark.parametrize(
+    'rate', [pytest.param(1000.0, marks=pytest.mark.compiled), pytest.param(100.0, marks=pytest.mark.compiled), 20.0]
+)
 def test_proposed_gains_are_critically_damped_and_keep_clear_of_the_limit(rate):
     robot, bandwidth = Robot.named('aubo_i5'), 12.0
     proposed = propose_gains(robot, rate, bandwidth)
