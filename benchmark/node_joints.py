@@ -23,6 +23,7 @@ from robot_dynamics_ros.tools.processes import Client, Processes
 RATE, ROUNDS, LENGTH = 500.0, 5, 8.0
 """States per second, rounds, and seconds of each node in a round."""
 CPU = 1.3
+NAMESPACES = 'aubo', 'talos'
 
 
 def started(stack: ExitStack, folder: Path, namespace: str, *parameters: str) -> Processes:
@@ -44,21 +45,22 @@ def main():
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         nodes = {
-            'AUBO-i5': started(stack, folder, 'aubo'),
-            'Talos reduced': started(stack, folder, 'talos', f'robot_description:={urdf}'),
+            'AUBO-i5': started(stack, folder, NAMESPACES[0]),
+            'Talos reduced': started(stack, folder, NAMESPACES[1], f'robot_description:={urdf}'),
         }
         client = stack.enter_context(Client('benchmark', nodes['AUBO-i5']))
         trips, pids = {}, {}
-        for (robot, processes), namespace in zip(nodes.items(), ('aubo', 'talos'), strict=True):
+        for (robot, processes), namespace in zip(nodes.items(), NAMESPACES, strict=True):
             client.wait_until_active(f'{namespace}/feedforward_node')
-            follow_a_trajectory(client, f'{namespace}/joint_trajectory', joints[robot])
             topics = f'{namespace}/joint_states', f'{namespace}/feedforward_torque'
             trips[robot] = Trips(client, *topics, joints[robot])
-            trips[robot].until_answered()
             pids[robot] = processes._running['feedforward_node'].pid
         found = {robot: [] for robot in nodes}
         for _ in range(ROUNDS):
-            for robot, each in trips.items():
+            for (robot, each), namespace in zip(trips.items(), NAMESPACES, strict=True):
+                # the motion before has ended: no state came while the other robot was measured
+                follow_a_trajectory(client, f'{namespace}/joint_trajectory', joints[robot])
+                each.until_answered()
                 before = cpu_time(pids[robot])
                 times = each.run(RATE, LENGTH)
                 cost = 1e6 * (cpu_time(pids[robot]) - before) / len(times)

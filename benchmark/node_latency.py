@@ -147,11 +147,13 @@ def against_the_echo(client: Client, processes: Processes, echo: subprocess.Pope
         'feedforward_node': Trips(client, 'joint_states', 'feedforward_torque'),
         'echo': Trips(client, 'echo/joint_states', 'echo/answers'),
     }
-    for each in trips.values():
-        each.until_answered()
+    trips['echo'].until_answered()
     found = {name: [] for name in trips}
     for _ in range(ROUNDS):
         for name, each in trips.items():
+            if name == 'feedforward_node':
+                follow_a_trajectory(client)  # the one before has ended: no state came while the echo was measured
+                each.until_answered()
             before = cpu_time(pids[name])
             times = each.run(500.0, LENGTH)
             cost = 1e6 * (cpu_time(pids[name]) - before) / len(times)
@@ -166,6 +168,8 @@ def against_the_echo(client: Client, processes: Processes, echo: subprocess.Pope
     for what, ratio, at_most in zip(('CPU', 'p50', 'p99'), ratios, (CPU, P50, P99), strict=True):
         print(f'  {what} / that of the echo {verdict(ratio, at_most)}')
     print(f'  memory of feedforward_node {memory(pids["feedforward_node"]):.0f} MB (at most {MEMORY:.0f})')
+    follow_a_trajectory(client)
+    trips['feedforward_node'].until_answered()
     times = trips['feedforward_node'].run(1000.0, 60.0)
     print(f'1 kHz for 60 s: {np.isnan(times).sum()} of {len(times)} lost (at most 0)')
     print(f'  round trip {quantiles(times, 0.5, 0.99, 0.999, 1.0)} us')
@@ -176,9 +180,10 @@ def beside_a_batch_client(client: Client):
     refused = realtime.apply(realtime.Schedule(REALTIME, (), lock_memory=False))
     print(f'priority {REALTIME} at both ends: {"; ".join(refused) or "permitted"}')
     trips = Trips(client, 'joint_states', 'feedforward_torque')
-    trips.until_answered()
     quiet, loaded = [], []
     for _ in range(ROUNDS):
+        follow_a_trajectory(client)
+        trips.until_answered()
         quiet.append(np.nanquantile(trips.run(500.0, LENGTH), 0.99))
         load = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name('batch_client.py'))],
@@ -206,13 +211,11 @@ def main():
                 patient = [part for name, value in PATIENT.items() for part in ('-p', f'{name}:={value}')]
                 processes.start('feedforward_node', *patient)
                 client.wait_until_active('feedforward_node')
-                follow_a_trajectory(client)
                 against_the_echo(client, processes, echo)
                 processes.stop()
                 processes.start('bringup', '-p', 'model:=aubo_i5', '-p', f'realtime_priority:={REALTIME}')
                 client.wait_until_active('feedforward_node')
                 client.wait_until_active('dynamics_server')
-                follow_a_trajectory(client)
                 beside_a_batch_client(client)
             finally:
                 echo.send_signal(signal.SIGINT)
