@@ -54,7 +54,8 @@ class Load:
     def follow(self, topic: str, message, start: int, now: int) -> None:
         """Follow a PayloadState or GravityState at ``now``, when torques are computed with this load: without a step.
 
-        What a ramp changes within ``LATE`` is applied at once, and a step from what is held was asked for.
+        What the ramps change within ``LATE`` before or after is applied at once, and a step from what is held was asked
+        for.
         """
         bodies, gravity = self._bodies, self._gravity
         (self.carry if topic == 'payload_state' else self.pull)(message, start)
@@ -138,16 +139,15 @@ class Change:
         gap = np.abs(_numbers(value) - _numbers(self.shares(now)))
         rounding = 1e-12 * np.abs([_numbers(value), _numbers(after), _numbers(before)]).max()
         asked = not self._duration and (np.abs(_numbers(value) - _numbers(before)) <= rounding).all()
-        if asked or (gap <= rounding + self._late() + held._late(now)).all():
+        if asked or (gap <= rounding + self._late(now) + held._late(now)).all():
             return self
         left = self._start + self._duration - now if self._duration else 0
         return Change(after, value, now, max(left, SHORTEST))
 
-    def _late(self, now: int | None = None):
-        """Return how much the numbers change in ``LATE``, unless the change is over at ``now``."""
-        if not self._duration or (now is not None and now >= self._start + self._duration):
-            return 0.0
-        return min(1.0, LATE / self._duration) * np.abs(_numbers(self._after) - _numbers(self._before))
+    def _late(self, now: int):
+        """Return how much the numbers change in ``LATE`` before or after ``now``, whichever is more."""
+        value = _numbers(self.shares(now))
+        return np.abs([_numbers(self.shares(now + shift)) - value for shift in (-LATE, LATE)]).max(axis=0)
 
     def either(self, time: int) -> list:
         """Return the weights at a time, and the final ones if the ramp may have finished."""

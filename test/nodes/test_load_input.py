@@ -1,6 +1,7 @@
 """When payload and gravity are in force: messages within a process, waiting for another process, late joiners."""
 
 import re
+import time
 
 from support.load_followers import PAYLOAD, Follower, mass_of, set_payload
 
@@ -12,7 +13,7 @@ from std_msgs.msg import Header
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.load import Load
-from robot_dynamics_ros.control.ramp import SHORTEST
+from robot_dynamics_ros.control.ramp import LATE, SHORTEST
 from robot_dynamics_ros.nodes import load_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
@@ -196,9 +197,10 @@ def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_a
     server.start()
     set_payload(server, 3.0, ramp_time=1e-9)
     held = follower.load.load.payload
-    assert held.finished(follower.get_clock().now().nanoseconds)
-    follower.load.in_use = True  # as the pipeline says at the first state
+    time.sleep(1.5e-9 * LATE)  # what changed just now may still change at once
     before = follower.get_clock().now().nanoseconds
+    assert held.finished(before - LATE)
+    follower.load.in_use = True  # as the pipeline says at the first state
     second = process.node(DynamicsServer)
     second.start()
     ramp = follower.load.load.payload

@@ -1,4 +1,4 @@
-"""A DDS domain that no other test process of this machine uses."""
+"""A DDS domain that no other test process of this machine uses, and more of them on request."""
 
 import fcntl
 import os
@@ -9,8 +9,8 @@ DOMAINS = 101
 """Domains whose ports no other program of this machine may be given by chance: 1 to 101."""
 
 
-def _free_domain() -> tuple[int, int]:
-    """Return a domain that no other test process of this user has, and the lock that keeps it until this one ends."""
+def free_domain() -> tuple[int, int]:
+    """Return a domain that no test process of this user has yet, and the file whose lock keeps it until closed."""
     folder = Path(tempfile.gettempdir(), f'robot_dynamics_ros-domains-{os.getuid()}')
     folder.mkdir(mode=0o700, exist_ok=True)
     for k in range(DOMAINS):
@@ -25,4 +25,4 @@ def _free_domain() -> tuple[int, int]:
     raise RuntimeError(f'all {DOMAINS} domains are in use, see {folder}')
 
 
-DOMAIN, _LOCK = _free_domain()
+DOMAIN, _LOCK = free_domain()
