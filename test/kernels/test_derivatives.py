@@ -51,7 +51,7 @@ def test_tangents_are_those_of_integrate():
 def by_complex_step(function, seed, x):
     """Return the derivatives of ``function``, wrenches included, at a case's q and qd and a third vector."""
     c = case(seed)
-    acting = {'gravity': c.s.gravity + 0j, 'f_ext': c.s.f_ext + 0j}
+    acting = {'gravity': c.s.gravity, 'f_ext': c.s.f_ext}
     return trees.complex_steps(partial(function, c.arrays, **acting), c.joints, c.s.q, c.s.qd, x)
 
 

@@ -190,6 +190,6 @@ def test_derivatives_of_forward_dynamics(seed):
 @SEED
 def test_derivatives_of_forward_dynamics_by_complex_step(seed):
     c = case(seed)
-    qdd = partial(trees.forward_dynamics, c.arrays, gravity=c.s.gravity + 0j, f_ext=c.s.f_ext + 0j)
+    qdd = partial(trees.forward_dynamics, c.arrays, gravity=c.s.gravity, f_ext=c.s.f_ext)
     exact = trees.complex_steps(qdd, c.joints, c.s.q, c.s.qd, c.s.tau)[:, c.order[:, None], c.order]
     assert trees.worst_error(forward_derivatives(seed), exact) < 0.1 * TOLERANCE + rounding(c)

@@ -138,7 +138,7 @@ def test_inverse_of_the_mass_matrix(seed):
 def test_derivatives(seed):
     """By complex steps of ``rnea`` and ``aba``, wrenches and all kinds of carriers included."""
     c, s = case(seed), case(seed).s
-    acting = {'gravity': s.gravity + 0j, 'f_ext': s.f_ext + 0j}
+    acting = {'gravity': s.gravity, 'f_ext': s.f_ext}
     for derivatives, function, x in (
         (trees.inverse_dynamics_derivatives, trees.inverse_dynamics, s.qdd),
         (trees.forward_dynamics_derivatives, trees.forward_dynamics, s.tau),

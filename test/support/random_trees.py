@@ -170,6 +170,7 @@ def relative_error(actual, expected) -> float:
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
     """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
     work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
+    gravity, f_ext = gravity.astype(q.dtype), f_ext.astype(q.dtype)  # Numba compiles each mix of types anew
     loop_of(rnea.rnea)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
     return (tau, work) if return_work else tau
 
@@ -177,6 +178,7 @@ def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
     """Return qdd (nv,) by ``aba``."""
     work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
+    gravity, f_ext = gravity.astype(q.dtype), f_ext.astype(q.dtype)
     loop_of(aba.aba)(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
     return qdd
 
