@@ -98,9 +98,8 @@ def test_gains_that_nobody_has_stated_are_refused_with_the_helper():
     check_stated('stiffness', [0.0])
 
 
-@pytest.mark.parametrize(
-    'rate', [pytest.param(1000.0, marks=pytest.mark.compiled), pytest.param(100.0, marks=pytest.mark.compiled), 20.0]
-)
+@pytest.mark.compiled
+@pytest.mark.parametrize('rate', [1000.0, 100.0, 20.0])
 def test_proposed_gains_are_critically_damped_and_keep_clear_of_the_limit(rate):
     robot, bandwidth = Robot.named('aubo_i5'), 12.0
     proposed = propose_gains(robot, rate, bandwidth)
@@ -115,6 +114,22 @@ def test_proposed_gains_are_critically_damped_and_keep_clear_of_the_limit(rate):
     assert (proposed.bandwidth == bandwidth).all() == (rate > 200.0)
     limit = SamplingLimit(robot, proposed.stiffness, proposed.damping)
     assert limit.fault(1.0 / rate) == ''
+
+
+@pytest.mark.parametrize(('rate', 'reduced'), [(1000.0, False), (20.0, True)])
+def test_proposed_gains_of_one_mass_matrix(rate, reduced):
+    """Inertias are its diagonal; where the bandwidth asks for more, the largest eigenvalue of T M^-1 D is PROPOSED."""
+    M = random_mass_matrix(np.random.default_rng(2))
+    proposed = propose_gains(robot_with(M), rate, 12.0)
+    np.testing.assert_allclose(proposed.inertia, np.diagonal(M), rtol=1e-12)
+    largest = np.linalg.eigvals(np.linalg.solve(M, np.diag(proposed.damping))).real.max()
+    np.testing.assert_allclose(largest / rate, proposed.eigenvalue, rtol=1e-9)
+    np.testing.assert_allclose(proposed.damping**2, 4.0 * proposed.inertia * proposed.stiffness, rtol=1e-12)
+    if reduced:
+        np.testing.assert_allclose(proposed.eigenvalue, PROPOSED, rtol=1e-6)
+    else:
+        assert proposed.eigenvalue < PROPOSED
+    assert (proposed.bandwidth < 12.0).any() == reduced
 
 
 @pytest.mark.parametrize(('rate', 'bandwidth', 'name'), [(0.0, 10.0, 'rate'), (500.0, np.nan, 'bandwidth')])

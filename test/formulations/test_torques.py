@@ -17,7 +17,9 @@ ALL = (newton_euler, screws, stacked, spatial, operators, kane)
 AGREED = 1e-10  # relative
 every_formulation = pytest.mark.parametrize('formulation', ALL, ids=lambda it: it.__name__.rpartition('.')[2])
 any_formulation = pytest.mark.parametrize(
-    'formulation', (*ALL, lagrange), ids=lambda it: it.__name__.rpartition('.')[2]
+    'formulation',
+    (*ALL, pytest.param(lagrange, marks=pytest.mark.compiled)),
+    ids=lambda it: it.__name__.rpartition('.')[2],
 )
 
 

@@ -129,6 +129,7 @@ def test_depth_grows_by_the_same_with_each_doubling():
     assert counted(255, aba)[1] > 15 * depths[-1]
 
 
+@pytest.mark.compiled
 def test_operations_of_a_link_are_a_few_of_articulated_bodies():
     ratios = [counted(n, divide_and_conquer)[0] / counted(n, aba)[0] for n in SIZES]
     assert max(ratios) == ratios[-1] < MOST_OPERATIONS
