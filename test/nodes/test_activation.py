@@ -113,8 +113,14 @@ def test_a_raised_age_limit_hides_no_silence(graph, start):
 def begin_in_mid_motion(graph, start):
     """Have both nodes follow the motion up to its fifth second, with the arm on it, and learn the period of states."""
     follow_motion(graph, at(start, -5.0))
+    torques = graph.listen(JointState, 'feedforward_torque')
     for t in np.linspace(4.5, 5.0, 6):
-        command(graph, at(start, t - 5.0), between(t, 10.0, *MOTION)[0])
+        stamp = at(start, t - 5.0)
+        command(graph, stamp, between(t, 10.0, *MOTION)[0])
+        # the command is the other node's answer: feedforward_node may be late on a busy machine
+        assert graph.client.spin_while_waiting(
+            lambda stamp=stamp: any(ros.nanoseconds(torque.header.stamp) == stamp for torque in torques), ros.TIMEOUT
+        ), f'{FEEDFORWARD}: no torque for a state {t:.1f} s after the start of the motion'
     return len(graph.log('bringup'))
 
 
