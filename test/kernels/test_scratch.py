@@ -4,6 +4,7 @@ import re
 from functools import cache
 
 from support import random_trees as trees
+from support.matrices import as_plain_python
 from support.robots_code import loop_of
 
 import numpy as np
@@ -227,6 +228,7 @@ def test_a_batch_has_the_bits_of_single_states(name):
     assert same_bits(together, apart)
 
 
+@as_plain_python()
 def test_a_batch_loop_has_one_row_of_wrenches_or_one_for_each_state():
     """``f_ext`` (1, n + 1, 6) serves every state."""
     kernel, _, arguments, shape = calls()['rnea']

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 
 from support import naive
 from support import random_trees as trees
-from support.matrices import matrix
+from support.matrices import as_plain_python, matrix
 from support.robots_code import loop_of
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.kernels import with_wrench, with_wrenches
+from robot_dynamics_ros.model.configuration import integrate
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14, 30)))
@@ -104,16 +105,20 @@ def test_a_moving_base(seed, view, form):
     assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
 
-@SEED
-@VIEW
-@FORM
-@pytest.mark.parametrize(
+DERIVATIVES = pytest.mark.parametrize(
     ('name', 'derivatives'),
     [
         ('rnea', 'rnea_derivatives'),
         ('crba_forward', 'forward_derivatives'),
     ],
 )
+
+
+@as_plain_python()
+@pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14)))
+@VIEW
+@FORM
+@DERIVATIVES
 def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
     """The wrenches are constant in the reference frame."""
     c = case(seed)
@@ -123,3 +128,26 @@ def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
     found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 1e3
     assert trees.worst_error(found, expected) < max(TOLERANCE, rounding)
+
+
+@pytest.mark.parametrize('seed', [2, 9])
+@VIEW
+@FORM
+@DERIVATIVES
+def test_derivatives_are_central_differences(seed, view, form, name, derivatives):
+    """Of four points: the error is some h^4 of the scale, which for a matrix near zero is a millionth of the largest,
+    and eps cond(M) / h. Here kernels are machine code too."""
+    c, h = case(seed), 1e-3
+    state = c.s.q, c.s.qd, c.s.qdd if name.startswith('rnea') else c.s.tau
+    nv = len(c.s.qd)
+    expected = np.empty((3, nv, nv))
+    for place, of_unit in np.ndindex(3, nv):
+        unit = np.zeros((3, nv))
+        unit[place, of_unit] = h
+        steps = [(integrate(c.arrays, state[0], d[0]), state[1] + d[1], state[2] + d[2])
+                 for d in (-2 * unit, -unit, unit, 2 * unit)]  # fmt: skip
+        a, b, d, e = (call(name, c, view, form, *moved) for moved in steps)
+        expected[place, :, of_unit] = (8 * (d - b) - (e - a)) / (12 * h)
+    found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
+    rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) / h
+    assert trees.worst_error(found, expected) < 1e-5 + 10 * rounding

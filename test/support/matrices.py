@@ -1,6 +1,7 @@
-"""Long matrices of seeds and robots: a few values always run, the others with ``--exhaustive`` (conftest.py)."""
+"""What takes long: a few values of a matrix always run, the others with ``--exhaustive`` (conftest.py)."""
 
 import pytest
+from numba import config
 
 EXHAUSTIVE = pytest.mark.exhaustive
 
@@ -13,3 +14,12 @@ def matrix(values, few) -> list:
     values, few = list(values), list(few)
     assert all(value in values for value in few), 'few: expected some of the values'
     return values if exhaustive else [value for value in values if value in few]
+
+
+def as_plain_python() -> pytest.MarkDecorator:
+    """Return the mark of a test for which kernels would be compiled that nothing else calls.
+
+    It always runs where kernels are plain Python, and compiled with ``--exhaustive``.
+    """
+    reason = 'compiles kernels for this test alone: run with NUMBA_DISABLE_JIT=1 or --exhaustive'
+    return pytest.mark.skipif(not (config.DISABLE_JIT or exhaustive), reason=reason)
