@@ -223,6 +223,7 @@ ANYTHING = st.one_of(
 NUMBERS = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e-300, 1e300, 50.0]), ANYTHING)
 
 
+@pytest.mark.compiled
 @given(
     tables=st.dictionaries(
         st.sampled_from([*FIGURES, 'motor_inertia', 'rotor_direction', 'else']),

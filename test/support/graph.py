@@ -77,6 +77,7 @@ class Graph:
         self.processes = ArmProcesses(folder)
         self._publishers: dict = {}
         self._listeners: dict = {}
+        self._latched: dict = {}
         self._barriers = 0
 
     def __enter__(self):
@@ -200,23 +201,31 @@ class Graph:
             self.node.destroy_subscription(subscription)
 
     def listen(self, message_type, topic: str, depth: int = 1000) -> list:
-        """Return a list that grows by every message on ``topic``; an empty one at each call."""
+        """Return a list that grows by every message on ``topic``; an empty one at each call.
+
+        What lies in the middleware's queue then came before, and is dropped too: of two topics the executor may hear
+        first what came last.
+        """
         if topic not in self._listeners:
             messages: list = []
-            self.node.create_subscription(message_type, topic, messages.append, depth)
-            self._listeners[topic] = messages
+            subscription = self.node.create_subscription(message_type, topic, messages.append, depth)
+            self._listeners[topic] = messages, subscription
         self.until(lambda: self.node.count_publishers(topic), f'a publisher of {topic}')
-        self._listeners[topic].clear()
-        return self._listeners[topic]
+        messages, subscription = self._listeners[topic]
+        with subscription.handle:
+            while subscription.handle.take_message(subscription.msg_type, subscription.raw) is not None:
+                pass
+        messages.clear()
+        return messages
 
     def hear_latched(self, message_type, topic: str) -> list:
         """Return a list that grows by every message on a transient local topic, beginning with the last one."""
-        if topic not in self._listeners:
+        if topic not in self._latched:
             messages: list = []
             self.node.create_subscription(message_type, topic, messages.append, LATCHED)
-            self._listeners[topic] = messages
-        self.until(lambda: self._listeners[topic], f'a message on {topic}')
-        return self._listeners[topic]
+            self._latched[topic] = messages
+        self.until(lambda: self._latched[topic], f'a message on {topic}')
+        return self._latched[topic]
 
     def terms(self, topic: str) -> list[str]:
         """Return the terms of a torque topic, as its info topic says."""
