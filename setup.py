@@ -3,7 +3,8 @@
 
 from glob import glob
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 PACKAGE = 'robot_dynamics_ros'
 SHARE = f'share/{PACKAGE}'
@@ -25,6 +26,19 @@ COMMANDS = {
     'replay': 'tools',
 }
 
+
+class WithNumPy(build_ext):
+    """Builds extensions against NumPy, which is needed for nothing else here."""
+
+    def finalize_options(self):
+        """Add its headers."""
+        import numpy  # noqa: PLC0415
+
+        super().finalize_options()
+        self.include_dirs.append(numpy.get_include())
+
+
+CALL = Extension(f'{PACKAGE}.native.call', [f'{PACKAGE}/native/call.c'], extra_compile_args=['-std=c11', '-O3'])
 EXECUTABLES = [
     # Called as in parameter files, launch files and enclaves: the executable has the node's name.
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
@@ -55,7 +69,9 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'tools/figure_page.html']},
+    package_data={
+        PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', 'tools/figure_page.html']
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
@@ -66,6 +82,8 @@ setup(
     ],
     install_requires=LIBRARY,
     extras_require=EXTRAS,
+    ext_modules=[CALL],
+    cmdclass={'build_ext': WithNumPy},
     zip_safe=False,
     entry_points={'console_scripts': EXECUTABLES},
 )

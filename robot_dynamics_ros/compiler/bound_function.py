@@ -1,7 +1,7 @@
 """Functions compiled by Numba that Python calls with their first arguments bound.
 
-Numba compiles such a function once for each installation; afterwards its object file is loaded without Numba. A builtin
-function checks the other arguments and calls the machine code, in 0.1 us; Numba's own calls take several times as long.
+Numba compiles such a function once for each installation; afterwards its object file is loaded without Numba and
+called in 0.1 us. Numba's own calls take several times as long.
 """
 
 import hashlib
@@ -12,35 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.builtin_function import (
-    builtin_function,
-    layout_is_known,
-    numbered,
-    numbers_of,
-    text_of,
-)
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.jit.machine_code import MachineCode, kept_code
+from robot_dynamics_ros.native import call
 
 FUNCTIONS = FOLDER / 'functions'
 """Folder of the object files, below the folder of this version of the sources."""
-MOST_ARGUMENTS, MOST_AXES = 8, 3
-"""Largest number of arguments of a call, and of axes of an array among them."""
-PLACE = 1 + MOST_AXES
-"""Words of an argument of a call: address and lengths, or the number itself."""
-WORDS = (
-    *('array_type', 'bytes_type', 'type_error', 'refusal', 'set_error', 'error', 'increase'),
-    *('save_thread', 'restore_thread', 'as_number', 'as_integer', 'start', 'length', 'integer'),
-    *('none', 'true', 'false', 'function', 'fixed', 'returned', 'nogil', 'given'),
-)
-"""Names of the words of ``self``; those of each argument follow."""
-ARRAY, BYTES, INTEGER, NUMBER = range(4)
-ARGUMENT_WORDS = ('kind', 'numbers', 'axes')
-"""Names of the words of an argument; the lengths of its axes follow."""
-ARGUMENT = len(ARGUMENT_WORDS) + MOST_AXES
-RETURNED: tuple[Any, ...] = (None, bool, int)
-"""What a function may return, as its annotation says."""
+PLACE = 4
+"""Words of an argument of a call: address and up to three lengths, or the number itself."""
 
 _loaded: dict[str, MachineCode] = {}
 
@@ -52,25 +32,16 @@ def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False)
     and shape, where an axis of length 0 stands for any length. Anything else raises TypeError. The annotation of
     ``function`` says whether it returns None, a bool or an int. It must be one of this package, may call kernels and
     allocates nothing. With ``nogil`` it releases the GIL, so that a long call does not block other threads; otherwise
-    no other thread of Python runs meanwhile. Without machine code, for instance with NUMBA_DISABLE_JIT, this is the
-    Python function.
+    no other thread of Python runs meanwhile. With NUMBA_DISABLE_JIT this is the Python function.
     """
     python: Any = getattr(function, 'py_func', function)
-    if numba_is_disabled() or not layout_is_known():
+    if numba_is_disabled():
         return partial(python, *arguments)
     code = _code(python, arguments, then)
-    refusal = text_of(f'{python.__name__}: expected {", ".join(map(_described, then))}')
+    refusal = f'{python.__name__}: expected {", ".join(map(_described, then))}'
     fixed = np.array([word for argument in arguments for word in _words(argument)], np.int64)
-    sizes = {
-        'refusal': refusal.ctypes.data,
-        'function': code.address('call'),
-        'fixed': fixed.ctypes.data,
-        'returned': RETURNED.index(python.__annotations__['return']),
-        'nogil': nogil,
-        'given': len(then),
-    }
-    words = np.array([*numbered(WORDS, sizes), *(word for example in then for word in _checked(example))], np.int64)
-    return builtin_function('bound', words, (code, arguments, fixed, refusal))
+    returned = python.__annotations__['return']
+    return call.FunctionCall(code.address('call'), fixed, then, returned, refusal, nogil, (code, arguments))
 
 
 def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
@@ -106,16 +77,6 @@ def _words(value) -> list[int]:
             raise TypeError(f'expected a C-contiguous array, got strides {value.strides} of shape {value.shape}')
         return [value.ctypes.data, *value.shape]
     return [struct.unpack('q', struct.pack('d', value))[0] if isinstance(value, float) else int(value)]
-
-
-def _checked(example) -> list[int]:
-    """Return the words by which an argument like ``example`` is checked."""
-    words = [0] * ARGUMENT
-    if isinstance(example, np.ndarray):
-        words[: 3 + example.ndim] = ARRAY, numbers_of(example.dtype), example.ndim, *example.shape
-    else:
-        words[0] = {bytes: BYTES, int: INTEGER, float: NUMBER}[type(example)]
-    return words
 
 
 def _described(example) -> str:

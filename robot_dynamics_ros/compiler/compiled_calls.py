@@ -6,7 +6,7 @@ import numpy as np
 
 
 def call_rows(address: int, vectors: np.ndarray, load: np.ndarray, result: np.ndarray, count: int, last: int) -> bool:
-    """Return what the code of ``array_call.Rows`` at an address returns, ``rows`` or ``blocks``; nothing is checked.
+    """Return what code of ``StatesCode`` at an address returns, ``rows`` or ``blocks``; nothing is checked.
 
     ``vectors`` has the addresses of the vectors, ``last`` is the last argument of the code.
     """

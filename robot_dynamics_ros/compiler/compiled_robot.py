@@ -12,13 +12,12 @@ import numpy as np
 
 from robot_dynamics_ros.compiler import emit, llvm_ir
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
-from robot_dynamics_ros.compiler.array_call import Rows
-from robot_dynamics_ros.compiler.builtin_function import layout_is_known
 from robot_dynamics_ros.jit.cache import FOLDER
 from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
 from robot_dynamics_ros.jit.generated import generated_module
 from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code, lanes, object_file
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.native.states_code import StatesCode
 
 MOST_OPERATIONS = 20_000
 """Longest code that is compiled for the methods of a robot: operations and two for each number of the result.
@@ -50,8 +49,8 @@ def robot_digest(arrays: ModelArrays) -> str:
 
 
 def is_possible() -> bool:
-    """Return whether machine code can be called: Numba is enabled and the layout of NumPy arrays is as expected."""
-    return not numba_is_disabled() and layout_is_known()
+    """Return whether machine code is used: Numba is enabled."""
+    return not numba_is_disabled()
 
 
 class Specialised:
@@ -92,12 +91,12 @@ class Specialised:
                 return False  # a joint without inertia, which the generic kernels find
         return self._lengths[name] <= most
 
-    def rows(self, name: str, blocks: bool) -> Rows:
+    def rows(self, name: str, blocks: bool) -> StatesCode:
         """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""
         algorithm = self._algorithms[name]
         of_one = self._code(name, blocks=False)
         of_blocks = self._code(name, blocks=True) if blocks else None
-        return Rows(
+        return StatesCode(
             algorithm.lengths(self.arrays),
             algorithm.shape_of(self.arrays),
             LOAD_SIZE,

@@ -97,7 +97,7 @@ def _field(context, builder, record, address, name):
 def compiled_loop(algorithm: Algorithm, arrays: ModelArrays) -> bytes:
     """Return the object file of ``bool rows(vectors, load, result, count, context)``, compiled for this processor.
 
-    Arguments are those of ``array_call.Rows.rows``; ``context`` is the address of ``generic_code.context_of``. The code
+    Arguments are those of ``StatesCode.rows``; ``context`` is the address of ``generic_code.context_of``. The code
     is the same for the ``arrays`` of any robot.
     """
     model, of_work = _record('model', {name: _of_model(array) for name, array in arrays._asdict().items()})

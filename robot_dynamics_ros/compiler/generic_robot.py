@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros.compiler.algorithms import LOAD_SIZE, METHODS, Algorithm
-from robot_dynamics_ros.compiler.array_call import Rows, bound_call
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
 from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
+from robot_dynamics_ros.native.states_code import StatesCode
 
 
 class Generic:
@@ -23,7 +23,7 @@ class Generic:
         self._shared = Workspace.of(arrays)
         self._own = _OfThread(arrays)
 
-    def rows(self, name: str, algorithm: Algorithm, work: Workspace | None = None) -> Rows:
+    def rows(self, name: str, algorithm: Algorithm, work: Workspace | None = None) -> StatesCode:
         """Return the code of the kernel ``name`` for states in rows, for calls by one thread at a time.
 
         It uses the workspace ``work``, by default one that all code of this method shares.
@@ -42,14 +42,14 @@ class Generic:
         if key not in own.parts:
             rows = self._rows(name, algorithm, own.workspace)
             # as long as the algorithm is kept, no other frame has the same id
-            own.parts[key] = algorithm, bound_call(rows if checked else rows._replace(quaternions=()))
+            own.parts[key] = algorithm, (rows if checked else rows._replace(quaternions=())).function()
         return own.parts[key][1]
 
-    def _rows(self, name: str, algorithm: Algorithm, work: Workspace) -> Rows:
+    def _rows(self, name: str, algorithm: Algorithm, work: Workspace) -> StatesCode:
         """Return the code of the kernel ``name`` for states in rows, with this workspace."""
         arrays = self._bodies if algorithm.bodies else self.arrays
         context = context_of(algorithm, arrays, work)
-        return Rows(
+        return StatesCode(
             algorithm.lengths(arrays),
             algorithm.shape_of(arrays),
             LOAD_SIZE,

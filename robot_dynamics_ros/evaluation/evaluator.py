@@ -25,7 +25,6 @@ from robot_dynamics_ros.compiler.algorithms import (
     generic_name,
     length_of,
 )
-from robot_dynamics_ros.compiler.array_call import Rows, bound_evaluate
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, code_of, is_possible
 from robot_dynamics_ros.compiler.generic_robot import Generic
@@ -36,6 +35,8 @@ from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.native import call
+from robot_dynamics_ros.native.states_code import StatesCode
 
 ABOUT_CENTER_OF_MASS = (
     'center_of_mass',
@@ -90,7 +91,7 @@ class Evaluator:
         self.calls: dict[Key, Callable] = {}
         self._prepared: dict[Key, Prepared] = {}
         self._generic: dict[Key, Prepared] = {}
-        self.evaluate = bound_evaluate(self.calls, self._evaluate) if is_possible() else self._evaluate
+        self.evaluate = call.KeyedCall(self.calls, self._evaluate) if is_possible() else self._evaluate
 
     @cached_property
     def friction_of_rows(self) -> Callable:
@@ -108,7 +109,7 @@ class Evaluator:
         prepared.quantity.compute(rows, self.load, results)
         return results.reshape(*shape, *prepared.shape)
 
-    def rows(self, key: Key, evaluations: float, many: bool) -> Rows:
+    def rows(self, key: Key, evaluations: float, many: bool) -> StatesCode:
         """Return the code of an algorithm for states in rows, for calls by one thread.
 
         Specialised code is used as for single calls: adaptive code where it was compiled before or where the number of

@@ -15,10 +15,10 @@ import numpy as np
 
 from robot_dynamics_ros.compiler import generic_code
 from robot_dynamics_ros.compiler.algorithms import Algorithm
-from robot_dynamics_ros.compiler.array_call import UNLIMITED, WORDS, bound_call
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, background
 from robot_dynamics_ros.compiler.generic_robot import Generic
 from robot_dynamics_ros.jit.machine_code import lanes
+from robot_dynamics_ros.native.states_code import UNLIMITED
 
 BREAK_EVEN = 200_000
 """Number of states after which straight-line code is compiled for a robot.
@@ -43,7 +43,6 @@ STREAMED = 1 << 22
 
 100,000 mass matrices of the AUBO-i5, 29 MB: 27 ns each, 49 ns with normal stores; 10,000: 25 ns and 24 ns (2026-11-20).
 """
-MOST, LEFT = WORDS.index('most'), WORDS.index('left')
 
 
 class Level(IntEnum):
@@ -96,13 +95,13 @@ class Quantity:
 
     def of_many(self, load, out, vectors) -> np.ndarray | None:
         """Return the results of many states by the generic kernel; None where ``compute`` has to decide."""
-        words = self.call.__self__
-        if self._level == Level.GENERIC and words[MOST] > 0 and words[LEFT] >= 0:
+        call = self.call
+        if self._level == Level.GENERIC and call.most > 0 and call.left >= 0:
             try:
                 result = self._generic.part(self._kernel, self._algorithm)(*vectors, load, out)
             except TypeError:
                 return None
-            words[LEFT] -= len(vectors[0]) if vectors[0].ndim > 1 else 1
+            call.left -= len(vectors[0]) if vectors[0].ndim > 1 else 1
             return result
         return None
 
@@ -110,7 +109,7 @@ class Quantity:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
         count = len(result)
         self._improve(count)
-        self.call.__self__[LEFT] -= count
+        self.call.left -= count
         if self._level == Level.GENERIC:
             part = self._generic.part(self._kernel, self._algorithm, checked=False)
             return part(*rows, load, result) is not None
@@ -142,12 +141,12 @@ class Quantity:
         elif self._level == Level.ONE_STATE and count >= lanes() and not self._looked:
             self._looked = True
             self._use(Level.BLOCKS if self._own_blocks(code) else Level.ONE_STATE)
-        elif self.call.__self__[LEFT] < 0:
-            words = self.call.__self__
-            words[LEFT] = UNLIMITED
+        elif self.call.left < 0:
+            call = self.call
+            call.left = UNLIMITED
             with suppress(RuntimeError):  # while the interpreter ends, nothing is worth compiling
                 self._compiled = background().submit(best_level, code, name)
-                self._compiled.add_done_callback(lambda _: words.__setitem__(MOST, -1))
+                self._compiled.add_done_callback(lambda _: setattr(call, 'most', -1))
 
     def _own_blocks(self, code: Specialised) -> bool:
         """Return whether there is code for blocks, compiled now unless it is adaptive."""
@@ -165,16 +164,16 @@ class Quantity:
             rows = self._generic.rows(self._kernel, self._algorithm)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
-            self.call = bound_call(rows, held, held, streamed, left)
+            self.call = rows.function(held, held, streamed, left)
         else:
             rows = code.rows(self._name, blocks=level == Level.BLOCKS)
             held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
-            self._part = bound_call(rows._replace(quaternions=()), UNLIMITED, held, streamed // code.threads)
+            self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
             most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
             # a first batch looks for code for blocks
             few = level == Level.ONE_STATE and not final and not self._looked
-            self.call = bound_call(rows, lanes() - 1 if few else most, held, streamed, left)
+            self.call = rows.function(lanes() - 1 if few else most, held, streamed, left)
         self._level = level
 
     def _in_parts(self, rows, load, result) -> bool:

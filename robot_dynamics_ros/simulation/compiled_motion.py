@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.compiler.bound_function import bound
 from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
 from robot_dynamics_ros.evaluation.external_forces import key_and_rows
+from robot_dynamics_ros.native.states_code import StatesCode
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Call, Calls, LoopCalls
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows
@@ -59,7 +59,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         key, wrenches = key_and_rows(evaluator, 'forward_dynamics', setup.wrenches, setup.reference_frame, vectors)
     forward = evaluator.rows(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
     inverse = evaluator.rows('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
-    closing: dict[str, Rows] = {}
+    closing: dict[str, StatesCode] = {}
     if plan.projection:
         evaluations, many = float(plan.steps) * len(setup.q), len(setup.q) > 1
         closing = {name: evaluator.rows(name, evaluations, many) for name in ('loop_errors', 'loop_rates', 'loop_step')}
@@ -103,7 +103,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
             setup.check_finite(q, qd, step, states.start)
 
 
-def _call(code: Rows | None, by_blocks: bool) -> Call:
+def _call(code: StatesCode | None, by_blocks: bool) -> Call:
     """Return the call of a quantity, by blocks of states where it has such code; of none, a call that is not made."""
     if code is None:
         return Call()

@@ -76,7 +76,7 @@ class Stops(NamedTuple):
 
 
 class Call(NamedTuple):
-    """Code of a quantity for states in rows; see ``array_call.Rows``."""
+    """Code of a quantity for states in rows; see ``native.states_code``."""
 
     code: int = 0
     last: int = 0  # last argument of that code

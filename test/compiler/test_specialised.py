@@ -15,7 +15,6 @@ from numba.core.event import install_recorder
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.compiler import compiled_robot
 from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
-from robot_dynamics_ros.compiler.array_call import bound_call
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, robot_digest
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
@@ -154,7 +153,7 @@ def test_a_result_may_be_one_number():
     robot = Robot(models()['tree'])
     code = Specialised(robot._model.arrays)
     code.add('energy', ALGORITHMS['kinetic_energy'])
-    call, rows = bound_call(code.rows('energy', blocks=True)), states(robot, 'kinetic_energy', 2 * lanes() + 3)
+    call, rows = code.rows('energy', blocks=True).function(), states(robot, 'kinetic_energy', 2 * lanes() + 3)
     result, one = call(*rows, robot.load, None), call(*rows[:, 5], robot.load, None)
     assert result.shape == (2 * lanes() + 3,) and one.shape == ()
     assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0

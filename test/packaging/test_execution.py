@@ -28,10 +28,6 @@ ALLOWED = {  # (file, what): why
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
     ('jit/compiled_files.py', 'pickle'): "what CompiledFiles has saved in the user's own folder; its digest is checked",
-    (
-        'compiler/builtin_function.py',
-        'ctypes',
-    ): 'fields of arrays, C functions of this interpreter; no library is loaded',
     ('compiler/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
     ('compiler/generic_compiler.py', 'exec'): 'SOURCE of that file, with names from this package',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',

@@ -8,11 +8,11 @@ from support.simulated_robots import closed, four_bar, limited, with_friction
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.compiler.array_call import Rows
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.native.states_code import StatesCode
 from robot_dynamics_ros.simulation import compiled_motion, simulate
 
 WITHOUT_NUMBA = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def code_that_calls(robot):
     }
 
     def code(self, key, evaluations, many):
-        return Rows([], (), 19, ctypes.cast(functions[key], ctypes.c_void_p).value, functions)
+        return StatesCode([], (), 19, ctypes.cast(functions[key], ctypes.c_void_p).value, functions)
 
     return code
 

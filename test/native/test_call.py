@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.array_call import bound_call, bound_evaluate
-from robot_dynamics_ros.compiler.builtin_function import layout_is_known
 from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
+from robot_dynamics_ros.native.call import KeyedCall
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
 
@@ -20,11 +19,7 @@ LOAD = np.zeros(19)
 
 
 def gravity_torque(**limits):
-    return bound_call(CODE.rows('gravity_torque', blocks=True), **limits)
-
-
-def test_numpy_arrays_look_as_machine_code_expects_them():
-    assert layout_is_known()
+    return CODE.rows('gravity_torque', blocks=True).function(**limits)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +66,7 @@ def test_a_batch_needs_a_result_of_its_shape(q, out):
 
 
 def test_vectors_of_different_batches_are_refused():
-    call = bound_call(CODE.rows('inverse_dynamics', blocks=False))
+    call = CODE.rows('inverse_dynamics', blocks=False).function()
     assert call(*np.zeros((3, 4, 6)), LOAD, None).shape == (4, 6)
     for shape in ((3, 6), (5, 6), (6,)):
         with pytest.raises(TypeError):
@@ -149,7 +144,7 @@ def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
         return 'otherwise'
 
     calls = {'gravity': gravity_torque(), ('a', 'tuple'): gravity_torque()}
-    evaluate, q, out = bound_evaluate(calls, otherwise), np.zeros(6), np.zeros(6)
+    evaluate, q, out = KeyedCall(calls, otherwise), np.zeros(6), np.zeros(6)
     for key in calls:
         assert evaluate(key, LOAD, None, q).shape == (6,)
         assert evaluate(key, LOAD, out, q) is out
@@ -165,7 +160,7 @@ def test_what_python_raises_instead_is_raised():
     def otherwise(*arguments):
         raise ValueError('here')
 
-    evaluate = bound_evaluate({}, otherwise)
+    evaluate = KeyedCall({}, otherwise)
     before = sys.getrefcount(None)
     for _ in range(100):
         with pytest.raises(ValueError, match=r'^here$'):
@@ -176,7 +171,7 @@ def test_what_python_raises_instead_is_raised():
 def test_a_call_keeps_what_it_needs():
     code = Specialised(CODE.arrays)
     robot = Robot.named('aubo_i5')
-    call, evaluate, load = bound_call(code.rows('mass_matrix', blocks=True)), robot._evaluate, robot.load
+    call, evaluate, load = code.rows('mass_matrix', blocks=True).function(), robot._evaluate, robot.load
     expected = [call(np.zeros((40, 6)), load, None), evaluate('mass_matrix', load, None, np.zeros((40, 6)))]
     evaluator = weakref.ref(robot._evaluator)
     del code, robot
@@ -190,12 +185,12 @@ def test_a_call_keeps_what_it_needs():
 
 def test_python_decides_where_there_is_no_memory_for_a_result():
     huge = CODE.rows('gravity_torque', blocks=False)._replace(shape=(1 << 20, 1 << 20, 1 << 20))
-    calls = {'huge': bound_call(huge)}
+    calls = {'huge': huge.function()}
 
     def otherwise(*arguments):
         return 'otherwise'
 
-    evaluate = bound_evaluate(calls, otherwise)
+    evaluate = KeyedCall(calls, otherwise)
     assert evaluate('huge', LOAD, None, np.zeros(6)) == 'otherwise'
     with pytest.raises(TypeError):
         calls['huge'](np.zeros(6), LOAD, None)
@@ -212,9 +207,9 @@ def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
 
     address = ctypes.cast(replaced, ctypes.c_void_p).value
     code = CODE.rows('gravity_torque', blocks=False)._replace(rows=address)
-    calls = {'one': bound_call(code, held=0)}
+    calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
-    evaluate = bound_evaluate(calls, lambda *arguments: 'otherwise')
+    evaluate = KeyedCall(calls, lambda *arguments: 'otherwise')
     assert evaluate('one', LOAD, None, np.zeros(6)).shape == (6,)
     assert alive[0] is not None
     alive.clear()

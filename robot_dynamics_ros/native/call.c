@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls from Python of the machine code of robots; call.pyi says what each class does.
+ *
+ * They check their arguments, make the result, release the interpreter's lock for long work, and call an address.
+ * Every reference that is not the caller's belongs to the field ``owner``, a tuple.
+ */
+
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <structmember.h>
+
+#include <numpy/arrayobject.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, CHAINS = 8 };
+
+/* Largest difference of a squared norm from 1 at which a quaternion is certainly one. */
+static const double UNIT_NORM = 1.9e-6;
+
+/* The beginning of every callable object. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *weak_references;
+    PyObject *owner;
+} Callable;
+
+static int visit_owner(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Callable *)self)->owner);
+    return 0;
+}
+
+static void deallocate(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    PyObject_ClearWeakRefs(self);
+    Py_XDECREF(((Callable *)self)->owner);
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* The fields of the type of callable objects with this structure. */
+#define CALLABLE(structure, make)                                                                  \
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call." #structure,         \
+    .tp_basicsize = sizeof(structure), .tp_new = make, .tp_dealloc = deallocate,                   \
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,              \
+    .tp_vectorcall_offset = offsetof(Callable, call), .tp_call = PyVectorcall_Call,                \
+    .tp_weaklistoffset = offsetof(Callable, weak_references), .tp_traverse = visit_owner
+
+static bool is_contiguous(PyObject *object, int type, int axes)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    return PyArray_CheckExact(object) && PyArray_NDIM(array) == axes && PyArray_TYPE(array) == type &&
+           PyArray_ISCARRAY_RO(array);
+}
+
+/* ---------------------------------------------------------------------------------------------- calls for states */
+
+/* Machine code for ``count`` states in rows; ``more`` is the context of one state's code, or whether blocks of states
+ * write past the caches. It returns whether all numbers are finite. */
+typedef bool (*StatesCode)(double *const *vectors, const double *load, double *result, npy_int64 count,
+                           npy_int64 more);
+
+typedef struct {
+    Callable base;
+    StatesCode rows, blocks;
+    npy_int64 context, lanes;
+    Py_ssize_t vectors, quaternions, angles;
+    npy_intp axes, size, load;
+    const npy_int64 *lengths, *shape, *quaternion, *angle; /* of the vectors, of the result; places in vector 0 */
+    double largest_angle;
+    int checked;
+    long long most, left, held, streamed; /* numbers of states */
+} StatesCall;
+
+static bool are_finite(const double *numbers, npy_intp count)
+{
+    /* the sum of number * 0: 0 if all are finite, else NaN */
+    double sums[CHAINS] = {0.0}, sum = 0.0;
+    npy_intp k = 0;
+    for (; k + CHAINS <= count; k += CHAINS)
+        for (int chain = 0; chain < CHAINS; chain++)
+            sums[chain] += numbers[k + chain] * 0.0;
+    for (; k < count; k++)
+        sum += numbers[k] * 0.0;
+    for (int chain = 0; chain < CHAINS; chain++)
+        sum += sums[chain];
+    return sum == 0.0;
+}
+
+static bool are_unit_quaternions(const StatesCall *self, const double *q, npy_intp count)
+{
+    for (npy_intp b = 0; b < count; b++, q += self->lengths[0])
+        for (Py_ssize_t k = 0; k < self->quaternions; k++) {
+            const double *e = q + self->quaternion[k];
+            double error = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3] - 1.0;
+            if (!(-UNIT_NORM <= error && error <= UNIT_NORM))
+                return false;
+        }
+    return true;
+}
+
+static bool are_small_angles(const StatesCall *self, const double *q, npy_intp count)
+{
+    for (npy_intp b = 0; b < count; b++, q += self->lengths[0])
+        for (Py_ssize_t k = 0; k < self->angles; k++)
+            if (!(-self->largest_angle < q[self->angle[k]] && q[self->angle[k]] < self->largest_angle))
+                return false;
+    return true;
+}
+
+/* Compute all states; return whether all numbers are finite, and angles not too large. */
+static bool compute(const StatesCall *self, double *const *vectors, const double *load, double *result, npy_intp count)
+{
+    bool finite = true;
+    npy_intp whole = self->blocks ? count / self->lanes * self->lanes : 0;
+    if (whole)
+        finite &= self->blocks(vectors, load, result, whole, count > self->streamed);
+    if (whole < count) {
+        double *rest[MOST_VECTORS];
+        for (Py_ssize_t k = 0; k < self->vectors; k++)
+            rest[k] = vectors[k] + whole * self->lengths[k];
+        finite &= self->rows(rest, load, result + whole * self->size, count - whole, self->context);
+    }
+    if (self->checked) {
+        for (Py_ssize_t k = 0; k < self->vectors; k++)
+            finite &= are_finite(vectors[k], count * self->lengths[k]);
+        finite &= are_finite(result, count * self->size) && are_small_angles(self, vectors[0], count);
+    }
+    return finite;
+}
+
+/* Return the result, None if some number is not finite, or NULL without an error if the arguments are refused. */
+static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize_t vectors, PyObject *load,
+                          PyObject *out)
+{
+    /* number of states */
+    PyArrayObject *first = (PyArrayObject *)arguments[0];
+    if (vectors != self->vectors || !PyArray_CheckExact(arguments[0]))
+        return NULL;
+    int batch = PyArray_NDIM(first) - 1;
+    if (batch < 0 || batch > 1)
+        return NULL;
+    npy_intp count = batch ? PyArray_DIM(first, 0) : 1;
+    if (count > self->most || (self->left -= count) < 0)
+        return NULL;
+
+    /* arguments */
+    double *data[MOST_VECTORS];
+    for (Py_ssize_t k = 0; k < vectors; k++) {
+        PyArrayObject *vector = (PyArrayObject *)arguments[k];
+        if (!is_contiguous(arguments[k], NPY_DOUBLE, batch + 1) || PyArray_DIM(vector, batch) != self->lengths[k] ||
+            (batch && PyArray_DIM(vector, 0) != count))
+            return NULL;
+        data[k] = PyArray_DATA(vector);
+    }
+    if (!is_contiguous(load, NPY_DOUBLE, 1) || PyArray_DIM((PyArrayObject *)load, 0) != self->load ||
+        !are_unit_quaternions(self, data[0], count))
+        return NULL;
+
+    /* result: a new array, or ``out`` unless it overlaps a vector, whose NaN could be overwritten unseen */
+    int axes = (int)self->axes + batch;
+    npy_intp shape[1 + MOST_AXES] = {count};
+    for (npy_intp k = 0; k < self->axes; k++)
+        shape[batch + k] = (npy_intp)self->shape[k];
+    PyArrayObject *result = (PyArrayObject *)out;
+    if (out != Py_None) {
+        if (!is_contiguous(out, NPY_DOUBLE, axes) || !PyArray_ISWRITEABLE(result) ||
+            !PyArray_CompareLists(PyArray_DIMS(result), shape, axes))
+            return NULL;
+        const double *begin = PyArray_DATA(result), *end = begin + count * self->size;
+        for (Py_ssize_t k = 0; k < vectors; k++)
+            if (begin < data[k] + count * self->lengths[k] && data[k] < end)
+                return NULL;
+        Py_INCREF(out);
+    } else if (!(result = (PyArrayObject *)PyArray_SimpleNew(axes, shape, NPY_DOUBLE))) {
+        PyErr_Clear(); /* no memory: who computes instead raises the error */
+        return NULL;
+    }
+
+    PyThreadState *thread = count > self->held ? PyEval_SaveThread() : NULL;
+    bool finite = compute(self, data, PyArray_DATA((PyArrayObject *)load), PyArray_DATA(result), count);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    if (finite)
+        return (PyObject *)result;
+    Py_DECREF(result);
+    Py_RETURN_NONE;
+}
+
+static PyObject *states_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+{
+    Py_ssize_t vectors = PyVectorcall_NARGS(flags) - 2;
+    PyObject *result = NULL;
+    if (vectors > 0 && !names)
+        result = computed((StatesCall *)self, arguments, vectors, arguments[vectors], arguments[vectors + 1]);
+    if (!result)
+        PyErr_SetString(PyExc_TypeError, "expected C-contiguous float64 arrays that do not overlap, of the shapes of "
+                                         "one state or of a batch");
+    return result;
+}
+
+/* Return the integers of an array, whose number is stored; NULL with an error for another object. */
+static const npy_int64 *integers(PyObject *array, Py_ssize_t *number)
+{
+    if (!is_contiguous(array, NPY_INT64, 1)) {
+        PyErr_SetString(PyExc_TypeError, "expected a C-contiguous array of int64");
+        return NULL;
+    }
+    *number = PyArray_DIM((PyArrayObject *)array, 0);
+    return PyArray_DATA((PyArrayObject *)array);
+}
+
+static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
+{
+    StatesCall *self = (StatesCall *)type->tp_alloc(type, 0);
+    PyObject *lengths, *shape, *quaternion, *angle, *owner;
+    unsigned long long rows, blocks;
+    if (!self)
+        return NULL;
+    self->base.call = states_call;
+    if (!PyArg_ParseTuple(arguments, "OOOOnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->load, &rows,
+                          &blocks, &self->lanes, &self->context, &self->checked, &self->largest_angle, &self->most,
+                          &self->left, &self->held, &self->streamed, &owner) ||
+        !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
+        !(self->quaternion = integers(quaternion, &self->quaternions)) ||
+        !(self->angle = integers(angle, &self->angles)) ||
+        !(self->base.owner = PyTuple_Pack(5, lengths, shape, quaternion, angle, owner))) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    if (self->vectors > MOST_VECTORS || self->axes > MOST_AXES) {
+        PyErr_Format(PyExc_ValueError, "expected at most %d vectors and %d axes", MOST_VECTORS, MOST_AXES);
+        Py_DECREF(self);
+        return NULL;
+    }
+    self->rows = (StatesCode)(uintptr_t)rows;
+    self->blocks = (StatesCode)(uintptr_t)blocks;
+    self->size = 1;
+    for (Py_ssize_t k = 0; k < self->axes; k++)
+        self->size *= self->shape[k];
+    return (PyObject *)self;
+}
+
+static PyMemberDef states_members[] = {
+    {"most", T_LONGLONG, offsetof(StatesCall, most), 0, "Largest number of states of a call."},
+    {"left", T_LONGLONG, offsetof(StatesCall, left), 0, "Number of states after which every call is refused."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyTypeObject StatesCallType = {CALLABLE(StatesCall, states_new), .tp_members = states_members};
+
+/* --------------------------------------------------------------------------------------------- calls by their key */
+
+typedef struct {
+    Callable base;
+    PyObject *calls, *otherwise;
+} KeyedCall;
+
+static PyObject *keyed_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+{
+    KeyedCall *keyed = (KeyedCall *)self;
+    Py_ssize_t vectors = PyVectorcall_NARGS(flags) - 3;
+    PyObject *call = vectors > 0 && !names ? PyDict_GetItemWithError(keyed->calls, arguments[0]) : NULL;
+    if (call && Py_IS_TYPE(call, &StatesCallType)) {
+        Py_INCREF(call); /* another thread may replace it while the lock is released */
+        PyObject *result = computed((StatesCall *)call, arguments + 3, vectors, arguments[1], arguments[2]);
+        Py_DECREF(call);
+        if (result && result != Py_None)
+            return result;
+        Py_XDECREF(result);
+    }
+    PyErr_Clear(); /* of a key that cannot be hashed */
+    return PyObject_Vectorcall(keyed->otherwise, arguments, PyVectorcall_NARGS(flags), names);
+}
+
+static PyObject *keyed_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
+{
+    KeyedCall *self = (KeyedCall *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    self->base.call = keyed_call;
+    if (!PyArg_ParseTuple(arguments, "O!O", &PyDict_Type, &self->calls, &self->otherwise)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    Py_INCREF(arguments); /* the tuple of both */
+    self->base.owner = arguments;
+    return (PyObject *)self;
+}
+
+static PyTypeObject KeyedCallType = {CALLABLE(KeyedCall, keyed_new)};
+
+/* -------------------------------------------------------------------------------- calls of a function with arguments */
+
+typedef npy_int64 (*FunctionCode)(const npy_int64 *fixed, const npy_int64 *given);
+
+typedef struct {
+    Callable base;
+    FunctionCode function;
+    const npy_int64 *fixed;
+    PyObject *examples, *refusal, *returned; /* arguments like those that may be given, text, and type of the result */
+    int nogil;
+} FunctionCall;
+
+/* Write the words of an argument like ``example``: address and lengths, or the number; return whether it fits. */
+static bool words_of(PyObject *argument, PyObject *example, npy_int64 *words)
+{
+    if (PyArray_Check(example)) {
+        PyArrayObject *like = (PyArrayObject *)example, *array = (PyArrayObject *)argument;
+        int axes = PyArray_NDIM(like);
+        if (!is_contiguous(argument, PyArray_TYPE(like), axes))
+            return false;
+        words[0] = (npy_int64)(intptr_t)PyArray_DATA(array);
+        for (int k = 0; k < axes; k++) {
+            words[1 + k] = PyArray_DIM(array, k);
+            if (PyArray_DIM(like, k) && PyArray_DIM(like, k) != words[1 + k])
+                return false;
+        }
+        return true;
+    }
+    if (PyBytes_CheckExact(example)) {
+        if (!PyBytes_CheckExact(argument))
+            return false;
+        words[0] = (npy_int64)(intptr_t)PyBytes_AS_STRING(argument);
+        words[1] = PyBytes_GET_SIZE(argument);
+        return true;
+    }
+    if (PyFloat_CheckExact(example)) {
+        double number = PyFloat_AsDouble(argument);
+        memcpy(words, &number, sizeof number);
+        return !(number == -1.0 && PyErr_Occurred());
+    }
+    words[0] = PyLong_AsLongLong(argument);
+    return !(words[0] == -1 && PyErr_Occurred());
+}
+
+static PyObject *function_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+{
+    FunctionCall *bound = (FunctionCall *)self;
+    npy_int64 words[MOST_ARGUMENTS][1 + MOST_AXES], value;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    bool fits = count == PyTuple_GET_SIZE(bound->examples) && !names;
+    for (Py_ssize_t k = 0; fits && k < count; k++)
+        fits = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words[k]);
+    if (!fits) {
+        if (!PyErr_Occurred())
+            PyErr_SetObject(PyExc_TypeError, bound->refusal);
+        return NULL;
+    }
+    if (bound->nogil) {
+        Py_BEGIN_ALLOW_THREADS;
+        value = bound->function(bound->fixed, words[0]);
+        Py_END_ALLOW_THREADS;
+    } else
+        value = bound->function(bound->fixed, words[0]);
+    if (bound->returned == (PyObject *)&PyLong_Type)
+        return PyLong_FromLongLong(value);
+    if (bound->returned == (PyObject *)&PyBool_Type)
+        return PyBool_FromLong(value != 0);
+    Py_RETURN_NONE;
+}
+
+static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
+{
+    FunctionCall *self = (FunctionCall *)type->tp_alloc(type, 0);
+    PyObject *fixed, *owner;
+    unsigned long long function;
+    Py_ssize_t number;
+    if (!self)
+        return NULL;
+    self->base.call = function_call;
+    if (!PyArg_ParseTuple(arguments, "KOO!OO!pO", &function, &fixed, &PyTuple_Type, &self->examples, &self->returned,
+                          &PyUnicode_Type, &self->refusal, &self->nogil, &owner) ||
+        !(self->fixed = integers(fixed, &number))) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    Py_INCREF(arguments);
+    self->base.owner = arguments;
+    self->function = (FunctionCode)(uintptr_t)function;
+    if (PyTuple_GET_SIZE(self->examples) > MOST_ARGUMENTS) {
+        PyErr_Format(PyExc_ValueError, "expected at most %d arguments", MOST_ARGUMENTS);
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static PyTypeObject FunctionCallType = {CALLABLE(FunctionCall, function_new)};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "call",
+    .m_doc = "Calls from Python of machine code.",
+    .m_size = -1,
+};
+
+PyMODINIT_FUNC PyInit_call(void)
+{
+    import_array();
+    PyObject *made = PyModule_Create(&module);
+    if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallType) ||
+                 PyModule_AddType(made, &FunctionCallType)))
+        Py_CLEAR(made);
+    return made;
+}

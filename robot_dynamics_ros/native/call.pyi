@@ -1,0 +1,71 @@
+"""Calls from Python of machine code. They check their arguments and make the result in some 0.1 us."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+@final
+class StatesCall:
+    """A quantity of a robot for one state or a batch: ``f(vectors..., load, out)``, see ``states_code``.
+
+    It returns the result: ``out``, or a new array where that is None; None if some number is not finite or an angle too
+    large. Raises TypeError unless all arrays are C-contiguous float64 ones of the shapes of one state (n,) or of a
+    batch (count, n), if ``out`` overlaps a vector, for quaternions that may not have length 1, for more than ``most``
+    states, and once ``left`` states have been computed.
+    """
+
+    most: int
+    left: int
+    def __new__(
+        cls,
+        lengths: np.ndarray,
+        shape: np.ndarray,
+        quaternions: np.ndarray,
+        angles: np.ndarray,
+        load: int,
+        rows: int,
+        blocks: int,
+        lanes: int,
+        context: int,
+        checked: bool,
+        largest_angle: float,
+        most: int,
+        left: int,
+        held: int,
+        streamed: int,
+        owner: object,
+        /,
+    ) -> StatesCall: ...
+    def __call__(self, *arguments: Any) -> np.ndarray | None: ...
+
+@final
+class KeyedCall:
+    """One of several calls: ``f(key, load, out, vectors...)`` returns the result of ``calls[key]``, a StatesCall.
+
+    It calls ``otherwise`` with the same arguments where there is no such call, where the call refuses them, and where
+    it returns None.
+    """
+
+    def __new__(cls, calls: dict, otherwise: Callable, /) -> KeyedCall: ...
+    def __call__(self, *arguments: Any) -> np.ndarray: ...
+
+@final
+class FunctionCall:
+    """A compiled function with fixed arguments: ``f(given...)``, see ``codegen.bound_function``.
+
+    Raises TypeError with the text ``refusal`` for arguments that are not like the ``examples``.
+    """
+
+    def __new__(
+        cls,
+        function: int,
+        fixed: np.ndarray,
+        examples: tuple,
+        returned: type | None,
+        refusal: str,
+        nogil: bool,
+        owner: object,
+        /,
+    ) -> FunctionCall: ...
+    def __call__(self, *arguments: Any) -> Any: ...
