@@ -19,8 +19,9 @@ from measure import heading, interleaved, verdict
 from peers import ARGUMENTS, pinocchio_calls
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.codegen.straight_line import count, trace
 from robot_dynamics_ros.jit import instructions  # noqa: F401 - Numba then knows fma
 from robot_dynamics_ros.jit.fused import fma
 from robot_dynamics_ros.kernels.sincos import sincos
@@ -63,7 +64,7 @@ def peak(seconds: float, size: int) -> float:
 
 def operations(robot: Robot, name: str) -> int:
     """Return the multiplications and additions of one state."""
-    counted = count(trace(regrouped(robot._model.arrays), ALGORITHMS[name]))
+    counted = count(trace(program_of(arrays := regrouped(robot._model.arrays), name), arrays))
     in_sincos = sum(isinstance(node, ast.BinOp) for node in ast.walk(ast.parse(inspect.getsource(sincos.py_func))))
     return counted.multiplications + counted.additions + counted.sincos * in_sincos
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
-from robot_dynamics_ros.compiler.compiled_robot import code_of, is_possible, robot_digest
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.codegen.specialised import code_of, robot_digest
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program, write_c
 from robot_dynamics_ros.evaluation.constrained_dynamics import ConstrainedDynamics
@@ -20,6 +20,7 @@ from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
@@ -210,7 +211,7 @@ class Robot(ConstrainedDynamics):
         ``threads`` cores (None: all).
         """  # noqa: E501
         validation.choice('binding', binding, BINDINGS)
-        wanted = binding != 'generic' and self.nv > 0 and is_possible()
+        wanted = binding != 'generic' and self.nv > 0 and not numba_is_disabled()
         code = code_of(self._evaluator.arrays, threads) if wanted else None
         return Robot(self._bare, self._gravity, code, threads, self._payloads, binding == 'adaptive')
 
@@ -353,5 +354,5 @@ def _unpickled(
     model: Model, gravity, compiled: ModelArrays | None, threads: int | None, payloads, adaptive: bool
 ) -> Robot:
     """Return a robot from its pickle; ``compiled`` are the arrays of its specialised code."""
-    code = code_of(compiled, threads) if compiled and is_possible() else None
+    code = code_of(compiled, threads) if compiled and not numba_is_disabled() else None
     return Robot(model, gravity, code, threads, payloads, adaptive)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.processors import environment_of
 
-from robot_dynamics_ros.jit.machine_code import lanes
+from robot_dynamics_ros.codegen.object_files import lanes
 
 TREE = Path(__file__).parents[1]
 BOUNDS = {'bound', 'rounding'}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.kernels.friction import friction_of
 from robot_dynamics_ros.model.model import Friction

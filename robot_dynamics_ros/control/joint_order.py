@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 MOST_LISTED = 20

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.errors import ArgumentError

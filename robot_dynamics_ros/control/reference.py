@@ -24,7 +24,7 @@ from math import isfinite, pi
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 
 FIELDS = ('position', 'velocity', 'acceleration')

@@ -4,7 +4,7 @@ from enum import IntFlag
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')

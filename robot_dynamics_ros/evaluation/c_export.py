@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler import c_source
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, OF_A_FRAME, Algorithm, algorithm_of_frame
-from robot_dynamics_ros.compiler.c_text import identifier, numbered
+from robot_dynamics_ros.algorithms.program import algorithm_of
+from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
+from robot_dynamics_ros.codegen import c
+from robot_dynamics_ros.codegen.c_text import identifier, numbered
+from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.constrained_dynamics import ConstrainedDynamics
 from robot_dynamics_ros.evaluation.documented import ARGUMENTS
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX
-from robot_dynamics_ros.evaluation.evaluator import Evaluator, check_loops
+from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
 
@@ -41,22 +42,22 @@ def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Seq
     if not model.joint_names:
         raise ModelError(f'{model.name}: no joint moves, so that there is nothing to export')
     prefix = identifier(model.name, 'robot')
-    export = c_source.Export(
-        prefix=prefix,
-        robot=model.name,
-        digest=digest,
-        joints=_joints(evaluator),
-        base_link=model.link_names[0],
-        last_link=model.link_names[-1],
-        load=evaluator.load,
-        functions=_functions(evaluator, prefix, programs),
-    )
     folder = Path(folder)
     try:
+        export = c.Export(
+            prefix=prefix,
+            robot=model.name,
+            digest=digest,
+            joints=_joints(evaluator),
+            base_link=model.link_names[0],
+            last_link=model.link_names[-1],
+            load=evaluator.load,
+            functions=_functions(evaluator, prefix, programs),
+        )
         texts = {
-            folder / f'{export.title}.h': c_source.header(export),
-            folder / f'{export.title}.c': c_source.source(export),
-            folder / 'CMakeLists.txt': c_source.cmake(export),
+            folder / f'{export.title}.h': c.header(export),
+            folder / f'{export.title}.c': c.source(export),
+            folder / 'CMakeLists.txt': c.cmake(export),
         }
     except ArithmeticError:
         raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
@@ -77,34 +78,35 @@ def _reason(evaluator: Evaluator) -> str:
     return f'joint {evaluator.model.joint_of_velocity(velocity)!r} has no inertia to accelerate'
 
 
-def _joints(evaluator: Evaluator) -> list[c_source.Joint]:
+def _joints(evaluator: Evaluator) -> list[c.Joint]:
     """Return the joints with the numbers of their coordinates and velocities."""
     model = evaluator.model
     kinds = [KINDS[kind] for kind in model.joint_kinds]
     return [
-        c_source.Joint(name, kind, of_kind.coordinates, len(of_kind.velocities))
+        c.Joint(name, kind, of_kind.coordinates, len(of_kind.velocities))
         for name, kind, of_kind in zip(model.joint_names, model.joint_kinds, kinds, strict=True)
     ]
 
 
-def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -> list[c_source.Function]:
+def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -> list[c.Function]:
     """Return the functions for ``programs``, with identifiers that differ."""
     if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
         raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
     if 'coriolis_matrix' in programs and set(WITHOUT_CORIOLIS_MATRIX).intersection(evaluator.model.joint_kinds):
         raise ModelError(f'Coriolis matrix: qd of {evaluator.model.name} is not the time derivative of q')
-    functions: dict[Key, c_source.Function] = {}
+    functions: dict[Key, c.Function] = {}
     for program in programs:
         key = _key(program)
-        algorithm = ALGORITHMS[key] if isinstance(key, str) else _of_frame(evaluator, *key)
+        algorithm = algorithm_of(key) if isinstance(key, str) else algorithm_of(key[0], frames=1)
         if key in functions:
             raise ArgumentError(f'programs: {program!r:.80} occurs twice')
-        check_loops(evaluator.model, str(program), algorithm)
         if algorithm.of_loops and not evaluator.arrays.rows:
             raise ModelError(f'{program}: {evaluator.model.name} has no closed loops')
-        own = numbered(_identifier(prefix, key), {function.name for function in functions.values()})
+        steps = evaluator.program(key)
+        own = numbered(_identifier(prefix, key), {function.code.name for function in functions.values()})
         arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
-        functions[key] = c_source.Function(own, algorithm, arrays, _paragraphs(key, algorithm))
+        code = StraightLine.of(steps, arrays)._replace(name=own)
+        functions[key] = c.Function(code, _paragraphs(key, algorithm))
     return list(functions.values())
 
 
@@ -122,13 +124,6 @@ def _key(program: Program) -> Key:
         f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
         f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'
     )
-
-
-def _of_frame(evaluator: Evaluator, name: str, link: str, reference_frame: str) -> Algorithm:
-    """Return the algorithm of a frame; UnknownNameError for its link, ArgumentError for its reference frame."""
-    frame = evaluator.model.frame(link)
-    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-    return algorithm_of_frame(name, frame, validation.REFERENCE_FRAMES.index(reference_frame))[1]
 
 
 def _identifier(prefix: str, key: Key) -> str:

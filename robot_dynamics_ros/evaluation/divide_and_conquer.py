@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation import external_forces
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
 from robot_dynamics_ros.evaluation.quantity import pool
+from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_at_points, rows_of_links
 from robot_dynamics_ros.kernels.assembly_velocities import angular_velocity, join_rotations
 from robot_dynamics_ros.kernels.divide_and_conquer import join, separate
 from robot_dynamics_ros.kernels.free_links import fixed_base, no_wrenches
@@ -89,12 +89,13 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     if moving:
         names = 'base_velocity', 'base_acceleration'
         named |= {name: np.zeros(6) if it is None else it for name, it in zip(names, base, strict=True)}
+    model, pose = evaluator.model, evaluator.pose(vectors[0])
     if isinstance(wrenches, dict):
-        named['wrenches_at_points'] = external_forces.rows_at_points(evaluator, wrenches, reference_frame, vectors)
+        named['wrenches_at_points'] = rows_at_points(model, wrenches, reference_frame, vectors, pose)
     elif wrenches is not None:
-        named['wrenches'] = external_forces.rows_of_links(evaluator, wrenches, vectors)
+        named['wrenches'] = rows_of_links(model, wrenches, vectors)
     if wrenches is not None:
-        external_forces.check_finite(wrenches)
+        check_finite(wrenches)
     rows, shape = evaluator.states(**named)
     none = np.zeros((len(rows[0]), 0))
     motion = np.hstack(rows[3:5]) if moving else none

@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.algorithms import METHODS
-from robot_dynamics_ros.compiler.compiled_robot import Specialised
+from robot_dynamics_ros.algorithms.program import WRENCHES
+from robot_dynamics_ros.algorithms.table import METHODS
+from robot_dynamics_ros.codegen.specialised import Specialised
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.evaluation import divide_and_conquer, external_forces, results
+from robot_dynamics_ros.evaluation import divide_and_conquer, results
 from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
 from robot_dynamics_ros.evaluation.documented import documented
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
@@ -84,16 +85,15 @@ class Dynamics:
         together with the forces of the loops. Raises ArgumentError where there are none, naming the joints or a loop.
         Featherstone & Orin 2000, eq. 3, 4, 7, 8.
         """
-        name = 'inverse_dynamics'
+        if wrenches is None and actuated is None and base_velocity is None and base_acceleration is None:
+            return self._evaluate('inverse_dynamics', self._load, out, q, qd, qdd)
+        name, base = 'inverse_dynamics', (base_velocity, base_acceleration)
         if actuated is not None:
-            tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, base_velocity, base_acceleration)
+            tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, *base)
             return written(out, actuated_torques(self._evaluator, q, qd, qdd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
-            if wrenches is None:
-                return self._evaluate(name, self._load, out, q, qd, qdd)
-            return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, qdd)
-        base = base_velocity, base_acceleration
-        return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, qdd)
+            return self._evaluate((name, None, reference_frame, WRENCHES), self._load, out, q, qd, qdd, wrenches)
+        return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
         self,
@@ -128,9 +128,18 @@ class Dynamics:
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._load, out, q, qd, tau)
-            return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
+            return self._evaluate((name, None, reference_frame, WRENCHES), self._load, out, q, qd, tau, wrenches)
         base = base_velocity, base_acceleration
-        return external_forces.on_moving_base(self._evaluator, name, out, wrenches, reference_frame, base, q, qd, tau)
+        return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, tau)
+
+    def _on_moving_base(self, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:
+        """Return a quantity on a base of this velocity and acceleration (..., 6 each), zeros where it is None."""
+        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
+        name = f'{name}_on_moving_base'
+        vectors = *vectors, *(np.zeros(6) if motion is None else motion for motion in base)
+        if wrenches is None:
+            return self._evaluate(name, self._load, out, *vectors)
+        return self._evaluate((name, None, reference_frame, WRENCHES), self._load, out, *vectors, wrenches)
 
     def mass_matrix(self, q, out=None) -> results.MassMatrix:
         """Joint-space mass matrix M(q), rotor inertia included. Featherstone & Orin 2000, eq. 9, 10."""
@@ -244,8 +253,8 @@ class Dynamics:
         """
         if wrenches is None:
             return self._evaluate('inverse_dynamics_derivatives', self._load, out, q, qd, qdd)
-        name = 'inverse_dynamics_derivatives'
-        return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, qdd)
+        key = 'inverse_dynamics_derivatives', None, reference_frame, WRENCHES
+        return self._evaluate(key, self._load, out, q, qd, qdd, wrenches)
 
     def forward_dynamics_derivatives(
         self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED
@@ -257,8 +266,8 @@ class Dynamics:
         """
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._load, out, q, qd, tau)
-        name = 'forward_dynamics_derivatives'
-        return external_forces.evaluate(self._evaluator, name, out, wrenches, reference_frame, q, qd, tau)
+        key = 'forward_dynamics_derivatives', None, reference_frame, WRENCHES
+        return self._evaluate(key, self._load, out, q, qd, tau, wrenches)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> results.TorqueRegressor:
         """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.

@@ -7,31 +7,23 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.compiler.algorithms import (
-    ALGORITHMS,
-    BASE_MOTION,
-    BY_METHOD,
-    CHANGE,
-    CLOSING_TORQUES,
-    OF_A_FRAME,
+from robot_dynamics_ros.algorithms.program import (
     POSITIONS,
-    WRENCH,
     WRENCHES,
-    WRENCHES_AT_POINTS,
-    Algorithm,
-    algorithm_of_frame,
-    algorithm_of_frames,
-    algorithm_with_wrenches,
-    generic_name,
-    length_of,
+    Program,
+    algorithm_of,
+    lengths_of,
+    program_of,
 )
-from robot_dynamics_ros.compiler.bound_function import bound
-from robot_dynamics_ros.compiler.compiled_robot import Specialised, code_of, is_possible
-from robot_dynamics_ros.compiler.generic_robot import Generic
+from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.codegen.generic import Generic
+from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quantity, best_level
+from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.friction import friction_torque
-from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
@@ -51,24 +43,25 @@ BY_INVERSE_INERTIA = (
     'response_to_wrenches',
 )
 """Beginnings of names of algorithms whose result is not finite for a joint without inertia."""
-Key = str | tuple[str, str, str] | tuple[str, tuple[str, ...], str] | tuple[str, str]
-"""Name of an algorithm; of a frame: name, link and reference frame; with wrenches: name and reference frame.
-
-Of several frames: name, links and reference frame.
-"""
+Links = str | tuple[str, ...] | None
+UnderWrenches = tuple[str, Links, str, str]
+Key = str | tuple[str, Links, str] | UnderWrenches
+"""Name of a quantity; of frames: name, link or links, and reference frame; with external wrenches: name, the frame of a
+single wrench or None, reference frame, and the input of the wrenches."""
 
 
 class Evaluator:
-    """Evaluates the algorithms of one robot for one state or a batch of states.
+    """Evaluates the quantities of one robot for one state or a batch of states.
 
     ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
     generic kernels are used. ``load`` and ``weightless`` are the run-time inputs of both, with and without gravity.
-    ``calls`` are the builtin functions of the algorithms that were evaluated before, see ``Quantity``.
+    ``calls`` are the calls of the quantities that were evaluated before, see ``Quantity``.
 
-    ``evaluate(key, load, out, vectors...)`` returns the results (..., shape) of an algorithm for vectors (..., n) and
-    ``load`` (19,). Machine code checks types, shapes and finiteness; what is not prepared yet, many states, and
-    arguments that have to be converted or rejected are left to Python. It raises ArgumentError, ModelError for a joint
-    without inertia, and UnknownNameError for a link.
+    ``evaluate(key, load, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (..., n) and
+    ``load`` (19,). With external wrenches the key is (name, None, reference frame, WRENCHES), and the wrenches are the
+    last vector as callers give them. Machine code checks types, shapes and finiteness; what is not prepared yet, many
+    states, and arguments that have to be converted or rejected are left to Python. It raises ArgumentError, ModelError
+    for a joint without inertia, and UnknownNameError for a link.
     """
 
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
@@ -84,55 +77,59 @@ class Evaluator:
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = self.arrays.quaternions
         self._angles = np.array(self.arrays.angles, np.int64)
-        self.shape_of_wrenches = len(model.link_names), 6
-        others = *POSITIONS, *BASE_MOTION, WRENCH, WRENCHES, WRENCHES_AT_POINTS, CHANGE, CLOSING_TORQUES
-        self._lengths = {name: length_of(name, self.arrays) for name in others}
-        self._nv = self.arrays.nv
+        self._lengths = lengths_of(self.arrays)
         self.calls: dict[Key, Callable] = {}
+        self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
         self._prepared: dict[Key, Prepared] = {}
         self._generic: dict[Key, Prepared] = {}
-        self.evaluate = call.KeyedCall(self.calls, self._evaluate) if is_possible() else self._evaluate
+        if numba_is_disabled():
+            self.evaluate: Callable = self._evaluate
+        else:
+            self.evaluate = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
 
     @cached_property
     def friction_of_rows(self) -> Callable:
         """Function ``f(qd, tau, torque)`` that writes the friction torques of states in rows (count, nv)."""
-        rows = np.zeros((0, self._nv))
+        rows = np.zeros((0, self.arrays.nv))
         return bound(_friction_of_rows, self.model.friction, then=(rows, rows, rows), nogil=True)
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
-        """Return the results (..., shape) of an algorithm by generic kernels, which compile nothing per frame."""
+        """Return the results (..., shape) of a quantity by generic kernels, which compile nothing per frame."""
         if key not in self._generic:
             self._generic[key] = self._prepare(key, specialised=False)
-        prepared = self._generic[key]
-        rows, shape = self._rows(dict(zip(prepared.algorithm.inputs, vectors, strict=True)))
-        results = np.empty((len(rows[0]), *prepared.shape))
-        prepared.quantity.compute(rows, self.load, results)
-        return results.reshape(*shape, *prepared.shape)
+        program, quantity = self._generic[key]
+        rows, shape = self._rows(dict(zip(program.inputs, vectors, strict=True)))
+        results = np.empty((len(rows[0]), *program.shape))
+        quantity.compute(rows, self.load, results)
+        return results.reshape(*shape, *program.shape)
 
-    def rows(self, key: Key, evaluations: float, many: bool) -> StatesCode:
-        """Return the code of an algorithm for states in rows, for calls by one thread.
+    def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
+        """Return the code of a quantity for states in rows, for calls by one thread.
 
         Specialised code is used as for single calls: adaptive code where it was compiled before or where the number of
         ``evaluations`` pays for compiling it. ``many`` says whether code for blocks of states is of use.
         """
-        algorithm, name, kernel = self._algorithm(key)
-        code, pays = self._own_code(algorithm), not self._adaptive or evaluations >= BREAK_EVEN
-        if code is not None and (code.is_kept(name, blocks=False) or (pays and code.is_short(name, blocks=False))):
-            blocks = code.is_kept(name, blocks=True) or (pays and code.is_short(name, blocks=True))
-            return code.rows(name, many and blocks)
-        return self.generic.rows(kernel, algorithm, Workspace.of(self.arrays))
+        program = self.program(key)
+        code, pays = self._own_code(program), not self._adaptive or evaluations >= BREAK_EVEN
+
+        def is_used(code: Specialised, blocks: bool) -> bool:
+            return code.is_kept(program, blocks) or (pays and code.is_short(program, blocks))
+
+        if code is not None and is_used(code, blocks=False):
+            return code.states_code(program, many and is_used(code, blocks=True))
+        return self.generic.states_code(program, alone=True)
 
     def compile(self, key: Key) -> None:
-        """Compile specialised code of an algorithm for one state and for batches, if that is worth it."""
-        algorithm, name, _ = self._algorithm(key)
-        code = self._own_code(algorithm)
+        """Compile specialised code of a quantity for one state and for batches, if that is worth it."""
+        program = self.program(key)
+        code = self._own_code(program)
         if code is not None:
-            best_level(code, name)
+            best_level(code, program)
 
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
-        """Return specialised code of an algorithm in the form 'inline' or 'address'; ArgumentError if there is none.
+        """Return specialised code of a quantity in the form 'inline' or 'address'; ArgumentError if there is none.
 
-        With a ``link``, the algorithm is one of that frame, expressed in ``reference_frame``.
+        With a ``link``, the quantity is one of that frame, expressed in ``reference_frame``.
         """
         offered = [*(ALGORITHMS if link is None else OF_A_FRAME)]
         if name not in offered:
@@ -140,13 +137,24 @@ class Evaluator:
             raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
         if self.specialised is None:
             raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
-        algorithm, own, _ = self._algorithm(name if link is None else (name, link, reference_frame))
-        code = self._own_code(algorithm) or self.specialised
+        program = self.program(name if link is None else (name, link, reference_frame))
+        code = self._own_code(program) or self.specialised
         try:
-            return code.inline(own) if form == 'inline' else code.address(own)
+            return code.inline(program) if form == 'inline' else code.address(program)
         except ZeroDivisionError:
             error = self._without_inertia(name, neutral(self.arrays)[None])
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
+
+    def with_wrenches(self, key: UnderWrenches, vectors: tuple) -> tuple[UnderWrenches, tuple]:
+        """Return the key and the vectors of a quantity whose last vector are external wrenches as callers give them."""
+        name, _, reference_frame, _ = key
+        *states, wrenches = vectors
+        form, frame, rows = form_and_rows(self.model, wrenches, reference_frame, states, self.pose(states[0]))
+        return (name, frame, reference_frame, form), (*states, rows)
+
+    def pose(self, q) -> Callable[[str], np.ndarray]:
+        """Return the function of a link's name that returns its pose (..., 4, 4) at q (..., nq), by generic kernels."""
+        return lambda link: self.evaluate_generic(('link_pose', link, 'world'), q)
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, with angles in range, and the batch's shape."""
@@ -162,80 +170,78 @@ class Evaluator:
             if name in POSITIONS:
                 validation.check_angles(name, array, self._angles, self.model.joint_of_coordinate)
 
-    def _own_code(self, algorithm: Algorithm) -> Specialised | None:
-        """Return specialised code of an algorithm: with the true inertial parameters, or with regrouped ones."""
-        if not algorithm.bodies or self.specialised is None:
+    def _own_code(self, program: Program) -> Specialised | None:
+        """Return specialised code of a program: with the true inertial parameters, or with regrouped ones."""
+        if not program.bodies or self.specialised is None:
             return self.specialised
         self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
         return self._of_bodies
 
     def _prepare(self, key: Key, specialised: bool) -> 'Prepared':
-        """Choose the code of an algorithm, generic kernels unless it may be ``specialised``."""
-        algorithm, name, kernel = self._algorithm(key)
-        quantity: Quantity | Interpreted = Interpreted(algorithm, self.generic)
-        if is_possible():
-            code = self._own_code(algorithm) if specialised else None
-            quantity = Quantity(kernel, name, algorithm, self.generic, code, self._adaptive)
-        return Prepared(kernel, algorithm, algorithm.shape_of(self.arrays), quantity)
+        """Choose the code of a quantity, generic kernels unless it may be ``specialised``."""
+        program = self.program(key)
+        if numba_is_disabled():
+            return Prepared(program, Interpreted(program, self.generic))
+        code = self._own_code(program) if specialised else None
+        return Prepared(program, Quantity(program, self.generic, code, self._adaptive))
 
-    def _algorithm(self, key: Key) -> tuple[Algorithm, str, str]:
-        """Return an algorithm, its name in specialised code, and its name among generic kernels.
-
-        An algorithm by a method, of a frame or with wrenches is added to specialised code.
-        """
-        if isinstance(key, str) and key not in BY_METHOD:
-            check_loops(self.model, key, ALGORITHMS[key])
-            return ALGORITHMS[key], key, key
+    def program(self, key: Key) -> Program:
+        """Return the steps of a quantity; ModelError where closed loops would change its result."""
         if isinstance(key, str):
-            name, algorithm, kernel = key, BY_METHOD[key], key
-        else:
-            name, algorithm, kernel = self._of_reference_frame(*key)
-        check_loops(self.model, kernel, algorithm)
-        code = self._own_code(algorithm)
-        if code is not None:
-            code.add(name, algorithm)
-        return algorithm, name, generic_name(kernel)
-
-    def _of_reference_frame(self, kernel: str, *more) -> tuple[str, Algorithm, str]:
-        """Return name, algorithm and kernel of an algorithm of links, if any are given, and of a reference frame."""
-        *link, reference_frame = more
-        several = bool(link) and isinstance(link[0], tuple)
-        frames = [self.model.frame(it) for it in (link[0] if several else link)]
+            check_loops(self.model, key, algorithm_of(key))
+            return program_of(self.arrays, key)
+        name, links, reference_frame, *wrenches = key
+        several: tuple = () if links is None else links if isinstance(links, tuple) else (links,)
+        frames = [self.model.frame(link) for link in several]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-        view = validation.REFERENCE_FRAMES.index(reference_frame)
-        if several:
-            name, algorithm = algorithm_of_frames(kernel, frames, view)
-            kernel += '_of_frames'
-        elif frames:
-            name, algorithm = algorithm_of_frame(kernel, frames[0], view)
-        else:
-            name, algorithm = algorithm_with_wrenches(kernel, view)
-        return name, algorithm, kernel
+        check_loops(self.model, name, algorithm_of(name, len(frames), *wrenches))
+        return program_of(self.arrays, name, frames, validation.REFERENCE_FRAMES.index(reference_frame), *wrenches)
 
     def _evaluate(self, key: Key, load: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
+        if not isinstance(key, str) and len(key) == 4:
+            return self._evaluate_with_wrenches(key, load, out, *vectors)
+        prepared, result = self._evaluated(key, load, out, vectors)
+        self.calls[key] = prepared.quantity.call
+        return result
+
+    def _evaluate_with_wrenches(self, key: UnderWrenches, load: np.ndarray, out, *vectors) -> np.ndarray:
+        """Return the results of a quantity whose last vector are external wrenches."""
+        own, converted = self.with_wrenches(key, vectors)
+        try:
+            prepared, result = self._evaluated(own, load, out, converted)
+        except ArgumentError:
+            check_finite(vectors[-1])
+            raise
+        _, frame, _, form = own
+        if isinstance(frame, str):
+            self._calls_of_frames.setdefault(key, {})[frame] = prepared.quantity.call
+        elif form == WRENCHES:
+            self.calls[key] = prepared.quantity.call
+        return result
+
+    def _evaluated(self, key: Key, load: np.ndarray, out, vectors: tuple) -> tuple['Prepared', np.ndarray]:
+        """Return what computes a quantity, and its results."""
         try:
             prepared = self._prepared[key]
-        except (KeyError, TypeError):  # a new algorithm, or a link that is no name
+        except (KeyError, TypeError):  # a new quantity, or a link that is no name
             # of several threads that prepare it, all use the first one's
             prepared = self._prepared.setdefault(key, self._prepare(key, specialised=True))
-        kernel, algorithm, item, quantity = prepared
+        program, quantity = prepared
         many = quantity.of_many(load, out, vectors)
         if many is not None:
-            self.calls[key] = quantity.call
-            return many
-        named = dict(zip(algorithm.inputs, vectors, strict=True))
+            return prepared, many
+        named = dict(zip(program.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
-        given, result = validation.result(out, (*shape, *item), rows)
-        finite = quantity.compute(rows, load, result.reshape(len(rows[0]), *item))
-        self.calls[key] = quantity.call
+        given, result = validation.result(out, (*shape, *program.shape), rows)
+        finite = quantity.compute(rows, load, result.reshape(len(rows[0]), *program.shape))
         if not finite:
-            self._explain_not_finite(kernel, rows, named)
-        return filled(given, result)
+            self._explain_not_finite(key if isinstance(key, str) else key[0], rows, named)
+        return prepared, filled(given, result)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), and the batch's shape; ArgumentError for a quaternion not of length 1."""
-        rows, shape = validation.states({name: self._lengths.get(name, self._nv) for name in vectors}, **vectors)
+        rows, shape = validation.states({name: self._lengths[name] for name in vectors}, **vectors)
         if self._quaternions:
             for name, row in zip(vectors, rows, strict=True):
                 if name in POSITIONS:
@@ -264,16 +270,14 @@ class Evaluator:
 
 def check_loops(model: Model, name: str, algorithm: Algorithm) -> None:
     """Raise ModelError for a robot with closed loops, where the algorithm would give the result of its tree."""
-    if algorithm.ignores_loops(model.arrays):
+    if algorithm.of_tree and model.arrays.rows:
         check_tree(model, name)
 
 
 class Prepared(NamedTuple):
-    """An algorithm, its name among generic kernels, the shape of its result for one state, and what computes it."""
+    """A quantity, and what computes it."""
 
-    kernel: str
-    algorithm: Algorithm
-    shape: tuple[int, ...]
+    program: Program
     quantity: Quantity | Interpreted
 
 

@@ -1,4 +1,4 @@
-"""One algorithm of one robot: the code that computes it now, and better code as soon as that pays.
+"""One quantity of one robot: the code that computes it now, and better code as soon as that pays.
 
 There are three kinds of code, with the same numbers: the generic kernel, straight-line code for one state, and the same
 for blocks of states. The sign of a zero may differ between the first and the others.
@@ -13,11 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from robot_dynamics_ros.compiler import generic_code
-from robot_dynamics_ros.compiler.algorithms import Algorithm
-from robot_dynamics_ros.compiler.compiled_robot import Specialised, background
-from robot_dynamics_ros.compiler.generic_robot import Generic
-from robot_dynamics_ros.jit.machine_code import lanes
+from robot_dynamics_ros.algorithms.program import Program
+from robot_dynamics_ros.codegen import generic
+from robot_dynamics_ros.codegen.generic import Generic
+from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.codegen.specialised import Specialised, background
+from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.native.states_code import UNLIMITED
 
 BREAK_EVEN = 200_000
@@ -59,36 +60,33 @@ def refuse(*arguments):
 
 
 class Interpreted:
-    """An algorithm by Numba's own calls of the generic kernel, or in plain Python: slow, but possible everywhere."""
+    """A quantity by kernels in plain Python: slow, but possible everywhere."""
 
     call = staticmethod(refuse)
 
-    def __init__(self, algorithm: Algorithm, generic: Generic):
-        """Store the algorithm and the robot."""
-        self._algorithm, self._generic = algorithm, generic
+    def __init__(self, program: Program, generic: Generic):
+        """Store the steps and the robot."""
+        self._program, self._generic = program, generic
 
     def of_many(self, load, out, vectors) -> None:
         """Leave all states to ``compute``."""
 
     def compute(self, rows, load, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
-        return self._generic.evaluate(self._algorithm, rows, load[:3], result)
+        return self._generic.evaluate(self._program, rows, load[:3], result)
 
 
 class Quantity:
-    """An algorithm by the generic kernel, or by the robot's own ``code`` where that is None no longer.
+    """A quantity by generic kernels, or by the robot's own ``code`` where that is None no longer.
 
     ``call(vectors..., load, out)`` is a builtin function for arrays of one or some states: it returns the result, or
     None if some number is not finite. It raises TypeError where ``compute`` has to decide. ``adaptive`` code is
     compiled in the background when use shows that it pays; other code at its first use.
     """
 
-    def __init__(
-        self, kernel: str, name: str, algorithm: Algorithm, generic: Generic, code: Specialised | None, adaptive: bool
-    ):
-        """Choose the code; ``kernel`` and ``name`` are the names of the algorithm in generic and in own code."""
-        self._kernel, self._name, self._algorithm = kernel, name, algorithm
-        self._generic, self._code, self._adaptive = generic, code, adaptive
+    def __init__(self, program: Program, generic: Generic, code: Specialised | None, adaptive: bool):
+        """Choose the code."""
+        self._program, self._generic, self._code, self._adaptive = program, generic, code, adaptive
         self._compiled: Future | None = None
         self._looked = False
         self._use(self._first_level())
@@ -98,7 +96,7 @@ class Quantity:
         call = self.call
         if self._level == Level.GENERIC and call.most > 0 and call.left >= 0:
             try:
-                result = self._generic.part(self._kernel, self._algorithm)(*vectors, load, out)
+                result = self._generic.of_thread(self._program)(*vectors, load, out)
             except TypeError:
                 return None
             call.left -= len(vectors[0]) if vectors[0].ndim > 1 else 1
@@ -111,28 +109,27 @@ class Quantity:
         self._improve(count)
         self.call.left -= count
         if self._level == Level.GENERIC:
-            part = self._generic.part(self._kernel, self._algorithm, checked=False)
+            part = self._generic.of_thread(self._program, checked=False)
             return part(*rows, load, result) is not None
         return self._in_parts(rows, load, result)
 
     def _first_level(self) -> Level:
         """Return the code for the first call."""
-        code, name = self._code, self._name
+        code, program = self._code, self._program
         if code is None:
             return Level.GENERIC
-        if code.is_kept(name, blocks=False):
+        if code.is_kept(program, blocks=False):
             return Level.ONE_STATE
         if self._adaptive:
-            # where the kernel was never compiled: importing Numba takes longer than compiling for the first robot
-            arrays = self._generic.arrays
-            known = generic_code.is_kept(self._kernel, self._algorithm, arrays)
-            if known or _first_robots.setdefault(self._kernel, code) is not code:
+            # where a kernel was never compiled: importing Numba takes longer than compiling for the first robot
+            kernels = tuple(step.kernel for step in program.steps)
+            if generic.is_kept(program) or _first_robots.setdefault(kernels, code) is not code:
                 return Level.GENERIC
-        return Level.ONE_STATE if code.is_short(name, blocks=False) else Level.GENERIC
+        return Level.ONE_STATE if code.is_short(program, blocks=False) else Level.GENERIC
 
     def _improve(self, count: int) -> None:
         """Choose better code if there is some for ``count`` states, and have it compiled if that pays."""
-        code, name = self._code, self._name
+        code = self._code
         if code is None or self._level == Level.BLOCKS:
             return
         if self._compiled is not None:
@@ -145,28 +142,28 @@ class Quantity:
             call = self.call
             call.left = UNLIMITED
             with suppress(RuntimeError):  # while the interpreter ends, nothing is worth compiling
-                self._compiled = background().submit(best_level, code, name)
+                self._compiled = background().submit(best_level, code, self._program)
                 self._compiled.add_done_callback(lambda _: setattr(call, 'most', -1))
 
     def _own_blocks(self, code: Specialised) -> bool:
         """Return whether there is code for blocks, compiled now unless it is adaptive."""
-        name = self._name
-        return code.is_kept(name, blocks=True) or (not self._adaptive and code.is_short(name, blocks=True))
+        program = self._program
+        return code.is_kept(program, blocks=True) or (not self._adaptive and code.is_short(program, blocks=True))
 
     def _use(self, level: Level) -> None:
         """Compute by this code from now on. The level is set last, since other threads read it without a lock."""
-        item = max(1, int(np.prod(self._algorithm.shape_of(self._generic.arrays), dtype=int)))
+        item = max(1, self._program.size)
         streamed = STREAMED // (8 * item)
         code = self._code
         final = code is None or self._compiled is not None
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
         if code is None or level == Level.GENERIC:
-            rows = self._generic.rows(self._kernel, self._algorithm)
+            rows = self._generic.states_code(self._program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = rows.function(held, held, streamed, left)
         else:
-            rows = code.rows(self._name, blocks=level == Level.BLOCKS)
+            rows = code.states_code(self._program, blocks=level == Level.BLOCKS)
             held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
             self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
@@ -192,16 +189,16 @@ class Quantity:
         return all([part(*cuts[:2]), *(other.result() for other in others)])
 
 
-_first_robots: dict[str, Specialised] = {}
-"""By the name of a kernel that is not compiled yet, the robot for which straight-line code is compiled at once."""
+_first_robots: dict[tuple[Kernel, ...], Specialised] = {}
+"""By kernels that are not compiled yet, the robot for which straight-line code is compiled at once."""
 
 
-def best_level(code: Specialised, name: str) -> Level:
-    """Compile the code of an algorithm, within the limits of its length; return the fastest kind that there is."""
-    if not code.is_short(name, blocks=False):
+def best_level(code: Specialised, program: Program) -> Level:
+    """Compile the code of a program, within the limits of its length; return the fastest kind that there is."""
+    if not code.is_short(program, blocks=False):
         return Level.GENERIC
-    blocks = code.is_short(name, blocks=True)
-    code.compile(name, blocks)
+    blocks = code.is_short(program, blocks=True)
+    code.compile(program, blocks)
     return Level.BLOCKS if blocks else Level.ONE_STATE
 
 

@@ -1,8 +1,7 @@
 """Cache of compiled code: a private folder with files that are written atomically and verified before use.
 
-Numba's own cache does not detect an edit in a function of another file. The folder is therefore named after a digest of
-all sources. Cached code is executed, so only the user may have access to the folder. If that is not possible, a private
-temporary folder is used for this process.
+The folder is named after a digest of the sources that compiled code is made from. Cached code is executed, so only the
+user may have access to the folder. If that is not possible, a private temporary folder is used for this process.
 """
 
 import atexit
@@ -12,15 +11,27 @@ import shutil
 import stat
 import tempfile
 import warnings
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+SOURCES = ('algorithms/*.py', 'codegen/*.py', 'jit/*.py', 'kernels/*.py', 'model/arrays.py', 'model/joint_types.py')
+"""What machine code is made from, beside a robot's numbers and the functions of ``codegen.bound_function``."""
 
 
 def source_digest() -> str:
-    """Return the digest (16 hex digits) of every source file of the package, names included."""
-    package, digest = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(package.glob('*/*.py')):
-        digest.update(path.relative_to(package).as_posix().encode() + b'\0' + path.read_bytes() + b'\0')
+    """Return the digest (16 hex digits) of the files of ``SOURCES``, names included."""
+    return files_digest(path for pattern in SOURCES for path in PACKAGE.glob(pattern))
+
+
+def files_digest(paths: Iterable[Path]) -> str:
+    """Return the digest (16 hex digits) of files, names included."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        name = path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else path.name
+        digest.update(name.encode() + b'\0' + path.read_bytes() + b'\0')
     return digest.hexdigest()[:16]
 
 
@@ -142,5 +153,7 @@ def cache_root() -> Path:
     return (home if home.is_absolute() else Path(os.path.expanduser('~'), '.cache')) / 'robot_dynamics_ros'
 
 
-FOLDER = private_folder(private_folder(cache_root()) / source_digest())
-"""Folder of this process for compiled code."""
+@cache
+def code_folder() -> Path:
+    """Return the folder of this process for compiled code, made where it does not exist yet."""
+    return private_folder(private_folder(cache_root()) / source_digest())

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
+from inspect import signature
 from types import FunctionType
 from typing import Any
 
@@ -28,7 +28,7 @@ class Kernel:
 
     def __init__(self, function: FunctionType):
         """Store the function as it is written."""
-        self._function = function
+        self.source = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
 
     def __call__(self, *arguments):
@@ -36,9 +36,14 @@ class Kernel:
         return self._for_python(*arguments)
 
     @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters after ``model`` and ``work``, the result last."""
+        return tuple(signature(self.source).parameters)[2:]
+
+    @cached_property
     def py_func(self) -> Callable:
         """The Python function."""
-        return fused(self._function)
+        return fused(self.source)
 
     @cached_property
     def compiled(self) -> Any:
@@ -82,34 +87,3 @@ def inlined(function, **options):
     from robot_dynamics_ros.jit import instructions  # noqa: F401, PLC0415
 
     return numba.njit(forceinline=True, **OPTIONS, **options)(function)
-
-
-def entry(function):
-    """Compile ``function``, a kernel that Python calls by Numba, and cache it on disk; it releases the GIL.
-
-    Each call looks up the types of its arguments, and the process imports Numba: ``compiler.bound_function`` does
-    neither. This is for batch loops in tests, and where interpreters have no other way to call machine code.
-    """
-    import numba  # noqa: PLC0415
-
-    from robot_dynamics_ros.jit import instructions  # noqa: F401, PLC0415
-    from robot_dynamics_ros.jit.cache import FOLDER  # noqa: PLC0415
-    from robot_dynamics_ros.jit.compiled_files import CompiledFiles  # noqa: PLC0415
-
-    # Numba selects the folder at decoration; the setting of other users of Numba in this process is restored
-    settings = vars(numba.config)
-    before, settings['CACHE_DIR'] = settings['CACHE_DIR'], str(FOLDER)
-    try:
-        compiled = numba.njit(cache=_has_file(function), nogil=True, **OPTIONS)(function)
-    finally:
-        settings['CACHE_DIR'] = before
-    cache = vars(compiled).get('_cache')  # None with NUMBA_DISABLE_JIT
-    files = getattr(cache, '_cache_file', None)
-    if cache is not None and files is not None:
-        cache._cache_file = CompiledFiles(Path(files._index_path).with_suffix(''), files._source_stamp)
-    return compiled
-
-
-def _has_file(function) -> bool:
-    """Return whether the source of ``function`` is a file; otherwise Numba cannot cache it."""
-    return os.path.exists(function.__code__.co_filename)

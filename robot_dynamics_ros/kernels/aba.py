@@ -23,34 +23,17 @@ from robot_dynamics_ros.kernels.spatial import (
 
 
 @kernel
-def aba(model, work, q, qd, tau, gravity, f_ext, qdd):
+def aba(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
     Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
-    per s), ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its
-    own frame. Rotor inertia and spin and springs of joints are included, friction is not. A joint without any
-    inertia gives inf or NaN.
+    per s), v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the motion of the base as in ``base_motion``, ``gravity``
+    (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its own frame. Rotor
+    inertia and spin and springs of joints are included, friction is not. A joint without any inertia gives inf or NaN.
 
     Featherstone & Orin 2000, eq. 12 to 14 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations
     are the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
     linear part.
-    """
-    for k in range(3):
-        work.w[0, k] = 0.0
-    articulated_bodies(model, work, q, qd, tau, f_ext)
-    # a_0 = -gravity
-    for k in range(3):
-        work.a[0, k + 3] = -gravity[k]
-    free_accelerations(model, work, qdd)
-
-
-@kernel
-def aba_on_moving_base(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
-    """Write qdd (nv, rad/s^2 or m/s^2) as ``aba`` does, for a robot on a moving base.
-
-    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2,
-    m/s^2), the motion of the base as in ``moving_base_motion``, and what ``aba`` reads. Featherstone & Orin 2000,
-    eq. 12 to 14.
     """
     # w_0 = v_0's angular part
     for k in range(3):

@@ -4,35 +4,20 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.joint_springs import against_spring
 from robot_dynamics_ros.kernels.ltdl import ltdl, ltdl_solve
-from robot_dynamics_ros.kernels.rnea import rnea, rnea_on_moving_base
+from robot_dynamics_ros.kernels.motion import no_motion
+from robot_dynamics_ros.kernels.rnea import rnea
 
 
 @kernel
-def crba_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
+def crba_forward(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
-    Writes ``qdd`` and all rows of ``work`` that ``rnea``, ``crba`` and ``ltdl`` write, M and h. Arguments as ``aba``.
+    Writes ``qdd`` and the rows E r w a B f I_c d M h rest still of ``work``. Arguments as ``aba``.
     M(q) qdd = tau + tau_s - h(q, qd): method 3 of Walker & Orin 1982 (Featherstone & Orin 2000, section 2).
     """
     # h = ID(q, qd, 0)
-    for k in range(tau.shape[0]):
-        work.rest[k] = 0.0
-    rnea(model, work, q, qd, work.rest, gravity, f_ext, work.h)
-    solve_by_mass_matrix(model, work, q, tau, qdd)
-
-
-@kernel
-def crba_forward_on_moving_base(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
-    """Write qdd (nv, rad/s^2 or m/s^2) as ``crba_forward`` does, for a robot on a moving base.
-
-    Writes ``qdd`` and the rows E r w a B f I_c d M h rest of ``work``. Reads v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2,
-    m/s^2), the motion of the base as in ``moving_base_motion``, and what ``aba`` reads.
-    Featherstone & Orin 2000, section 2.
-    """
-    # h = ID(q, qd, 0, v_0, a_0)
-    for k in range(tau.shape[0]):
-        work.rest[k] = 0.0
-    rnea_on_moving_base(model, work, q, qd, work.rest, v_0, a_0, gravity, f_ext, work.h)
+    no_motion(work)
+    rnea(model, work, q, qd, work.rest, v_0, a_0, gravity, f_ext, work.h)
     solve_by_mass_matrix(model, work, q, tau, qdd)
 
 

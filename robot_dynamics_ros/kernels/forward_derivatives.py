@@ -3,22 +3,24 @@
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.ltdl import ltdl_solve_rows
+from robot_dynamics_ros.kernels.motion import no_motion
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
 
 
 @kernel
-def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D):
+def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D_f, D):
     """Write D (3, nv, nv), the derivatives of qdd = FD(q, qd, tau) with respect to q, qd and tau; the last is M^-1.
 
-    Columns as in ``rnea_derivatives``, arguments as in ``aba``. Writes all of ``D`` and the rows
-    E r w v a B f I_c d M h rest qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
+    Columns and D_f as in ``rnea_derivatives``, other arguments as in ``aba`` for a base at rest. Writes all of ``D``
+    and the rows E r w v a B f I_c d M h rest still qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
 
     The chain rule on M FD + C = tau + tau_s (Featherstone & Orin 2000, eq. 15 without loops), tau_s the torques of
     springs: dFD = M^-1 (dtau + dtau_s - dID) (Carpentier & Mansard 2018).
     """
     # qdd = FD(q, qd, tau), M = L' D L
-    crba_forward(model, work, q, qd, tau, gravity, f_ext, work.qdd)
-    rnea_derivatives(model, work, q, qd, work.qdd, gravity, f_ext, D)
+    no_motion(work)
+    crba_forward(model, work, q, qd, tau, work.still, work.still, gravity, f_ext, work.qdd)
+    rnea_derivatives(model, work, q, qd, work.qdd, gravity, f_ext, D_f, D)
     by_mass_matrix(model, work, D)
 
 

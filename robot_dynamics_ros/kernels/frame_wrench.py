@@ -11,40 +11,27 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.joints import joint_transform
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.spatial import cross, rotate_back
-from robot_dynamics_ros.kernels.wrenches import add_changes, no_sums, sums_of_link
+from robot_dynamics_ros.kernels.wrenches import changes, no_sums, sums_of_link
 
 
 @kernel
 def external_wrench(model, work, q, F, i, rotation, origin, view):
     """Write f_ext of ``work``: the wrench on link ``i`` in its frame, zeros for all other links, at q (nq, rad or m).
 
-    Writes the rows f_ext, E and r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
+    Writes the rows f_ext E r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
     """
-    no_wrenches(model, work)
+    for link in range(model.parent.shape[0]):
+        for row in range(6):
+            work.f_ext[link, row] = 0.0
     j = i
     while j > 0:
         joint_transform(model, q, j, work.E, work.r)
         j = model.parent[j]
     f = work.f_ext
-    f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5] = wrench_on_link(model, work, F, i, rotation, origin, view)
-
-
-@kernel
-def no_wrenches(model, work):
-    """Write zeros to the row f_ext of ``work``. RBDA table 5.1, f_ext."""
-    for i in range(model.parent.shape[0]):
-        for row in range(6):
-            work.f_ext[i, row] = 0.0
-
-
-@kernel
-def wrench_on_link(model, work, F, i, rotation, origin, view):
-    """Return the wrench F as one about the origin of link ``i`` in its axes: six components (N m, N).
-
-    Reads ``model`` and the rows E and r between base and link. RBDA table 2.3, force vectors.
-    """
     pose = link_in_base(model, work, i)
-    return wrench_in_link(pose, rotation, origin, view, F[0], F[1], F[2], F[3], F[4], F[5])
+    f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5] = wrench_in_link(
+        pose, rotation, origin, view, F[0], F[1], F[2], F[3], F[4], F[5]
+    )
 
 
 @kernel
@@ -103,13 +90,13 @@ def times(R, x, y, z):
 
 
 @kernel
-def add_changes_of_wrench(model, work, q, F, i, origin, view, D):
-    """Write D (nv, nv; N m/rad) += -J' dF/dq, with dF/dq the change of the wrench in the frame of link ``i``.
+def changes_of_wrench(model, work, q, F, i, origin, view):
+    """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrench in the frame of link ``i``.
 
-    Writes ``D`` and the rows T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.add_changes``
-    (RBDA section 2.10).
+    Writes the rows E r D_f T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.changes`` (RBDA
+    section 2.10).
     """
     link_poses(model, work, q, work.T)
     no_sums(model, work)
     sums_of_link(work, i, F[0], F[1], F[2], F[3], F[4], F[5], origin[0], origin[1], origin[2])
-    add_changes(model, work, view, D)
+    changes(model, work, view)

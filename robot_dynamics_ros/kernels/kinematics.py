@@ -12,7 +12,7 @@ Accelerations are the time derivatives of these velocities: classical for 1, spa
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.joints import joint_transform
-from robot_dynamics_ros.kernels.motion import base_motion, link_motion, link_velocity
+from robot_dynamics_ros.kernels.motion import base_at_rest, link_motion, link_velocity
 from robot_dynamics_ros.kernels.poses import joints_to_link, link_before, poses_to_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
@@ -59,13 +59,11 @@ def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
 def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
     """Write a (6; rad/s^2, m/s^2), the acceleration of a frame for the motion q, qd, qdd; gravity is not included.
 
-    Writes ``a`` and the rows E r w v a B T of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each, per s,
-    s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
+    Writes ``a`` and the rows E r w v a B T rest still of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each,
+    per s, s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
     """
     poses_to_link(model, work, q, i)
-    for k in range(3):
-        a[k] = 0.0
-    base_motion(work, a)
+    base_at_rest(work)
     for k in range(joints_to_link(model, i) - 1, -1, -1):
         link_motion(model, work, q, qd, qdd, link_before(model, i, k))
     # a = R (a_i + B_i origin)

@@ -8,13 +8,14 @@ from robot_dynamics_ros.kernels.loop_motion import relative_accelerations
 from robot_dynamics_ros.kernels.loop_rows import row_accelerations, row_errors, row_rates
 from robot_dynamics_ros.kernels.loop_solution import orthogonalise_rows, response, solve_rows
 from robot_dynamics_ros.kernels.loop_state import loop_state, loop_state_of_transforms
+from robot_dynamics_ros.kernels.motion import no_motion
 
 
 @kernel
 def loop_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under tau (nv, N m or N) with all loops closed.
 
-    Writes ``qdd`` and most rows of ``work``. Arguments as ``aba``, whose result without loops
+    Writes ``qdd`` and most rows of ``work``. Arguments as ``aba``, for a base at rest, whose result without loops
     is corrected: the multipliers come first, linear in n at fixed rows. Springs and dampers of closures act, and the
     errors of the rows decay: d^2e/dt^2 + 2 gain de/dt + gain^2 e = 0.
 
@@ -26,7 +27,8 @@ def loop_forward(model, work, q, qd, tau, gravity, f_ext, qdd):
         # tau += tau_a
         loop_state(model, work, q, qd)
         add_closing_torques(model, work, work.tau)
-    aba(model, work, q, qd, work.tau, gravity, f_ext, qdd)
+    no_motion(work)
+    aba(model, work, q, qd, work.tau, work.still, work.still, gravity, f_ext, qdd)
     loop_state_of_transforms(model, work, qd)
     relative_accelerations(model, work)
     row_errors(model, work, q, work.row_error)

@@ -45,8 +45,8 @@ def loop_rates(model, work, q, qd, rates):
 def loop_accelerations(model, work, q, qd, qdd, accelerations):
     """Write accelerations (m; per s^2) = J qdd + dJ/dt qd of the errors for q (nq, rad or m), qd, qdd (nv, per s, s^2).
 
-    Writes ``accelerations`` and the rows E r w v a B T R_A z_B e_AB p_B p_AB v_AB a_AB of ``work``; reads ``model``.
-    Featherstone & Orin 2000, eq. 17.
+    Writes ``accelerations`` and the rows E r w v a B T rest still R_A z_B e_AB p_B p_AB v_AB a_AB of ``work``; reads
+    ``model``. Featherstone & Orin 2000, eq. 17.
     """
     base_at_rest(work)
     for i in range(1, model.parent.shape[0]):

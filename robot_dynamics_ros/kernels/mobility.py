@@ -9,6 +9,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.articulated_inertias import articulated_inertias
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration
+from robot_dynamics_ros.kernels.motion import no_motion
 from robot_dynamics_ros.kernels.operational_space import invert
 from robot_dynamics_ros.kernels.unit_wrenches import (
     accelerations,
@@ -109,9 +110,10 @@ def bias_by_propagation(model, work, q, qd, tau, gravity, f_ext, i, rotation, or
     """Write bias (6; N m, N) = -(J M^-1 J')^-1 a, a the acceleration of a frame for the joint torques tau (nv).
 
     Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes ``bias`` and the rows E r w v a B
-    c f I_A p_A U d u qdd T K A Lambda of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
+    c f I_A p_A U d u qdd T K A Lambda rest still of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
     """
-    aba(model, work, q, qd, tau, gravity, f_ext, work.qdd)
+    no_motion(work)
+    aba(model, work, q, qd, tau, work.still, work.still, gravity, f_ext, work.qdd)
     # E, r, U and d are those of ``aba``
     propagate_unit_wrenches(model, work, i, rotation, origin, view, 0, work.K)
     product_of_frames(model, work, i, 0, i, 0, work.K, work.A)

@@ -6,38 +6,34 @@ from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent, point_
 
 
 @kernel
-def base_motion(work, gravity):
-    """Write w[0], a[0] and B[0] of ``work`` for a base at rest under ``gravity`` (3, m/s^2, base frame)."""
-    base_at_rest(work)
-    # a_0 = -gravity: gravity as a fictitious acceleration of the base
-    for k in range(3):
-        work.a[0, k + 3] = -gravity[k]
-
-
-@kernel
-def base_at_rest(work):
-    """Write w[0], a[0] and B[0] of ``work`` for a base at rest without gravity."""
-    # w_0 = 0, a_0 = 0
-    for k in range(3):
-        work.w[0, k] = 0.0
-        work.a[0, k] = 0.0
-        work.a[0, k + 3] = 0.0
-    point_acceleration(work.w, work.a, 0, work.B)
-
-
-@kernel
-def moving_base_motion(work, v_0, a_0, gravity):
+def base_motion(work, v_0, a_0, gravity):
     """Write w[0], a[0] and B[0] of ``work`` for a base of velocity v_0 and acceleration a_0 under ``gravity`` (3).
 
     ``v_0`` (6; rad/s, m/s) and ``a_0`` (6; rad/s^2, m/s^2) are in the base frame, a_0's linear part is the classical
     acceleration of its origin. v_0's linear part is not read: no force depends on it.
     """
-    # w_0 = v_0's angular part, a_0 = a_0 - gravity
+    # w_0 = v_0's angular part, a_0 = a_0 - gravity: gravity as a fictitious acceleration of the base
     for k in range(3):
         work.w[0, k] = v_0[k]
         work.a[0, k] = a_0[k]
         work.a[0, k + 3] = a_0[k + 3] - gravity[k]
     point_acceleration(work.w, work.a, 0, work.B)
+
+
+@kernel
+def base_at_rest(work):
+    """Write w[0], a[0] and B[0] of ``work`` for a base at rest without gravity, and zeros to rest and still."""
+    no_motion(work)
+    base_motion(work, work.still, work.still, work.still)
+
+
+@kernel
+def no_motion(work):
+    """Write zeros to rest and still of ``work``: velocities or accelerations of the joints, and of the base."""
+    for k in range(work.rest.shape[0]):
+        work.rest[k] = 0.0
+    for k in range(6):
+        work.still[k] = 0.0
 
 
 @kernel

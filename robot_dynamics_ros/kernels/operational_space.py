@@ -10,6 +10,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, jacobian_of_poses
 from robot_dynamics_ros.kernels.ltdl import ltdl
+from robot_dynamics_ros.kernels.motion import no_motion
 from robot_dynamics_ros.kernels.poses import composed_poses
 from robot_dynamics_ros.kernels.rnea import rnea
 
@@ -69,10 +70,11 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
     """Write bias (6; N m, N) = Lambda (J M^-1 h - a), h = ID(q, qd, qdd) and a the frame's acceleration for qdd.
 
     With qdd = 0 (nv), J M^-1 h - a is minus the acceleration of the frame without joint torques. ``a`` is without
-    gravity. Writes ``bias`` and the rows E r w v a B f I_c d M h T J K A Lambda of ``work``. Other arguments as
-    ``rnea``. Khatib 1987, eq. 30, 31.
+    gravity. Writes ``bias`` and the rows E r w v a B f I_c d M h T J K A Lambda rest still of ``work``. Other
+    arguments as ``rnea``. Khatib 1987, eq. 30, 31.
     """
-    rnea(model, work, q, qd, qdd, gravity, f_ext, work.h)
+    no_motion(work)
+    rnea(model, work, q, qd, qdd, work.still, work.still, gravity, f_ext, work.h)
     frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, bias)
     frame_mobility(model, work, q, i, rotation, origin, view)
     invert(work.A, work.Lambda)

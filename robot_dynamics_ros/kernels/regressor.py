@@ -1,7 +1,7 @@
 """Torque regressor: joint torques are linear in the inertial parameters of the links."""
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.motion import base_motion, link_motion
+from robot_dynamics_ros.kernels.motion import base_motion, link_motion, no_motion
 from robot_dynamics_ros.kernels.spatial import cross, motion_from_parent
 
 
@@ -10,13 +10,15 @@ def torque_regressor(model, work, q, qd, qdd, gravity, Y):
     """Write Y (nv, 10 n), tau = Y pi for the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2) without rotors.
 
     ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other. Writes all of ``Y``
-    and the rows E r w a B v of ``work``. Reads of ``model`` the geometry only, and ``gravity`` (3, m/s^2, base frame).
+    and the rows E r w a B v rest still of ``work``. Reads of ``model`` the geometry only, and ``gravity`` (3, m/s^2,
+    base frame).
 
     Siciliano et al. 2009, section 7.2.2. Deviation: row k is the power of the links' forces at unit velocity k, which
     needs one velocity per link from the base outwards instead of ten forces inwards.
     """
     n = model.parent.shape[0] - 1
-    base_motion(work, gravity)
+    no_motion(work)
+    base_motion(work, work.still, work.still, gravity)
     for i in range(1, n + 1):
         link_motion(model, work, q, qd, qdd, i)
 

@@ -23,14 +23,15 @@ from robot_dynamics_ros.kernels.spatial import (
 
 
 @kernel
-def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
+def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
     """Write D (3, nv, nv), the derivatives of tau = ID(q, qd, qdd) with respect to q, qd and qdd; the last is M.
 
     Column k belongs to velocity k. The derivative with respect to q is along a unit step of ``configuration.integrate``
     in velocity k; for joints of one degree of freedom, it is with respect to the coordinate.
 
-    Arguments as ``rnea``; ``f_ext`` is constant in the frame of its link. Writes all of ``D`` and the
-    rows E r v a f I_c b G Psi_d Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
+    Arguments as ``rnea`` for a base at rest. ``f_ext`` is constant in the frame of its link, unless D_f (nv, nv; or no
+    entries) has the derivative of its torques -J' f_ext. Writes all of ``D`` and the rows E r v a f I_c b G Psi_d
+    Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
 
     Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, stored as twelve
     numbers, see ``momentum``.
@@ -101,6 +102,10 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D):
             force_to_parent(work.E, work.r, work.f, i, p)
             inertia_to_parent(work.E, work.r, work.I_c, i, p)
             momentum_matrix_to_parent(work.E, work.r, work.b, work.G, i, p)
+    # D_q += d(-J' f_ext)/dq
+    for k in range(D_f.shape[0]):
+        for m in range(D_f.shape[0]):
+            D[0, k, m] += D_f[k, m]
 
 
 @kernel

@@ -16,9 +16,10 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 @kernel
 def wrenches_on_links(model, work, q, wrenches, view):
-    """Write the row f_ext of ``work``, the wrenches in the frames of the links, at q (nq, rad or m).
+    """Write f_ext (n + 1, 6; N m, N), the wrenches in the frames of the links, at q (nq, rad or m).
 
-    Writes the rows f_ext, and unless ``view`` is 2, E r T of ``work``. Reads ``model``. RBDA table 2.3, force vectors.
+    Writes the rows f_ext E r T of ``work``, the latter three unless ``view`` is 2. Reads ``model``. RBDA table 2.3,
+    force vectors.
     """
     size = 6
     if wrenches.shape[0] == 9 * model.parent.shape[0]:
@@ -53,10 +54,10 @@ def wrench_about_point(T, i, wrenches, k, view):
 
 
 @kernel
-def add_changes_of_wrenches(model, work, wrenches, view, D):
-    """Write D (nv, nv; N m/rad) += -J' dF/dq, with dF/dq the change of the wrenches F in the frames of the links.
+def changes_of_wrenches(model, work, wrenches, view):
+    """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrenches F in the frames of the links.
 
-    Writes ``D`` and the rows J F_q G of ``work``; reads ``model`` and T. See ``add_changes`` (RBDA section 2.10).
+    Writes the rows D_f J F_q G of ``work``; reads ``model`` and T. See ``changes`` (RBDA section 2.10).
     """
     size = 6
     if wrenches.shape[0] == 9 * model.parent.shape[0]:
@@ -68,15 +69,15 @@ def add_changes_of_wrenches(model, work, wrenches, view, D):
             px, py, pz = wrenches[k + 6], wrenches[k + 7], wrenches[k + 8]
         nx, ny, nz = wrenches[k], wrenches[k + 1], wrenches[k + 2]
         sums_of_link(work, i, nx, ny, nz, wrenches[k + 3], wrenches[k + 4], wrenches[k + 5], px, py, pz)
-    add_changes(model, work, view, D)
+    changes(model, work, view)
 
 
 @kernel
-def add_changes(model, work, view, D):
-    """Write D (nv, nv; N m/rad) += -J' dF/dq from the wrench F_q and the matrix G of each single link.
+def changes(model, work, view):
+    """Write D_f (nv, nv; N m/rad) = -J' dF/dq from the wrench F_q and the matrix G of each single link.
 
     The wrenches are constant in the reference frame ``view``, which is 0 or 1; entry k, m is that of torque k and a
-    displacement by velocity m. Writes ``D`` and the rows J F_q G of ``work``; reads ``model`` and T.
+    displacement by velocity m. Writes the rows D_f J F_q G of ``work``; reads ``model`` and T.
 
     With (w, v) the column of the Jacobian at the base's origin, and with (n, f) the wrenches on the links that both
     joints move, in the axes of the base:
@@ -86,6 +87,10 @@ def add_changes(model, work, view, D):
 
     From S' F and dS_k/dq_m = S_m x S_k (RBDA section 2.10; Featherstone & Orin 2000, eq. 8).
     """
+    D = work.D_f
+    for k in range(D.shape[0]):
+        for m in range(D.shape[0]):
+            D[k, m] = 0.0
     columns_at_base(model, work)
     for i in range(model.parent.shape[0] - 1, 0, -1):
         p = model.parent[i]
@@ -136,7 +141,7 @@ def no_sums(model, work):
 
 @kernel
 def sums_of_link(work, i, nx, ny, nz, fx, fy, fz, x, y, z):
-    """Write the rows ``i`` of F_q, the wrench (n, f) as given, and G, the matrix P of ``add_changes``.
+    """Write the rows ``i`` of F_q, the wrench (n, f) as given, and G, the matrix P of ``changes``.
 
     The wrench is about the point (x, y, z) of the link, in the link's frame. Reads T. RBDA section 2.10.
     """
@@ -153,7 +158,7 @@ def sums_of_link(work, i, nx, ny, nz, fx, fy, fz, x, y, z):
 
 @kernel
 def change_of_wrench(J, F, P, i, k, m, view):
-    """Return the entry of ``add_changes`` for columns ``k`` and ``m`` of J and the sums of link ``i``."""
+    """Return the entry of ``changes`` for columns ``k`` and ``m`` of J and the sums of link ``i``."""
     wx, wy, wz = J[0, m], J[1, m], J[2, m]
     nx, ny, nz = cross(wx, wy, wz, F[i, 0], F[i, 1], F[i, 2])
     fx, fy, fz = cross(wx, wy, wz, F[i, 3], F[i, 4], F[i, 5])

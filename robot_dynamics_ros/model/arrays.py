@@ -118,8 +118,8 @@ class Workspace(NamedTuple):
     u: np.ndarray  # (nv + 1,) N m, N          tau - S' p_A
     M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or the factor of its inverse
     h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
-    rest: np.ndarray  # (nv,)                  zeros
-    f_0: np.ndarray  # (n + 1, 6)              zeros: no external wrenches
+    rest: np.ndarray  # (nv,)                  zeros: joints at rest
+    still: np.ndarray  # (6,)                  zeros: a base at rest
     qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
     T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
     b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of the link's subtree, link frame
@@ -132,6 +132,7 @@ class Workspace(NamedTuple):
     F_M: np.ndarray  # (n + 1, 6)              change of it by a unit acceleration
     C: np.ndarray  # (n + 1, 3)                B' S, a couple
     f_ext: np.ndarray  # (n + 1, 6) N m, N     external wrench on the link, link frame
+    D_f: np.ndarray  # (nv, nv) N m/rad        derivative of the torques of external wrenches with respect to q
     J: np.ndarray  # (6, nv)                   Jacobian of a frame, or of the point at the base's origin
     K: np.ndarray  # (nv, 6)                   L'^-1 J', the Jacobian by a factor of the mass matrix
     A: np.ndarray  # (6, 6)                    J M^-1 J', then the inverse of its factor
@@ -165,9 +166,9 @@ class Workspace(NamedTuple):
         """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities, and loops with so many rows."""
         of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
         shapes = [(n + 1, *shape) for shape in of_links]
-        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (n + 1, 6), (nv,), (n + 1, 4, 4)]
+        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (6,), (nv,), (n + 1, 4, 4)]
         shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
-        shapes += [(n + 1, 6), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
+        shapes += [(n + 1, 6), (nv, nv), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
         shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 3 * [(rows,)]
         wide = (rows + 7) // 8 * 8
         return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,), (nv,)]

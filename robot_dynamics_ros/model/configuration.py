@@ -8,6 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.model import JointLimits
+from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.rotations import sine_and_cosine
 
 SMALL = 1e-3
 """rad, below which (1 - cos t) / t^2 and the like are computed by their series; the first omitted term is 1e-19."""
@@ -26,6 +28,21 @@ def neutral(arrays: ModelArrays) -> np.ndarray:
     for k in arrays.quaternions:
         q[k + 3] = 1.0
     return q
+
+
+def joint_pose(arrays: ModelArrays, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3; link to parent) and origin (3, m) of the first joint's link at q; RBDA table 4.1."""
+    E, origin = arrays.E0[1], arrays.r0[1]
+    for k in range(arrays.slides[1]):
+        origin = origin + arrays.r1[1, k] * q[arrays.slide[1] + k]
+    if arrays.angle[1] >= 0:
+        sine, cosine = sine_and_cosine(float(q[arrays.angle[1]]))
+        E = E + arrays.Ec[1] * cosine + arrays.Es[1] * sine
+    elif arrays.quaternion[1] >= 0:
+        x, y, z, w = q[_quaternion(arrays, 1)].tolist()
+        across = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+        E = product(np.eye(3) + 2.0 * (w * across + product(across, across)), E)
+    return E.T, origin
 
 
 def random(arrays: ModelArrays, limits: JointLimits, generator: np.random.Generator) -> np.ndarray:

@@ -10,12 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.audit import audit_model, audited
-from robot_dynamics_ros.model.configuration import is_no_quaternion
+from robot_dynamics_ros.model.configuration import is_no_quaternion, joint_pose
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.kept_loops import with_loops_of_both, with_loops_of_locked, with_loops_of_part
@@ -150,10 +147,8 @@ def _locked(joint: Joint, position) -> Joint:
     k = KINDS[joint.kind].quaternion
     if k >= 0 and is_no_quaternion(q[0, k : k + 4]):
         raise ArgumentError(f'{where}: its quaternion is not of length 1')
-    arrays = Model.of(joint.name, joint.parent, [joint]).arrays
-    pose = np.empty((1, 2, 4, 4))
-    batch_loop(link_poses)(arrays, Workspace.of(arrays), q, pose)
-    return fixed(joint.link, joint.parent, pose[0, 1, :3, :3], pose[0, 1, :3, 3], joint.inertia)
+    rotation, origin = joint_pose(Model.of(joint.name, joint.parent, [joint]).arrays, q[0])
+    return fixed(joint.link, joint.parent, rotation, origin, joint.inertia)
 
 
 def _path_to_base(model: Model, link: int) -> set[int]:

@@ -20,7 +20,7 @@ enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, CHAINS = 8 };
 /* Largest difference of a squared norm from 1 at which a quaternion is certainly one. */
 static const double UNIT_NORM = 1.9e-6;
 
-/* The beginning of every callable object. */
+/* The beginning of every object. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
@@ -42,7 +42,7 @@ static void deallocate(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-/* The fields of the type of callable objects with this structure. */
+/* The fields of the type of objects with this structure. */
 #define CALLABLE(structure, make)                                                                  \
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call." #structure,         \
     .tp_basicsize = sizeof(structure), .tp_new = make, .tp_dealloc = deallocate,                   \
@@ -69,12 +69,60 @@ typedef struct {
     StatesCode rows, blocks;
     npy_int64 context, lanes;
     Py_ssize_t vectors, quaternions, angles;
-    npy_intp axes, size, load;
+    npy_intp axes, size, load, columns;
     const npy_int64 *lengths, *shape, *quaternion, *angle; /* of the vectors, of the result; places in vector 0 */
     double largest_angle;
     int checked;
     long long most, left, held, streamed; /* numbers of states */
 } StatesCall;
+
+/* Code of one state, and of one kernel among several steps. */
+typedef bool (*StateCode)(double *const *vectors, const double *load, double *result);
+typedef bool (*StepCode)(const npy_int64 *words);
+
+/* Compute ``count`` states by one code, one state after the other. Its words: code, number of vectors, their lengths and
+ * that of the result. */
+static bool run_state(double *const *vectors, const double *load, double *result, npy_int64 count, npy_int64 words)
+{
+    const npy_int64 *word = (const npy_int64 *)(intptr_t)words, *length = word + 2;
+    const StateCode code = (StateCode)(intptr_t)word[0];
+    if (count == 1)
+        return code(vectors, load, result);
+    double *place[MOST_VECTORS];
+    bool finite = true;
+    for (npy_int64 b = 0; b < count; b++) {
+        for (npy_int64 k = 0; k < word[1]; k++)
+            place[k] = vectors[k] + b * length[k];
+        finite &= code(place, load, result + b * length[word[1]]);
+    }
+    return finite;
+}
+
+/* Compute ``count`` states by several kernels, one state after the other. Their words: numbers of vectors, of steps and
+ * of arguments; for each step its code and its first argument; for each argument its base, a number of bytes, and the
+ * number of bytes from one state to the next. */
+enum { GIVEN, LOAD, RESULT, VECTOR, MOST_WORDS = 128 };
+
+static bool run_steps(double *const *vectors, const double *load, double *result, npy_int64 count, npy_int64 words)
+{
+    const npy_int64 *word = (const npy_int64 *)(intptr_t)words;
+    const npy_int64 inputs = word[0], steps = word[1], arguments = word[2];
+    const npy_int64 *step = word + 3, *argument = step + 2 * steps;
+    npy_int64 place[MOST_WORDS], base[VECTOR + MOST_VECTORS] = {0, (intptr_t)load, (intptr_t)result};
+    bool finite = true;
+    for (npy_int64 k = 0; k < inputs; k++)
+        base[VECTOR + k] = (intptr_t)vectors[k];
+    for (npy_int64 k = 0; k < arguments; k++)
+        place[k] = base[argument[3 * k]] + argument[3 * k + 1];
+    for (;;) {
+        for (npy_int64 k = 0; k < steps; k++)
+            finite &= ((StepCode)(intptr_t)step[2 * k])(place + step[2 * k + 1]);
+        if (--count <= 0)
+            return finite;
+        for (npy_int64 k = 0; k < arguments; k++)
+            place[k] += argument[3 * k + 2];
+    }
+}
 
 static bool are_finite(const double *numbers, npy_intp count)
 {
@@ -133,6 +181,17 @@ static bool compute(const StatesCall *self, double *const *vectors, const double
     return finite;
 }
 
+/* Return whether an array has vector k of one state or of a batch; the last one may have a second axis. */
+static bool is_vector(const StatesCall *self, Py_ssize_t k, PyObject *object, int batch, npy_intp count)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (is_contiguous(object, NPY_DOUBLE, batch + 1))
+        return PyArray_DIM(array, batch) == self->lengths[k] && (!batch || PyArray_DIM(array, 0) == count);
+    return self->columns && k == self->vectors - 1 && is_contiguous(object, NPY_DOUBLE, batch + 2) &&
+           PyArray_DIM(array, batch + 1) == self->columns &&
+           PyArray_DIM(array, batch) * self->columns == self->lengths[k] && (!batch || PyArray_DIM(array, 0) == count);
+}
+
 /* Return the result, None if some number is not finite, or NULL without an error if the arguments are refused. */
 static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize_t vectors, PyObject *load,
                           PyObject *out)
@@ -151,11 +210,9 @@ static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize
     /* arguments */
     double *data[MOST_VECTORS];
     for (Py_ssize_t k = 0; k < vectors; k++) {
-        PyArrayObject *vector = (PyArrayObject *)arguments[k];
-        if (!is_contiguous(arguments[k], NPY_DOUBLE, batch + 1) || PyArray_DIM(vector, batch) != self->lengths[k] ||
-            (batch && PyArray_DIM(vector, 0) != count))
+        if (!is_vector(self, k, arguments[k], batch, count))
             return NULL;
-        data[k] = PyArray_DATA(vector);
+        data[k] = PyArray_DATA((PyArrayObject *)arguments[k]);
     }
     if (!is_contiguous(load, NPY_DOUBLE, 1) || PyArray_DIM((PyArrayObject *)load, 0) != self->load ||
         !are_unit_quaternions(self, data[0], count))
@@ -222,8 +279,8 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     if (!self)
         return NULL;
     self->base.call = states_call;
-    if (!PyArg_ParseTuple(arguments, "OOOOnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->load, &rows,
-                          &blocks, &self->lanes, &self->context, &self->checked, &self->largest_angle, &self->most,
+    if (!PyArg_ParseTuple(arguments, "OOOOnnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->load,
+                          &self->columns, &rows, &blocks, &self->lanes, &self->context, &self->checked, &self->largest_angle, &self->most,
                           &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
@@ -257,42 +314,56 @@ static PyTypeObject StatesCallType = {CALLABLE(StatesCall, states_new), .tp_memb
 
 typedef struct {
     Callable base;
-    PyObject *calls, *otherwise;
-} KeyedCall;
+    PyObject *calls, *of_frames, *otherwise;
+} KeyedCalls;
 
-static PyObject *keyed_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+static PyObject *keyed_evaluate(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    KeyedCall *keyed = (KeyedCall *)self;
-    Py_ssize_t vectors = PyVectorcall_NARGS(flags) - 3;
-    PyObject *call = vectors > 0 && !names ? PyDict_GetItemWithError(keyed->calls, arguments[0]) : NULL;
+    KeyedCalls *keyed = (KeyedCalls *)self;
+    Py_ssize_t vectors = count - 3, first = 0;
+    PyObject *call = NULL, *given[MOST_VECTORS], *frame, *of_frame;
+    if (vectors > 0 && vectors <= MOST_VECTORS) {
+        memcpy(given, arguments + 3, vectors * sizeof *given);
+        PyObject **last = given + vectors - 1;
+        if (!PyDict_CheckExact(*last))
+            call = PyDict_GetItemWithError(keyed->calls, arguments[0]);
+        else if (PyDict_GET_SIZE(*last) == 1 &&
+                 (of_frame = PyDict_GetItemWithError(keyed->of_frames, arguments[0])) && PyDict_CheckExact(of_frame) &&
+                 PyDict_Next(*last, &first, &frame, last))
+            call = PyDict_GetItemWithError(of_frame, frame);
+    }
     if (call && Py_IS_TYPE(call, &StatesCallType)) {
         Py_INCREF(call); /* another thread may replace it while the lock is released */
-        PyObject *result = computed((StatesCall *)call, arguments + 3, vectors, arguments[1], arguments[2]);
+        PyObject *result = computed((StatesCall *)call, given, vectors, arguments[1], arguments[2]);
         Py_DECREF(call);
         if (result && result != Py_None)
             return result;
         Py_XDECREF(result);
     }
     PyErr_Clear(); /* of a key that cannot be hashed */
-    return PyObject_Vectorcall(keyed->otherwise, arguments, PyVectorcall_NARGS(flags), names);
+    return PyObject_Vectorcall(keyed->otherwise, arguments, count, NULL);
 }
 
 static PyObject *keyed_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
-    KeyedCall *self = (KeyedCall *)type->tp_alloc(type, 0);
+    KeyedCalls *self = (KeyedCalls *)type->tp_alloc(type, 0);
     if (!self)
         return NULL;
-    self->base.call = keyed_call;
-    if (!PyArg_ParseTuple(arguments, "O!O", &PyDict_Type, &self->calls, &self->otherwise)) {
+    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames, &self->otherwise)) {
         Py_DECREF(self);
         return NULL;
     }
-    Py_INCREF(arguments); /* the tuple of both */
+    Py_INCREF(arguments);
     self->base.owner = arguments;
     return (PyObject *)self;
 }
 
-static PyTypeObject KeyedCallType = {CALLABLE(KeyedCall, keyed_new)};
+static PyMethodDef keyed_methods[] = {
+    {"evaluate", (PyCFunction)(void (*)(void))keyed_evaluate, METH_FASTCALL, "Evaluate a quantity by its key."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject KeyedCallsType = {CALLABLE(KeyedCalls, keyed_new), .tp_methods = keyed_methods};
 
 /* -------------------------------------------------------------------------------- calls of a function with arguments */
 
@@ -402,9 +473,15 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit_call(void)
 {
     import_array();
-    PyObject *made = PyModule_Create(&module);
-    if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallType) ||
-                 PyModule_AddType(made, &FunctionCallType)))
+    PyObject *made = PyModule_Create(&module), *state = PyLong_FromVoidPtr((void *)(uintptr_t)run_state);
+    PyObject *steps = PyLong_FromVoidPtr((void *)(uintptr_t)run_steps);
+    if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallsType) ||
+                 PyModule_AddType(made, &FunctionCallType) ||
+                 PyModule_AddIntConstant(made, "MOST_WORDS", MOST_WORDS) ||
+                 PyModule_AddIntConstant(made, "WORDS_OF_ARGUMENT", 1 + MOST_AXES) ||
+                 PyModule_AddObjectRef(made, "RUN_STATE", state) || PyModule_AddObjectRef(made, "RUN_STEPS", steps)))
         Py_CLEAR(made);
+    Py_XDECREF(state);
+    Py_XDECREF(steps);
     return made;
 }

@@ -5,6 +5,24 @@ from typing import Any, final
 
 import numpy as np
 
+MOST_WORDS: int
+"""Largest number of words of the arguments of a program."""
+WORDS_OF_ARGUMENT: int
+"""Words of an argument of a FunctionCall: the number itself, or address and lengths, so many words for each."""
+RUN_STATE: int
+"""Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 *words)``.
+
+It computes states in rows by one code, one state after the other. The words are the address of ``bool state(double
+**vectors, double *load, double *result)``, the number of vectors, their lengths and that of the result.
+"""
+RUN_STEPS: int
+"""Address of the same function for several kernels.
+
+Its words are the numbers of vectors, steps and arguments; for each step the address of ``bool step(int64 *words)`` and
+the index of its first argument; for each argument its base (0 none, or an address: 1 of load, 2 of the result, 3 + k of
+vector k), the bytes or the value to add to it, and the bytes from one state to the next.
+"""
+
 @final
 class StatesCall:
     """A quantity of a robot for one state or a batch: ``f(vectors..., load, out)``, see ``states_code``.
@@ -24,6 +42,7 @@ class StatesCall:
         quaternions: np.ndarray,
         angles: np.ndarray,
         load: int,
+        columns: int,
         rows: int,
         blocks: int,
         lanes: int,
@@ -40,15 +59,16 @@ class StatesCall:
     def __call__(self, *arguments: Any) -> np.ndarray | None: ...
 
 @final
-class KeyedCall:
-    """One of several calls: ``f(key, load, out, vectors...)`` returns the result of ``calls[key]``, a StatesCall.
+class KeyedCalls:
+    """Calls by their keys: ``evaluate(key, load, out, vectors...)`` returns the result of ``calls[key]``, a StatesCall.
 
-    It calls ``otherwise`` with the same arguments where there is no such call, where the call refuses them, and where
-    it returns None.
+    Where the last vector is a dictionary of one wrench, it is ``of_frames[key][frame]``, and the wrench the vector. It
+    calls ``otherwise`` with the same arguments where there is no such call, where the call refuses them, and where it
+    returns None.
     """
 
-    def __new__(cls, calls: dict, otherwise: Callable, /) -> KeyedCall: ...
-    def __call__(self, *arguments: Any) -> np.ndarray: ...
+    def __new__(cls, calls: dict, of_frames: dict, otherwise: Callable, /) -> KeyedCalls: ...
+    def evaluate(self, *arguments: Any) -> np.ndarray: ...
 
 @final
 class FunctionCall:

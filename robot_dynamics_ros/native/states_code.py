@@ -34,6 +34,8 @@ class StatesCode(NamedTuple):
     """Whether finiteness of all numbers and the size of angles have to be checked by the call, not by the code."""
     quaternions: tuple[int, ...] = ()
     """Indices in the first vector of the quaternions, which must have length 1."""
+    columns: int = 0
+    """If not 0, the last vector may have two axes, the second one of this length."""
     angles: tuple[int, ...] = ()
     """Indices in the first vector of the angles, which must be below ``model.joint_types.LARGEST_ANGLE``."""
 
@@ -51,6 +53,7 @@ class StatesCode(NamedTuple):
             np.array(self.quaternions, np.int64),
             np.array(self.angles, np.int64),
             self.load,
+            self.columns,
             self.rows,
             self.blocks,
             self.lanes,

@@ -11,9 +11,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
 
+from robot_dynamics_ros.codegen.compile_lock import CompileLock
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.jit.compile_lock import CompileLock
 from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch

@@ -17,12 +17,12 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
+from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.control.queries import Query
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.jit.machine_code import lanes
 from robot_dynamics_ros.messages.load import load_report
 from robot_dynamics_ros.nodes.load_service import LoadService
 from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher, publisher_warnings

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.bound_function import bound
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.algorithms.program import WRENCHES
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
-from robot_dynamics_ros.evaluation.external_forces import key_and_rows
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.states_code import StatesCode
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Call, Calls, LoopCalls
@@ -23,7 +23,7 @@ BLOCK = 64
 def is_compiled(setup: Setup) -> bool:
     """Return whether compiled code does all steps: the torque is an array, and wrenches do not depend on q."""
     several = isinstance(setup.wrenches, dict) and len(setup.wrenches) > 1
-    return is_possible() and isinstance(setup.torque, HeldRows) and not several
+    return not numba_is_disabled() and isinstance(setup.torque, HeldRows) and not several
 
 
 def compiled_motion(setup: Setup, threads: int | None) -> Samples:
@@ -56,14 +56,17 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
     wrenches = np.zeros((len(setup.q), 0))
     if setup.wrenches is not None:
         vectors = setup.q, setup.qd
-        key, wrenches = key_and_rows(evaluator, 'forward_dynamics', setup.wrenches, setup.reference_frame, vectors)
-    forward = evaluator.rows(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
-    inverse = evaluator.rows('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
+        key = 'forward_dynamics', None, setup.reference_frame, WRENCHES
+        key, (_, _, wrenches) = evaluator.with_wrenches(key, (*vectors, setup.wrenches))
+    forward = evaluator.states_code(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
+    inverse = evaluator.states_code('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
     closing: dict[str, StatesCode] = {}
     if plan.projection:
         evaluations, many = float(plan.steps) * len(setup.q), len(setup.q) > 1
-        closing = {name: evaluator.rows(name, evaluations, many) for name in ('loop_errors', 'loop_rates', 'loop_step')}
-        closing['loop_jacobian'] = evaluator.rows('loop_jacobian', 0.0, many=False)
+        closing = {
+            name: evaluator.states_code(name, evaluations, many) for name in ('loop_errors', 'loop_rates', 'loop_step')
+        }
+        closing['loop_jacobian'] = evaluator.states_code('loop_jacobian', 0.0, many=False)
     size = 0
     for states in blocks:
         if states.stop - states.start != size:

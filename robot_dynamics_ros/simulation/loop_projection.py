@@ -4,7 +4,7 @@ States are in flat rows. With a torque of Python, ``stepwise_motion`` calls the 
 quantities, so that both give the same bits.
 """
 
-from robot_dynamics_ros.compiler.compiled_calls import call_rows
+from robot_dynamics_ros.codegen.compiled_calls import call_rows
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within
 from robot_dynamics_ros.simulation.time_steps import change_velocities, move_positions

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from robot_dynamics_ros.compiler.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.simulation.loop_projection import ROUNDS, opposite, record_jumps
 from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within, stop
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup

@@ -3,7 +3,7 @@
 With a torque of Python the same functions are called stage by stage, so that both give the same numbers.
 """
 
-from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
+from robot_dynamics_ros.codegen.compiled_calls import call_rows, prefetch
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities, record_jumps
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.compiler import emit
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.codegen.straight_line import count, trace
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formulations import (
     global_form,
@@ -124,7 +124,8 @@ def _by_kernels(robot: Robot, motion, tip_wrench) -> Way:
     compiled = robot.compiled('inverse_dynamics')
     compiled.inverse_dynamics(*(rows[0] for rows in motion))
     _, elapsed = _timed(compiled.inverse_dynamics, motion)
-    operations = emit.count(trace(robot.model.regrouped, ALGORITHMS['inverse_dynamics']))
+    arrays = robot.model.regrouped
+    operations = count(trace(program_of(arrays, 'inverse_dynamics'), arrays))
     torque = compiled.inverse_dynamics(*motion, wrenches=wrenches)
     return Way(KERNELS, torque, elapsed, operations.multiplications, operations.additions)
 

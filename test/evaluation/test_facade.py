@@ -26,7 +26,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot, validation
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation import external_forces
+from robot_dynamics_ros.evaluation import wrench_inputs
 
 OPERATIONAL = (  # not of every robot: test_operational_space.py
     'consistent_inverse',
@@ -140,8 +140,8 @@ def test_kernels_get_one_form_only(form):
     """Read-only and strided arrays are other types to Numba, which would compile every kernel once more for them."""
     given = np.random.default_rng(0).normal(size=(4, 6))
     (rows, repeated), shape = validation.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
-    evaluator, wrenches = robot_of('aubo_i5')._evaluator, FORMS[form](np.zeros((4, 7, 6)))
-    wrenches = external_forces.rows_of_links(evaluator, wrenches, (given,))
+    wrenches = FORMS[form](np.zeros((4, 7, 6)))
+    wrenches = wrench_inputs.rows_of_links(robot_of('aubo_i5').model, wrenches, (given,))
     (of_links,), _ = validation.states({'wrenches': 42}, wrenches=wrenches)
     assert (rows.shape, repeated.shape, of_links.shape, shape) == ((4, 6), (4, 6), (4, 42), (4,))
     for array in (rows, repeated, of_links):
@@ -269,7 +269,7 @@ def test_a_result_belongs_to_the_caller(name, method):
     robot = robot_of(name)
     own = [value for value in vars(robot).values() if isinstance(value, np.ndarray)]
     generic = robot._evaluator.generic
-    inside = [*robot._model.arrays, *generic._shared, *generic._own.workspace, *own]
+    inside = [*robot._model.arrays, *generic._shared.work, *generic._own.memory.work, *own]
     assert len(own) >= 4  # gravity, loads, zeros
     assert not any(np.shares_memory(first, array) for array in inside)
 

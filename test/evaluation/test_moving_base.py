@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.forward_method import articulated_bodies_pay
+from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler.algorithms import MOST_VELOCITIES_IN_A_ROW, OPERATIONAL_SPACE
+from robot_dynamics_ros.algorithms.choice import MOST_VELOCITIES_IN_A_ROW
+from robot_dynamics_ros.algorithms.table import OPERATIONAL_SPACE
 from robot_dynamics_ros.errors import ArgumentError, ModelError, SingularError, UnknownNameError
 from robot_dynamics_ros.evaluation import operational_space
 from robot_dynamics_ros.kernels.mobility import inertia_by_propagation
@@ -141,7 +142,7 @@ def test_the_number_of_joints_in_a_row_decides_how_a_frame_is_computed():
         (3 * MOST_VELOCITIES_IN_A_ROW, 0.0, operational_space_inertia),
     ):
         arrays = trees.arrays_of(trees.random_joints(0, count=count, chain=chain))
-        assert algorithm.kernel_of(arrays) is kernel
+        assert algorithm.kernel(arrays) is kernel
 
 
 def test_straight_line_code_gives_the_same_bits():

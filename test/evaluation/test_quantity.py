@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler import compiled_robot, generic_code
-from robot_dynamics_ros.compiler.compiled_robot import background, is_possible
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.codegen import generic, specialised
+from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.codegen.specialised import background
 from robot_dynamics_ros.evaluation import quantity
 from robot_dynamics_ros.evaluation.quantity import Level
-from robot_dynamics_ros.jit.machine_code import lanes
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 NAME = 'inverse_dynamics'
 GENERATOR = np.random.default_rng()
@@ -51,7 +53,7 @@ def test_a_robot_never_seen_is_answered_by_the_generic_kernel():
     robot = never_seen()
     robot.inverse_dynamics(*states(robot))
     assert level(robot) == Level.GENERIC and robot.binding == 'adaptive'
-    assert not robot._evaluator.specialised.is_kept(NAME, blocks=False)
+    assert not robot._evaluator.specialised.is_kept(program_of(robot._evaluator.arrays, NAME), blocks=False)
 
 
 @pytest.mark.parametrize('batch', [(), (3,), (2, 5)])
@@ -99,7 +101,7 @@ def test_calls_go_on_while_code_is_compiled(break_even, monkeypatch):
 
 def test_code_that_is_too_long_stays_generic_and_is_asked_for_once(break_even, monkeypatch):
     robot, asked = never_seen(), []
-    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS', 10)
+    monkeypatch.setattr(specialised, 'MOST_OPERATIONS', 10)
     compile_now = quantity.best_level
     monkeypatch.setattr(quantity, 'best_level', lambda *it: asked.append(it) or compile_now(*it))
     rows = states(robot)
@@ -112,7 +114,7 @@ def test_code_that_is_too_long_stays_generic_and_is_asked_for_once(break_even, m
 
 
 def test_robots_that_differ_in_inertia_never_compile(monkeypatch):
-    monkeypatch.setattr(compiled_robot, 'compiled', None)  # LLVM
+    monkeypatch.setattr(specialised, 'compiled', None)  # LLVM
     base = never_seen()
     for scale in np.linspace(1.0, 2.0, 30):
         arrays = base._model.arrays._replace(I=scale * base._model.arrays.I)
@@ -142,7 +144,7 @@ def test_specialised_compiles_at_the_first_use():
 
 
 def test_the_first_robot_of_an_installation_is_compiled_instead_of_the_kernel(monkeypatch):
-    monkeypatch.setattr(generic_code, 'is_kept', lambda *arguments: False)
+    monkeypatch.setattr(generic, 'is_kept', lambda *arguments: False)
     monkeypatch.setattr(quantity, '_first_robots', {})
     first, second = never_seen(), never_seen()
     for robot, expected in ((first, Level.ONE_STATE), (second, Level.GENERIC), (first, Level.ONE_STATE)):
@@ -177,7 +179,7 @@ def test_a_compiler_that_fails_costs_nothing_but_speed(break_even, monkeypatch):
 
 
 def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
-    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS_OF_BLOCKS', 10)
+    monkeypatch.setattr(specialised, 'MOST_OPERATIONS_OF_BLOCKS', 10)
     robot = never_seen().with_binding('specialised')
     rows = states(robot, 100)
     expected = robot.with_binding('generic').inverse_dynamics(*rows)

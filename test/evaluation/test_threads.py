@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
-from robot_dynamics_ros.jit import machine_code
-from robot_dynamics_ros.jit.machine_code import lanes
+from robot_dynamics_ros.codegen import object_files
+from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 
 AFTER_A_THREAD = """
@@ -43,7 +43,7 @@ import signal
 import threading
 import numpy as np
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.jit import machine_code
+from robot_dynamics_ros.codegen import object_files
 from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
 
 robot = Robot.named('aubo_i5').compiled('gravity_torque')
@@ -51,14 +51,14 @@ many = np.random.default_rng(7).normal(size=(4 * SMALLEST_PART, robot.nv))
 expected = robot.gravity_torque(many)
 constant = 'define double @f() {{ ret double {} }}'
 text = '\\n'.join(constant.format(float(k)).replace('@f', f'@f{k}') for k in range(2_000))
-busy = threading.Thread(target=machine_code.compiled, args=(text,))
+busy = threading.Thread(target=object_files.compiled, args=(text,))
 busy.start()
-while machine_code.LLVM.acquire(blocking=False):
-    machine_code.LLVM.release()
+while object_files.LLVM.acquire(blocking=False):
+    object_files.LLVM.release()
 child = os.fork()
 if not child:
     signal.alarm(30)
-    code = machine_code.MachineCode(machine_code.compiled(constant.format(1.0)))
+    code = object_files.MachineCode(object_files.compiled(constant.format(1.0)))
     same = code.address('f') and (robot.gravity_torque(many) == expected).all()
     os._exit(0 if same else 1)
 busy.join()
@@ -140,6 +140,6 @@ def test_another_gravity_does_not_wait_for_a_compiler(binding):
     robot, q = Robot.named('aubo_i5').with_binding(binding), np.ones(6)
     expected = robot.gravity_torque(q)
     robot.gravity_torque(np.ones((lanes(), 6)))
-    with ThreadPoolExecutor(1) as other, machine_code.LLVM:  # as if this thread compiled
+    with ThreadPoolExecutor(1) as other, object_files.LLVM:  # as if this thread compiled
         turned = other.submit(lambda: robot.with_gravity(-robot.gravity).gravity_torque(q))
         np.testing.assert_allclose(turned.result(timeout=10.0), -expected)

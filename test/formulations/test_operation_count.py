@@ -5,13 +5,13 @@ from pathlib import Path
 
 from support import chains
 from support import random_trees as trees
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.codegen.straight_line import count
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formulations import forward, newton_euler, operators, screws, spatial, stacked
 from robot_dynamics_ros.formulations.operation_count import CountedNumber, Tally, operation_count
@@ -43,7 +43,7 @@ def general_6r() -> Robot:
 
 def kernel_counts(robot: Robot) -> list[tuple[int, int]]:
     """Return multiplications and additions of the kernel: all constants folded in; gravity and last body arguments."""
-    arrays, inverse_dynamics = regrouped(robot.model.arrays), ALGORITHMS['inverse_dynamics']
+    arrays, inverse_dynamics = regrouped(robot.model.arrays), 'inverse_dynamics'
     load = [*robot.gravity, *arrays.I[-1], *np.zeros(6)]
     found = [count(trace(arrays, inverse_dynamics, load)), count(trace(arrays, inverse_dynamics))]
     return [(operations.multiplications, operations.additions) for operations in found]

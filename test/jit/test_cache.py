@@ -15,13 +15,12 @@ from support import random_trees as trees
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.codegen.compile_lock import CompileLock
 from robot_dynamics_ros.jit import cache
-from robot_dynamics_ros.jit.batch_loop import batch_loop
-from robot_dynamics_ros.jit.compile_lock import CompileLock
-from robot_dynamics_ros.kernels import crba
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
 PACKAGE = Path(cache.__file__).parents[1]
-SOURCES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.glob('*/*.py'))
+SOURCES = sorted(path.relative_to(PACKAGE) for pattern in cache.SOURCES for path in PACKAGE.glob(pattern))
 
 
 @pytest.fixture
@@ -52,10 +51,10 @@ def test_an_edit_of_any_source_names_another_cache(own_cache):
             file.write('# one more line\n')
         digests.append(module.source_digest())
         assert digests[-1] not in digests[:-1], path
-    # the folder is made when the module is imported
-    cache_of(copied)
-    made = {folder.name for folder in (own_cache / 'cache' / 'robot_dynamics_ros').iterdir()}
-    assert made == {digests[0], digests[-1]}
+    # what compiled code is not made from does not count
+    (copied / 'tools' / 'demo.py').write_text('')
+    assert module.source_digest() == digests[-1]
+    assert cache_of(copied).code_folder().name == digests[-1]
 
 
 def test_a_source_more_or_renamed_names_another_cache(own_cache):
@@ -64,23 +63,27 @@ def test_a_source_more_or_renamed_names_another_cache(own_cache):
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('__pycache__'))
     module = cache_of(copied)
     digests = [module.source_digest()]
-    (copied / 'control' / 'more.py').write_text('')
+    (copied / 'jit' / 'more.py').write_text('')
     digests.append(module.source_digest())
-    (copied / 'control' / 'more.py').rename(copied / 'nodes' / 'more.py')
+    (copied / 'jit' / 'more.py').rename(copied / 'kernels' / 'more.py')
     digests.append(module.source_digest())
     assert len(set(digests)) == 3
 
 
+@pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: nothing is compiled')
 def test_compiled_kernels_are_kept_in_the_private_folder():
     """The folder in use has mode 0700, is ours, and holds what was compiled."""
-    joints = trees.random_joints(7, count=12)
-    states, n = 5, len(joints)
-    model, q = trees.arrays_of(joints), np.zeros((states, n))
-    batch_loop(crba.crba)(model, trees.nan_workspace(model), q, np.empty((states, n, n)))
-    found = cache.FOLDER.lstat()
+    trees.mass_matrix(trees.arrays_of(trees.random_joints(7, count=12)), np.zeros(12))
+    found = cache.code_folder().lstat()
     assert stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
     assert found.st_uid == os.getuid()
-    assert list(cache.FOLDER.rglob('crba.crba_batch*'))
+    assert list(cache.code_folder().rglob('crba.*.o'))
+
+
+def test_an_import_makes_no_folder(tmp_path):
+    code = 'import robot_dynamics_ros, robot_dynamics_ros.robot'
+    subprocess.run([sys.executable, '-c', code], env={**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}, check=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_new_cache_folder_is_private(own_cache):
@@ -149,7 +152,7 @@ def test_code_is_kept_elsewhere_where_the_cache_of_this_user_is_open(own_cache):
     copied = own_cache / 'copied'
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('__pycache__'))
     with pytest.warns(UserWarning, match='for this process only'):
-        folder = cache_of(copied).FOLDER
+        folder = cache_of(copied).code_folder()
     assert folder.parent.parent == own_cache and stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
     assert not list((own_cache / 'cache' / 'robot_dynamics_ros').iterdir())
 
@@ -194,11 +197,10 @@ def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
 
 SAVES = """
 import numpy as np
-from robot_dynamics_ros.jit import compiled_files, machine_code
+from robot_dynamics_ros.codegen import object_files
 from robot_dynamics_ros import Robot
-save, write = compiled_files.CompiledFiles.save, machine_code.write_sealed
-compiled_files.CompiledFiles.save = lambda store, key, data: print(store._file(key).name) or save(store, key, data)
-machine_code.write_sealed = lambda path, content: print(path.name) or write(path, content)
+write = object_files.write_sealed
+object_files.write_sealed = lambda path, content: print(path.name) or write(path, content)
 robot = Robot.named('aubo_i5')
 robot.gravity_torque(np.zeros(6))
 robot.with_binding('generic').gravity_torque(np.zeros(6))
@@ -218,7 +220,7 @@ def test_processes_that_start_at_once_compile_each_version_once(tmp_path):
 WAITS = """
 import sys, time
 from pathlib import Path
-from robot_dynamics_ros.jit.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.compile_lock import CompileLock
 lock = CompileLock(Path(sys.argv[1]))
 lock.TIMEOUT = float(sys.argv[3])
 began = time.monotonic()

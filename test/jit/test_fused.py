@@ -9,7 +9,7 @@ from support.rounding import bound
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.jit.decorators import entry, kernel
+from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.fused import _Fusion, fma, fused
 
 
@@ -18,7 +18,7 @@ def product_and_sum(x, y, z):
     return x * y + z
 
 
-@entry
+@kernel
 def products_and_sums(x, y, z, result):
     for k in range(result.shape[0]):
         result[k] = product_and_sum(x[k], y[k], z[k])

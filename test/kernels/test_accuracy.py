@@ -54,7 +54,8 @@ def in_many_digits(kernel, robot, state) -> np.ndarray:
         arrays, work = robot.model.arrays, Workspace.of(robot.model.arrays, object)
         model = ModelArrays(*(array if array.dtype.kind == 'i' else exact(array) for array in arrays))
         vectors, result = [exact(vector) for vector in state], exact(np.zeros(LINKS))
-        numbers.run(kernel, model, work, *vectors, exact(GRAVITY), exact(work.f_0), result)
+        still, none = exact(np.zeros(6)), exact(np.zeros((LINKS + 1, 6)))
+        numbers.run(kernel, model, work, *vectors, still, still, exact(GRAVITY), none, result)
     return result
 
 
@@ -67,7 +68,7 @@ def in_doubles(kernel, robot, state) -> np.ndarray:
     """Return the accelerations (80,) by machine code."""
     arrays, result = robot.model.arrays, np.empty((1, LINKS))
     work = Workspace.of(arrays)
-    loop_of(kernel)(arrays, work, *state[:, np.newaxis], GRAVITY, work.f_0[None], result)
+    loop_of(kernel)(arrays, work, *state[:, np.newaxis], GRAVITY, np.zeros((1, arrays.n + 1, 6)), result)
     return result[0]
 
 

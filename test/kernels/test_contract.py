@@ -25,7 +25,7 @@ STATEMENTS_AND_EXPRESSIONS = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.USub, ast.And, ast.Or, ast.Not, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 PLAIN_CALLS = {'range', 'min', 'max'}
-DECORATORS = ('kernel', 'entry')
+DECORATORS = ('kernel',)
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
 # as arguments of kernels; how a frame is seen, and places in matrices, are numbers too
@@ -51,9 +51,8 @@ def decorators_of(function: ast.FunctionDef) -> list[str]:
 
 @cache
 def all_kernel_names() -> frozenset:
-    """Return the name of every kernel of the package that a kernel may call: entries are for Python."""
-    found = [f for path in SOURCES for f in kernels_of(ast.parse(path.read_text()))]
-    return frozenset(f.name for f in found if 'entry' not in decorators_of(f))
+    """Return the name of every kernel of the package."""
+    return frozenset(f.name for path in SOURCES for f in kernels_of(ast.parse(path.read_text())))
 
 
 def integers_of(function: ast.FunctionDef) -> set:
@@ -289,6 +288,6 @@ def test_few_files_import_numba():
                 named = [str(node.value)]  # import_module('numba')
             if any(re.match(r'numba(\.|$)', name) for name in named):
                 importers.add(path)
-    of_jit = (f'jit/{name}' for name in ('compiled_files', 'decorators', 'inlining', 'instructions'))
-    compilers = (f'compiler/{name}_compiler' for name in ('bound', 'generic'))
-    assert importers == {PACKAGE / f'{name}.py' for name in (*of_jit, *compilers, 'compiler/compiled_calls_ir')}
+    of_jit = (f'jit/{name}' for name in ('decorators', 'inlining', 'instructions'))
+    compilers = (f'codegen/{name}_compiler' for name in ('compiled_calls', 'function', 'kernel'))
+    assert importers == {PACKAGE / f'{name}.py' for name in (*of_jit, *compilers, 'codegen/numba_code')}

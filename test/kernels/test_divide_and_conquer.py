@@ -102,7 +102,7 @@ def counted(n, algorithm):
     if algorithm is aba:
         no_wrenches = np.array(np.zeros((n + 1, 6)).tolist(), object)
         work = Workspace.of(model.arrays, object)
-        run.run(aba, arrays, work, q[0], qd[0], tau[0], gravity, no_wrenches, qdd[0])
+        run.run(aba, arrays, work, q[0], qd[0], tau[0], *[[0.0] * 6] * 2, gravity, no_wrenches, qdd[0])
     else:
         assembly, work = Assembly.of(model.arrays, model.link_names), AssemblyWorkspace.of(model.arrays, object)
         none, plan = np.zeros((1, 0)), [0, PHASES, 0, 2, LOCAL]

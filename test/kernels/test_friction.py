@@ -10,7 +10,6 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.batch_loop import batch_loop
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.model import Model
@@ -69,7 +68,8 @@ def friction_of_joint(qd, tau, **figures):
     friction = Model.of('one', trees.BASE, [joint]).friction
     qd, tau = np.broadcast_arrays(np.atleast_1d(qd)[:, None], np.atleast_1d(tau)[:, None])
     torque = np.full(qd.shape, np.nan)
-    batch_loop(friction_torque)(friction, 1.0 * qd, 1.0 * tau, torque)
+    for b in range(len(qd)):
+        friction_torque(friction, 1.0 * qd[b], 1.0 * tau[b], torque[b])
     return torque[:, 0]
 
 

@@ -9,11 +9,7 @@ from support.mechanisms import cable
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
-from robot_dynamics_ros.kernels.aba import aba
-
-FORWARD = ALGORITHMS['forward_dynamics']
-ALONE = FORWARD._replace(kernel=aba, articulated=None, with_loops=None)
+from robot_dynamics_ros.algorithms.program import program_of
 
 
 @cache
@@ -23,8 +19,10 @@ def counts(links: int) -> tuple[int, int]:
     q = np.random.default_rng(0).uniform(-0.5, 0.5, links)
     state = q, *np.random.default_rng(1).normal(size=(2, links))
     totals = []
-    for algorithm in (FORWARD, ALONE):
-        found = operations_of(algorithm, mechanism.robot.model.arrays, *state)
+    arrays = mechanism.robot.model.arrays
+    tree = mechanism.robot.with_loops([]).model.arrays
+    for these, name in ((arrays, 'forward_dynamics'), (tree, 'forward_dynamics_by_articulated')):
+        found = operations_of(program_of(these, name), these, *state)
         totals.append(found.multiplications + found.additions + found.divisions + found.square_roots)
     return totals[0], totals[1]
 

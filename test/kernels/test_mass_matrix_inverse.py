@@ -6,13 +6,13 @@ from support import naive
 from support import random_trees as trees
 from support.robots_code import loop_of
 from support.rounding import bound
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.codegen.straight_line import count
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.ltdl import ltdl
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
@@ -96,5 +96,5 @@ def test_branches_on_the_base_do_not_feel_each_other():
 
 
 def test_the_inverse_for_the_aubo_i5_needs_few_operations():
-    operations = count(trace(regrouped(Robot.named('aubo_i5')._model.arrays), ALGORITHMS['mass_matrix_inverse']))
+    operations = count(trace(regrouped(Robot.named('aubo_i5')._model.arrays), 'mass_matrix_inverse'))
     assert operations.multiplications <= 649 and operations.additions <= 468 and operations.divisions == 6

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, OPERATIONAL_SPACE, algorithm_of_frame, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.algorithms.table import OPERATIONAL_SPACE
+from robot_dynamics_ros.codegen.straight_line import count, trace
 from robot_dynamics_ros.kernels import mobility, operational_space
 from robot_dynamics_ros.model.model import Frame
 
@@ -187,11 +188,8 @@ def operations(name, joints) -> int:
     for k, joint in enumerate(chain):
         rotation, origin = (turn, (0.3, 0.0, 0.1)) if k % 2 else (np.eye(3), (0.4, 0.0, 0.0))
         chain[k] = dataclasses.replace(joint, axis=np.array([0.0, 0.0, 1.0]), rotation=rotation, origin=origin)
-    algorithm = ALGORITHMS.get(name)
-    if algorithm is None:
-        frame = Frame(joints, np.eye(3), np.array([0.1, 0.2, 0.3]))
-        algorithm = algorithm_of_frame(name, frame, 1)[1]
-    found = count(trace(trees.arrays_of(chain), algorithm))
+    arrays, frame = trees.arrays_of(chain), Frame(joints, np.eye(3), np.array([0.1, 0.2, 0.3]))
+    found = count(trace(program_of(arrays, name, [frame] if name in OPERATIONAL_SPACE else [], 1), arrays))
     return found.multiplications + found.additions
 
 

@@ -8,13 +8,13 @@ from functools import cache
 from support import naive
 from support import random_trees as trees
 from support.matrices import matrix
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.codegen.straight_line import count
 
 TOLERANCE = 1e-10
 STEP = 1e-30
@@ -177,7 +177,7 @@ def test_a_payload_changes_the_parameters_and_not_the_regressor():
 
 def test_specialised_code_leaves_out_what_is_zero():
     arrays = Robot.named('aubo_i5')._model.arrays
-    results = trace(arrays, ALGORITHMS['torque_regressor']).reshape(6, 60)
+    results = np.array(trace(arrays, 'torque_regressor'), object).reshape(6, 60)
     zero = np.array([[isinstance(value, float) and value == 0.0 for value in row] for row in results])
     for j in range(6):
         assert zero[j, : 10 * j].all() and not zero[j, 10 * j :].all()

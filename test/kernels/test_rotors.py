@@ -13,13 +13,15 @@ from support import naive
 from support import random_trees as trees
 from support.matrices import EXHAUSTIVE, matrix
 from support.robots_code import loop_of
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count, source
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.codegen.python import source
+from robot_dynamics_ros.codegen.straight_line import StraightLine, count
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters
@@ -324,7 +326,8 @@ def test_without_spin_nothing_is_computed_for_it():
     directionless = {'rotor_direction': dict.fromkeys(arm().joint_names, 0)}
     still, plain = arm().with_actuators(directionless)._evaluator.arrays, arm()._evaluator.arrays
     for name in ('inverse_dynamics', 'mass_matrix', 'forward_dynamics'):
-        here, there = (count(trace(arrays, ALGORITHMS[name])) for arrays in (still, plain))
+        here, there = (count(trace(arrays, name)) for arrays in (still, plain))
         assert here.multiplications < there.multiplications and here.additions < there.additions
         emptied = still._replace(spin=np.full_like(still.spin, np.nan))
-        assert source(emptied, name, ALGORITHMS[name], '') == source(still, name, ALGORITHMS[name], '')
+        texts = [source(StraightLine.of(program_of(it, name), it), '') for it in (emptied, still)]
+        assert texts[0] == texts[1]

@@ -1,16 +1,16 @@
 """Results depend neither on what is in the workspace nor on the batch: bit for bit."""
 
+import dataclasses
 import re
 from functools import cache
 
 from support import random_trees as trees
-from support.matrices import as_plain_python
-from support.robots_code import loop_of
+from support.robots_code import loop_of, loop_writing
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels import (
     aba,
@@ -21,6 +21,7 @@ from robot_dynamics_ros.kernels import (
     energy,
     energy_regressors,
     forward_derivatives,
+    frame_wrench,
     friction,
     kinematics,
     mass_matrix_inverse,
@@ -30,8 +31,7 @@ from robot_dynamics_ros.kernels import (
     regressor,
     rnea,
     rnea_derivatives,
-    with_wrench,
-    with_wrenches,
+    wrenches,
 )
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.model import Friction
@@ -57,23 +57,7 @@ def calls():
     v_0, a_0 = f_ext[:, 1].copy(), f_ext[:, 2].copy()  # any numbers
     rows = np.random.default_rng(5).normal(size=(len(q), 9 * (n + 1)))
     of_base = [(v_0,), (a_0,)]
-    with_wrenches_on_links = {
-        'rnea_with_wrenches': (with_wrenches.rnea_with_wrenches, [(q,), (qd,), (qdd,)], 0, (n,)),
-        'rnea_on_moving_base_with_wrenches': (
-            with_wrenches.rnea_on_moving_base_with_wrenches, [(q,), (qd,), (qdd,), *of_base], 1, (n,)
-        ),
-        'crba_forward_with_wrenches': (with_wrenches.crba_forward_with_wrenches, [(q,), (qd,), (tau,)], 0, (n,)),
-        'crba_forward_on_moving_base_with_wrenches': (
-            with_wrenches.crba_forward_on_moving_base_with_wrenches, [(q,), (qd,), (tau,), *of_base], 1, (n,)
-        ),
-        'aba_with_wrenches': (with_wrenches.aba_with_wrenches, [(q,), (qd,), (tau,)], 1, (n,)),
-        'rnea_derivatives_with_wrenches': (
-            with_wrenches.rnea_derivatives_with_wrenches, [(q,), (qd,), (qdd,)], 0, (3, n, n)
-        ),
-        'forward_derivatives_with_wrenches': (
-            with_wrenches.forward_derivatives_with_wrenches, [(q,), (qd,), (tau,)], 1, (3, n, n)
-        ),
-    }  # fmt: skip
+    no_changes = np.zeros((1, 0, 0))
     frames = [np.array([11, 4]), np.stack([TURN, TURN.T]), np.stack([POINT, -POINT]), 2]
     frame, none, os = [11, TURN, POINT, 1], np.zeros((len(q), n)), operational_space
     of_a_frame = {
@@ -91,44 +75,43 @@ def calls():
     }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {
-        'rnea': (rnea.rnea, loop_of(rnea.rnea), [(q,), (qd,), (qdd,), gravity, f_ext[:1]], (n,)),
-        'rnea_on_moving_base': (
-            rnea.rnea_on_moving_base,
-            loop_of(rnea.rnea_on_moving_base),
-            [(q,), (qd,), (qdd,), (v_0,), (a_0,), gravity, f_ext[:1]],
+        'rnea': (rnea.rnea, loop_of(rnea.rnea), [(q,), (qd,), (qdd,), *of_base, gravity, f_ext[:1]], (n,)),
+        'crba_forward': (
+            crba_forward.crba_forward,
+            loop_of(crba_forward.crba_forward),
+            [(q,), (qd,), (tau,), *of_base, gravity, f_ext[:1]],
             (n,),
         ),
-        'crba_forward_on_moving_base': (
-            crba_forward.crba_forward_on_moving_base,
-            loop_of(crba_forward.crba_forward_on_moving_base),
-            [(q,), (qd,), (tau,), (v_0,), (a_0,), gravity, f_ext[:1]],
-            (n,),
+        'external_wrench': (
+            frame_wrench.external_wrench,
+            loop_writing('f_ext', frame_wrench.external_wrench),
+            [(q,), (v_0,), *frame],
+            (n + 1, 6),
         ),
-        **{
-            name: (kernel, loop_of(kernel), [*motion, (rows,), gravity, view], shape)
-            for name, (kernel, motion, view, shape) in with_wrenches_on_links.items()
-        },
-        **{
-            name.removesuffix('es'): (
-                it := getattr(with_wrench, name.removesuffix('es')),
-                loop_of(it),
-                [*motion, (rows[:, :6].copy(),), gravity, *frame[:3], view],
-                shape,
-            )
-            for name, (_, motion, view, shape) in with_wrenches_on_links.items()
-        },
+        'changes_of_wrench': (
+            frame_wrench.changes_of_wrench,
+            loop_writing('D_f', frame_wrench.changes_of_wrench),
+            [(q,), (v_0,), frame[0], *frame[2:]],
+            (n, n),
+        ),
+        'wrenches_on_links': (
+            wrenches.wrenches_on_links,
+            loop_writing('f_ext', wrenches.wrenches_on_links),
+            [(q,), (rows,), 1],
+            (n + 1, 6),
+        ),
         **{name: (kernel, loop_of(kernel), *more) for name, (kernel, *more) in of_a_frame.items()},
-        'aba': (aba.aba, loop_of(aba.aba), [(q,), (qd,), (tau,), gravity, f_ext[:1]], (n,)),
+        'aba': (aba.aba, loop_of(aba.aba), [(q,), (qd,), (tau,), *of_base, gravity, f_ext[:1]], (n,)),
         'rnea_derivatives': (
             rnea_derivatives.rnea_derivatives,
             loop_of(rnea_derivatives.rnea_derivatives),
-            [(q,), (qd,), (qdd,), gravity, f_ext[:1]],
+            [(q,), (qd,), (qdd,), gravity, f_ext[:1], no_changes],
             (3, n, n),
         ),
         'forward_derivatives': (
             forward_derivatives.forward_derivatives,
             loop_of(forward_derivatives.forward_derivatives),
-            [(q,), (qd,), (tau,), gravity, f_ext[:1]],
+            [(q,), (qd,), (tau,), gravity, f_ext[:1], no_changes],
             (3, n, n),
         ),
         'crba': (crba.crba, loop_of(crba.crba), [(q,)], (n, n)),
@@ -228,33 +211,15 @@ def test_a_batch_has_the_bits_of_single_states(name):
     assert same_bits(together, apart)
 
 
-@as_plain_python()
-def test_a_batch_loop_has_one_row_of_wrenches_or_one_for_each_state():
-    """``f_ext`` (1, n + 1, 6) serves every state."""
-    kernel, _, arguments, shape = calls()['rnea']
-    model, q, *_, f_ext, _ = case()
-    states = [a[0] if isinstance(a, tuple) else a for a in arguments[:-1]]
-    results = []
-    for wrenches in (f_ext, f_ext[:1].copy(), np.repeat(f_ext[:1], len(q), axis=0)):
-        results.append(np.full((len(q), *shape), np.nan))
-        batch_loop(kernel)(model, trees.nan_workspace(model), *states, wrenches, results[-1])
-    each, *of_all = results
-    assert same_bits(*of_all) and same_bits(each[0], of_all[0][0])
-    for b in range(1, len(q)):
-        assert not same_bits(each[b], of_all[0][b])
-        assert same_bits(of_all[0][b], alone('rnea', b, trees.nan_workspace(model)))
-
-
 def test_a_batch_of_friction_has_the_bits_of_single_states():
-    """Friction needs no workspace."""
-    rng = np.random.default_rng(0)
-    figures = Friction(*rng.uniform(0.1, 2.0, (7, 6)))
-    qd, tau = rng.normal(size=(2, 5, 6))
-    together, apart = np.full((2, *qd.shape), np.nan)
-    batch_loop(friction.friction_torque)(figures, qd, tau, together)
+    robot = Robot.named('aubo_i5')
+    figures = Friction(*np.random.default_rng(0).uniform(0.1, 2.0, (7, 6)))
+    robot = Robot(dataclasses.replace(robot.model, friction=figures))
+    qd, tau = np.random.default_rng(1).normal(size=(2, 5, 6))
+    apart = np.full(qd.shape, np.nan)
     for b in range(len(qd)):
         friction.friction_torque(figures, qd[b], tau[b], apart[b])
-    assert np.all(np.isfinite(apart)) and same_bits(together, apart)
+    assert np.all(np.isfinite(apart)) and same_bits(robot.friction_torque(qd, tau), apart)
 
 
 @pytest.mark.compiled

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 from support import naive
 from support import random_trees as trees
 from support.matrices import as_plain_python, matrix
-from support.robots_code import loop_of
+from support.robots_code import loop_of_program
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.kernels import with_wrench, with_wrenches
+from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.model.configuration import integrate
+from robot_dynamics_ros.model.model import Frame
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14, 30)))
@@ -53,19 +54,21 @@ def on_links(c, view, form):
     return f_ext
 
 
-FORM = pytest.mark.parametrize('form', ['on a frame', 'at points', 'at origins'])
+INPUTS = {'on a frame': 'wrench', 'at points': 'wrenches_at_points', 'at origins': 'wrenches'}
+FORM = pytest.mark.parametrize('form', INPUTS)
 
 
 def call(name, c, view, form, *vectors, shape=None, gravity=None):
-    """Return the result of one state by the kernel ``name`` with wrenches in a form."""
+    """Return the result of one state of the quantity ``name`` with wrenches in a form."""
     dtype = np.result_type(float, *vectors)
     wrenches = {'on a frame': c.F, 'at points': c.rows.ravel(), 'at origins': c.rows[:, :6].ravel()}[form]
     vectors = [np.ascontiguousarray(vector, dtype)[None] for vector in (*vectors, wrenches)]
     result = np.full((1, *(shape or (len(c.s.qd),))), np.nan, dtype)
     gravity = c.s.gravity if gravity is None else gravity
-    frame, module = (c.frame, with_wrench) if form == 'on a frame' else ((), with_wrenches)
-    kernel = loop_of(getattr(module, f'{name}_{module.__name__.rpartition(".")[2]}'))
-    kernel(c.arrays, trees.nan_workspace(c.arrays, dtype), *vectors, gravity.astype(dtype), *frame, view, result)
+    frames = [Frame(*c.frame)] if form == 'on a frame' else []
+    program = program_of(c.arrays, name, frames, view, INPUTS[form])
+    work = trees.nan_workspace(c.arrays, dtype)
+    loop_of_program(program)(c.arrays, work, *vectors, gravity.astype(dtype), result)
     return result[0]
 
 
@@ -75,7 +78,7 @@ def call(name, c, view, form, *vectors, shape=None, gravity=None):
 def test_torques_are_those_of_wrenches_on_the_links(seed, view, form):
     c = case(seed)
     expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
-    assert trees.relative_error(call('rnea', c, view, form, c.s.q, c.s.qd, c.s.qdd), expected) < TOLERANCE
+    assert trees.relative_error(call('inverse_dynamics', c, view, form, c.s.q, c.s.qd, c.s.qdd), expected) < TOLERANCE
 
 
 @SEED
@@ -85,7 +88,7 @@ def test_accelerations_are_those_of_wrenches_on_the_links(seed, view, form):
     c = case(seed)
     tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
-    for name in ('crba_forward', 'aba'):
+    for name in ('forward_dynamics_by_mass_matrix', 'forward_dynamics_by_articulated'):
         found = call(name, c, view, form, c.s.q, c.s.qd, tau)
         assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
@@ -98,9 +101,9 @@ def test_a_moving_base(seed, view, form):
     spatial = c.a_0 - np.concatenate([np.zeros(3), np.cross(c.v_0[:3], c.v_0[3:])])
     f_ext = on_links(c, view, form)
     expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, f_ext, c.v_0, spatial)[0]
-    name = 'rnea_on_moving_base'
+    name = 'inverse_dynamics_on_moving_base'
     assert trees.relative_error(call(name, c, view, form, c.s.q, c.s.qd, c.s.qdd, c.v_0, c.a_0), expected) < TOLERANCE
-    found = call('crba_forward_on_moving_base', c, view, form, c.s.q, c.s.qd, expected, c.v_0, c.a_0)
+    found = call('forward_dynamics_by_mass_matrix_on_moving_base', c, view, form, c.s.q, c.s.qd, expected, c.v_0, c.a_0)
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
     assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
@@ -108,8 +111,8 @@ def test_a_moving_base(seed, view, form):
 DERIVATIVES = pytest.mark.parametrize(
     ('name', 'derivatives'),
     [
-        ('rnea', 'rnea_derivatives'),
-        ('crba_forward', 'forward_derivatives'),
+        ('inverse_dynamics', 'inverse_dynamics_derivatives'),
+        ('forward_dynamics_by_mass_matrix', 'forward_dynamics_derivatives'),
     ],
 )
 
@@ -122,7 +125,7 @@ DERIVATIVES = pytest.mark.parametrize(
 def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
     """The wrenches are constant in the reference frame."""
     c = case(seed)
-    state = c.s.q, c.s.qd, c.s.qdd if name.startswith('rnea') else c.s.tau
+    state = c.s.q, c.s.qd, c.s.qdd if name.startswith('inverse') else c.s.tau
     expected = trees.complex_steps(lambda *moved: call(name, c, view, form, *moved), c.joints, *state)
     nv = len(c.s.qd)
     found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
@@ -138,7 +141,7 @@ def test_derivatives_are_central_differences(seed, view, form, name, derivatives
     """Of four points: the error is some h^4 of the scale, which for a matrix near zero is a millionth of the largest,
     and eps cond(M) / h. Here kernels are machine code too."""
     c, h = case(seed), 1e-3
-    state = c.s.q, c.s.qd, c.s.qdd if name.startswith('rnea') else c.s.tau
+    state = c.s.q, c.s.qd, c.s.qdd if name.startswith('inverse') else c.s.tau
     nv = len(c.s.qd)
     expected = np.empty((3, nv, nv))
     for place, of_unit in np.ndindex(3, nv):

@@ -9,8 +9,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
@@ -71,7 +71,7 @@ def test_the_next_message_of_a_layout_is_read_in_the_order_asked(frame):
     assert out.tolist() == [np.take(values, [4, 0, 2]).tolist() for values in (following.position, following.velocity)]
 
 
-@pytest.mark.skipif(not is_possible(), reason='Numba is disabled: Python reads what it can')
+@pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: Python reads what it can')
 def test_only_bytes_are_read():
     data = serialize_message(message())
     read, _ = reader(data)

@@ -2,13 +2,13 @@
 
 from support import random_trees as trees
 from support.rounding import bound
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, trace
-from robot_dynamics_ros.compiler.emit import count
+from robot_dynamics_ros.codegen.straight_line import count
 from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments, ten_parameters
 from robot_dynamics_ros.model.regrouping import regrouped
 
@@ -73,7 +73,7 @@ def test_moments_are_those_of_the_mass_points():
 def test_fewer_parameters_need_fewer_operations():
     arrays = Robot.named('aubo_i5')._model.arrays
     for name in ('inverse_dynamics', 'gravity_torque', 'forward_dynamics'):
-        before, after = (count(trace(these, ALGORITHMS[name])) for these in (arrays, regrouped(arrays)))
+        before, after = (count(trace(these, name)) for these in (arrays, regrouped(arrays)))
         assert after.multiplications < before.multiplications and after.additions < before.additions
 
 

@@ -9,17 +9,23 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.compiled_robot import Specialised, is_possible
-from robot_dynamics_ros.native.call import KeyedCall
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.codegen.specialised import Specialised
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.native.call import KeyedCalls
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 CODE = Specialised(Robot.named('aubo_i5')._model.arrays)
 LOAD = np.zeros(19)
 
 
+def code_of(name, blocks):
+    return CODE.states_code(program_of(CODE.arrays, name), blocks)
+
+
 def gravity_torque(**limits):
-    return CODE.rows('gravity_torque', blocks=True).function(**limits)
+    return code_of('gravity_torque', blocks=True).function(**limits)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,7 @@ def test_a_batch_needs_a_result_of_its_shape(q, out):
 
 
 def test_vectors_of_different_batches_are_refused():
-    call = CODE.rows('inverse_dynamics', blocks=False).function()
+    call = code_of('inverse_dynamics', blocks=False).function()
     assert call(*np.zeros((3, 4, 6)), LOAD, None).shape == (4, 6)
     for shape in ((3, 6), (5, 6), (6,)):
         with pytest.raises(TypeError):
@@ -144,7 +150,7 @@ def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
         return 'otherwise'
 
     calls = {'gravity': gravity_torque(), ('a', 'tuple'): gravity_torque()}
-    evaluate, q, out = KeyedCall(calls, otherwise), np.zeros(6), np.zeros(6)
+    evaluate, q, out = KeyedCalls(calls, {}, otherwise).evaluate, np.zeros(6), np.zeros(6)
     for key in calls:
         assert evaluate(key, LOAD, None, q).shape == (6,)
         assert evaluate(key, LOAD, out, q) is out
@@ -160,7 +166,7 @@ def test_what_python_raises_instead_is_raised():
     def otherwise(*arguments):
         raise ValueError('here')
 
-    evaluate = KeyedCall({}, otherwise)
+    evaluate = KeyedCalls({}, {}, otherwise).evaluate
     before = sys.getrefcount(None)
     for _ in range(100):
         with pytest.raises(ValueError, match=r'^here$'):
@@ -171,7 +177,11 @@ def test_what_python_raises_instead_is_raised():
 def test_a_call_keeps_what_it_needs():
     code = Specialised(CODE.arrays)
     robot = Robot.named('aubo_i5')
-    call, evaluate, load = code.rows('mass_matrix', blocks=True).function(), robot._evaluate, robot.load
+    call, evaluate, load = (
+        code.states_code(program_of(CODE.arrays, 'mass_matrix'), blocks=True).function(),
+        robot._evaluate,
+        robot.load,
+    )
     expected = [call(np.zeros((40, 6)), load, None), evaluate('mass_matrix', load, None, np.zeros((40, 6)))]
     evaluator = weakref.ref(robot._evaluator)
     del code, robot
@@ -184,13 +194,13 @@ def test_a_call_keeps_what_it_needs():
 
 
 def test_python_decides_where_there_is_no_memory_for_a_result():
-    huge = CODE.rows('gravity_torque', blocks=False)._replace(shape=(1 << 20, 1 << 20, 1 << 20))
+    huge = code_of('gravity_torque', blocks=False)._replace(shape=(1 << 20, 1 << 20, 1 << 20))
     calls = {'huge': huge.function()}
 
     def otherwise(*arguments):
         return 'otherwise'
 
-    evaluate = KeyedCall(calls, otherwise)
+    evaluate = KeyedCalls(calls, {}, otherwise).evaluate
     assert evaluate('huge', LOAD, None, np.zeros(6)) == 'otherwise'
     with pytest.raises(TypeError):
         calls['huge'](np.zeros(6), LOAD, None)
@@ -206,10 +216,10 @@ def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
         return True
 
     address = ctypes.cast(replaced, ctypes.c_void_p).value
-    code = CODE.rows('gravity_torque', blocks=False)._replace(rows=address)
+    code = code_of('gravity_torque', blocks=False)._replace(rows=address)
     calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
-    evaluate = KeyedCall(calls, lambda *arguments: 'otherwise')
+    evaluate = KeyedCalls(calls, {}, lambda *arguments: 'otherwise').evaluate
     assert evaluate('one', LOAD, None, np.zeros(6)).shape == (6,)
     assert alive[0] is not None
     alive.clear()

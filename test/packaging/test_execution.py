@@ -27,9 +27,8 @@ ALLOWED = {  # (file, what): why
     ('jit/generated.py', 'compile'): 'the same text',
     ('jit/fused.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused.py', 'compile'): 'the same kernel',
-    ('jit/compiled_files.py', 'pickle'): "what CompiledFiles has saved in the user's own folder; its digest is checked",
-    ('compiler/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
-    ('compiler/generic_compiler.py', 'exec'): 'SOURCE of that file, with names from this package',
+    ('codegen/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
+    ('codegen/kernel_compiler.py', 'exec'): 'lines of that file, with parameters of kernels of this package',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
@@ -125,13 +124,6 @@ def test_yaml_is_loaded_by_a_safe_loader():
     (load,) = (node for what, node in uses(tree) if what == 'yaml.load')
     (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.func is load)
     assert ast.unparse(call) == 'yaml.load(text, Loader=_PlainLoader)'
-
-
-def test_only_digested_bytes_are_unpickled():
-    tree = ast.parse((PACKAGE / 'jit' / 'compiled_files.py').read_text(encoding='utf-8'))
-    used = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name) and node.value.id == 'pickle']  # fmt: skip
-    assert used == ['loads']
 
 
 def test_processes_are_started_with_a_list_of_arguments():

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.model import Model
@@ -145,9 +146,8 @@ def test_a_robot_with_closed_loops(compiler, tmp_path):
     _, source, _ = which.export_c(tmp_path, names)
     exported, random = library(compiler, tmp_path, source), np.random.default_rng(4)
     for name in names:
-        algorithm, arrays = ALGORITHMS[name], which.model.arrays
         for _ in range(5):
-            vectors = [random.normal(size=length) for length in algorithm.lengths(arrays)]
+            vectors = [random.normal(size=length) for length in program_of(which.model.arrays, name).inputs.values()]
             expected = which._evaluator.evaluate(name, which.load, None, *vectors)
             function = getattr(exported, f'aubo_i5_{name}')
             finite, result = called(function, vectors, which.load, expected.shape)

@@ -8,7 +8,7 @@ from support.small_robots import general, joint, link, robot
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 
 

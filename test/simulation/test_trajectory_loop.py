@@ -40,7 +40,7 @@ def machine_code(method, sizes):
 
 
 def code_that_calls(robot):
-    """Return what stands for ``Evaluator.rows``: code that calls the methods of a robot."""
+    """Return what stands for ``Evaluator.states_code``: code that calls the methods of a robot."""
     nq, nv, m = robot.nq, robot.nv, robot.model.arrays.rows
     evaluator = evaluator_of(robot)
     functions = {
@@ -68,8 +68,8 @@ def test_the_loop_as_plain_python(monkeypatch, friction):
     options = {'duration': 0.1, 'step': 0.01, 'every': 2, 'limits': 'bounce', 'friction': friction}
     stepped = simulate(robot, q, qd, torque, **options)
     monkeypatch.setattr(compiled_motion, 'BLOCK', 2)
-    monkeypatch.setattr(compiled_motion, 'is_possible', lambda: True)
-    monkeypatch.setattr(Evaluator, 'rows', code_that_calls(robot))
+    monkeypatch.setattr(compiled_motion, 'numba_is_disabled', lambda: False)
+    monkeypatch.setattr(Evaluator, 'states_code', code_that_calls(robot))
     looped = simulate(robot, q, qd, torque, **options, threads=2)
     assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
     np.testing.assert_allclose(looped.work, stepped.work, atol=1e-12)
@@ -87,8 +87,8 @@ def test_closed_loops_as_plain_python(monkeypatch):
     q, qd = np.array([q, q]), np.array([qd, -qd])
     options = {'duration': 0.1, 'step': 0.01, 'limits': 'bounce', 'method': 'semi_implicit'}
     stepped = simulate(robot, q, qd, np.zeros((10, 3)), **options)
-    monkeypatch.setattr(compiled_motion, 'is_possible', lambda: True)
-    monkeypatch.setattr(Evaluator, 'rows', code_that_calls(robot))
+    monkeypatch.setattr(compiled_motion, 'numba_is_disabled', lambda: False)
+    monkeypatch.setattr(Evaluator, 'states_code', code_that_calls(robot))
     looped = simulate(robot, q, qd, np.zeros((10, 3)), **options, threads=1)
     assert (looped.q == stepped.q).all() and (looped.qd == stepped.qd).all()
     assert looped.loop_rate.max() < 1e-9 and (np.diff(np.sign(looped.qd[..., 2])) != 0).any(axis=1).all()

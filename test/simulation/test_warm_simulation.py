@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 SIMULATED = """
 import sys

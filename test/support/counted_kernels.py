@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.algorithms import Algorithm
-from robot_dynamics_ros.compiler.trace import Tape
+from robot_dynamics_ros.algorithms.program import Program
+from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.formulations.operation_count import CountedNumber, Operations, Tally
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 
@@ -25,19 +25,19 @@ class CountedTape(Tape):
         return x * y + z
 
 
-def operations_of(algorithm: Algorithm, arrays: ModelArrays, *vectors) -> Operations:
-    """Return the operations of an algorithm's kernel on the state alone; products with 0 and 1 are free.
+def operations_of(program: Program, arrays: ModelArrays, *vectors) -> Operations:
+    """Return the operations of a program's kernels on the state alone; products with 0 and 1 are free.
 
-    ``vectors`` are the inputs of the algorithm; gravity is constant, there are no wrenches.
+    ``vectors`` are the inputs of the program; gravity is constant, there are no wrenches.
     """
     tally = Tally()
     constants = ModelArrays(*(a if a.dtype.kind == 'i' else _floats(a) for a in arrays))
     inputs = [np.array([CountedNumber(value, tally) for value in vector], object) for vector in vectors]
-    needed = {'gravity': _floats(np.array([0.0, 0.0, -9.81])), 'f_ext': _floats(np.zeros((arrays.n + 1, 6)))}
-    result = _floats(np.zeros(algorithm.shape_of(arrays)))
+    names = {'gravity': _floats(np.array([0.0, 0.0, -9.81])), 'f_ext': _floats(np.zeros((arrays.n + 1, 6)))}
+    names |= dict(zip(program.inputs, inputs, strict=True)) | {'result': _floats(np.zeros(program.shape))}
     work = Workspace.of(arrays, object)
-    kernel = algorithm.kernel_of(arrays)
-    CountedTape(tally).run(kernel, constants, work, *inputs, *(needed[name] for name in algorithm.needs), result)
+    for step in program.steps:
+        CountedTape(tally).run(step.kernel, constants, work, *step.given(names, work, _floats))
     counts = {name: count - tally.trivial[name] for name, count in tally.dense.items()}
     return Operations(**counts, sincos=len(tally.angles))
 

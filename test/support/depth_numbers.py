@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.trace import Tape
+from robot_dynamics_ros.codegen.trace import Tape
 
 
 class DepthNumber:

@@ -1,6 +1,6 @@
 """Kernels on numbers of another type: their sources run as plain Python, with the sine, cosine and root of the type."""
 
-from robot_dynamics_ros.compiler.trace import Tape
+from robot_dynamics_ros.codegen.trace import Tape
 
 
 class OtherNumbers(Tape):

@@ -1,70 +1,111 @@
 """Kernels over many states by the machine code that robots use, so that tests compile no code of their own."""
 
-from functools import cache
+import math
 
 import numpy as np
 
-from robot_dynamics_ros.compiler.algorithms import (
-    ALGORITHMS,
-    LOAD_SIZE,
-    OF_A_FRAME,
-    OF_FRAMES,
-    OF_WRENCHES,
-    OPERATIONAL_SPACE,
-    WITH_WRENCH,
-    WITH_WRENCHES,
-    WRENCHES_AT_POINTS,
-)
-from robot_dynamics_ros.compiler.compiled_calls import call_rows
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
-from robot_dynamics_ros.compiler.generic_code import code_of_kernel, context_of
-from robot_dynamics_ros.jit.batch_loop import batch_loop
+from robot_dynamics_ros.codegen.compiled_calls import call_rows
+from robot_dynamics_ros.codegen.generic import GIVEN, kernel_address, words_of_program
+from robot_dynamics_ros.codegen.trace import Tape
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.kernels.sincos import sincos
+from robot_dynamics_ros.native import call
+
+SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'view')
+"""Parameters that are the same for all states."""
+ABSENT = {'v_0': (1, 6), 'a_0': (1, 6), 'D_f': (1, 0, 0)}
+"""Shapes of what may be left out: a base at rest, wrenches that do not change in the frames of their links."""
+
+
+class PlainNumbers(Tape):
+    """Runs kernels as plain Python, ``run(kernel, *arguments)``: on real or complex numbers, where nothing compiles."""
+
+    def _sincos(self, x):
+        return self.traced(sincos)(x)
+
+    def sqrt(self, x):
+        return np.sqrt(x)
+
+    def fma(self, x, y, z):
+        return x * y + z
 
 
 def loop_of(kernel):
-    """Return ``kernel`` as a loop over states with the arguments of ``batch_loop``, by the generic binding's code.
+    """Return ``kernel`` as a loop over states, the first axis of its arguments: ``loop(model, work, *arguments)``.
 
-    There ``f_ext`` has one row for all states. Complex numbers, and Python without machine code, get a batch loop.
+    An argument with one state serves all. Complex numbers, and Python without machine code, are computed as plain
+    Python.
     """
 
     def loop(model, work, *arguments):
         *given, result = arguments
-        if result.dtype == complex or not is_possible():
-            batch_loop(kernel)(model, work, *given, result)
-            return
-        name, algorithm = _algorithms()[kernel.__name__]
-        vectors, given = given[: len(algorithm.inputs)], given[len(algorithm.inputs) :]
-        zeros, given = given[: algorithm.zeros], given[algorithm.zeros :]
-        needed = dict(zip(algorithm.needs, given, strict=False))
-        load, f_ext = np.zeros(LOAD_SIZE), needed.get('f_ext', work.f_0[None])
-        load[:3] = needed.get('gravity', 0.0)
-        assert len(f_ext) == 1 and not np.any(zeros)
-        frame = tuple(given[len(needed) :])
-        if vectors[-1].shape[1] == 9 * (model.n + 1):
-            algorithm = algorithm._replace(inputs=(*algorithm.inputs[:-1], WRENCHES_AT_POINTS))
-        assert [vector.shape[1] for vector in vectors] == algorithm.lengths(model)
-        assert all(array.flags.c_contiguous and array.dtype == float for array in (*vectors, f_ext, result))
-        work = work._replace(f_0=f_ext[0], **({'rest': np.zeros(model.nv)} if zeros else {}))
-        algorithm = algorithm._replace(frame=frame)
-        if OF_WRENCHES in algorithm.shape:
-            algorithm = algorithm._replace(shape=result.shape[1:])
-        context = context_of(algorithm, model, work)
-        addresses = np.array([vector.ctypes.data for vector in vectors])
-        code = code_of_kernel(name, algorithm, model)
-        call_rows(code, addresses, load, result, len(result), context.ctypes.data)
+        if len(given) + 1 < len(kernel.parameters):
+            names = [name for name in kernel.parameters if name not in ABSENT]
+            named = {name: np.zeros(shape) for name, shape in ABSENT.items()} | dict(zip(names, given, strict=False))
+            given = [named[name] for name in kernel.parameters[:-1]]
+        arguments = [(value, name in SHARED) for name, value in zip(kernel.parameters, given, strict=False)]
+        _run(model, work, [(kernel, [*arguments, (result, False)])], result)
 
     return loop
 
 
-@cache
-def _algorithms() -> dict:
-    """Return name and algorithm of each kernel, with that kernel for robots of any size."""
-    algorithms = {}
-    of_frames = {f'{name}_of_frames': algorithm for name, algorithm in OF_FRAMES.items()}
-    others = {**OF_A_FRAME, **OPERATIONAL_SPACE, **of_frames, **WITH_WRENCH, **WITH_WRENCHES}
-    for name, algorithm in {**ALGORITHMS, **others}.items():
-        for kernel in filter(None, (algorithm.kernel, algorithm.articulated, algorithm.of_deep)):
-            # the first one of a kernel has the fewest zeros
-            alone = algorithm._replace(kernel=kernel, articulated=None, of_deep=None)
-            algorithms.setdefault(kernel.__name__, (name, alone))
-    return algorithms
+def loop_writing(field, kernel):
+    """Return the loop of a kernel without a result, for that array of the workspace: ``loop(..., result)``."""
+
+    def loop(model, work, *arguments):
+        *given, result = arguments
+        named = [(value, name in SHARED) for name, value in zip(kernel.parameters, given, strict=True)]
+        for b in range(len(result)):
+            of_one = [(value if shared else value[b : b + 1], shared) for value, shared in named]
+            _run(model, work, [(kernel, of_one)], result[b : b + 1])
+            result[b] = getattr(work, field)
+
+    return loop
+
+
+def loop_of_program(program):
+    """Return the steps of a program as a loop over states: ``loop(model, work, *vectors, gravity, result)``."""
+
+    def loop(model, work, *arguments):
+        *vectors, gravity, result = arguments
+        names = {name: (vector, False) for name, vector in zip(program.inputs, vectors, strict=True)}
+        names |= {'gravity': (gravity, True), 'result': (result, False)}
+        names['f_ext'] = np.zeros((len(model.parent), 6)), True
+        steps = [
+            (step.kernel, [it if isinstance(it, tuple) else (it, True) for it in step.given(names, work)])
+            for step in program.steps
+        ]
+        _run(model, work, steps, result)
+
+    return loop
+
+
+def _run(model, work, steps, result) -> None:
+    """Compute all states; arguments are values, and whether they are shared by all states."""
+    if result.dtype == complex or numba_is_disabled():
+        for b in range(len(result)):
+            for kernel, arguments in steps:
+                of_one = (value if shared else value[min(b, len(value) - 1)] for value, shared in arguments)
+                PlainNumbers().run(kernel, model, work, *of_one)
+        return
+    records = [_record(model), _record(work)]
+    words, none = [], np.zeros(0)
+    for kernel, arguments in steps:
+        own, kinds = [(GIVEN, record.ctypes.data, 0) for record in records], ''
+        for value, shared in arguments:
+            if isinstance(value, int | np.integer):
+                own.append((GIVEN, int(value), 0))
+                kinds += 'i'
+                continue
+            assert value.flags.c_contiguous and value.dtype in (float, np.int64)
+            shape = value.shape if shared else value.shape[1:]
+            stride = 0 if shared or len(value) == 1 else 8 * math.prod(shape)
+            own += [(GIVEN, value.ctypes.data, stride), *((GIVEN, length, 0) for length in shape)]
+            kinds += 'I' if value.dtype.kind == 'i' else str(len(shape))
+        words.append((kernel_address(kernel, kinds, model), own))
+    program = words_of_program(words)
+    call_rows(call.RUN_STEPS, none, none, result, len(result), program.ctypes.data)
+
+
+def _record(arrays) -> np.ndarray:
+    return np.array([word for array in arrays for word in (array.ctypes.data, *array.shape)], np.int64)

@@ -4,8 +4,7 @@ import json
 import sys
 from contextlib import contextmanager
 
-from robot_dynamics_ros.compiler import compiled_robot, generic_code
-from robot_dynamics_ros.jit import machine_code
+from robot_dynamics_ros.codegen import generic, object_files, specialised
 
 COMPILERS = ('numba', 'scipy')
 """The compiler, and what it imports in turn."""
@@ -15,14 +14,14 @@ files: list[str] = []
 
 def watch():
     """Record in ``files`` whatever is looked for from now on."""
-    object_file = machine_code.object_file
+    object_file = object_files.object_file
 
     def recorded(folder, name):
         path = object_file(folder, name)
         files.append(str(path))
         return path
 
-    for module in (machine_code, compiled_robot, generic_code):
+    for module in (object_files, specialised, generic):
         module.object_file = recorded
 
 

@@ -3,20 +3,18 @@
 import math
 
 from support import random_trees as trees
+from support.traces import trace
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
-from robot_dynamics_ros.compiler.algorithms import (
-    ALGORITHMS,
-    LOAD_SIZE,
-    OPERATIONAL_SPACE,
-    algorithm_of_frame,
-    trace,
-)
-from robot_dynamics_ros.compiler.emit import OVERFLOW_FACTOR, checked, count, needed, source
-from robot_dynamics_ros.compiler.trace import Symbol, Tape
+from robot_dynamics_ros.algorithms.program import LOAD_SIZE, program_of
+from robot_dynamics_ros.algorithms.table import ALGORITHMS, OPERATIONAL_SPACE
+from robot_dynamics_ros.codegen import straight_line
+from robot_dynamics_ros.codegen.python import source
+from robot_dynamics_ros.codegen.straight_line import OVERFLOW_FACTOR, StraightLine, count, needed, unpropagated
+from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -167,10 +165,10 @@ def test_square_roots_are_traced():
 @pytest.mark.parametrize('name', OPERATIONAL_SPACE)
 def test_a_trace_of_operational_space_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
-    algorithm = algorithm_of_frame(name, robot._model.frame('ee_link'), 1)[1]
-    inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in algorithm.inputs}
+    program = program_of(robot._model.arrays, name, [robot._model.frame('ee_link')], 1)
+    inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in program.inputs}
     expected = robot._evaluator.evaluate((name, 'ee_link', 'local_world_aligned'), robot.load, None, *inputs.values())
-    results = trace(robot._model.arrays, algorithm)
+    results = straight_line.trace(program, robot._model.arrays)
     found = evaluated(results, {**inputs, 'load': robot.load.tolist()})
     assert np.abs(found - expected.ravel()).max() < 1e-9 * np.abs(expected).max()
     inverts = name != 'operational_space_inertia_inverse'
@@ -192,15 +190,14 @@ def test_a_trace_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
     if 'loop' in name or ALGORITHMS[name].kernel in (closing_torque, spring_torque):
         robot = looped(robot)
-    program, arrays = ALGORITHMS[name], robot._model.arrays
-    random = np.random.default_rng(3)
-    lengths = program.lengths(arrays)
-    inputs = {vector: random.normal(size=size).tolist() for vector, size in zip(program.inputs, lengths, strict=True)}
+    arrays, random = robot._model.arrays, np.random.default_rng(3)
+    lengths = program_of(arrays, name).inputs
+    inputs = {vector: random.normal(size=size).tolist() for vector, size in lengths.items()}
     load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
     expected = robot._evaluator.evaluate(name, robot.load, None, *inputs.values()).ravel()
-    found = evaluated(trace(arrays, program), {**inputs, 'load': load})
+    found = evaluated(trace(arrays, name), {**inputs, 'load': load})
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
-    fixed = evaluated(trace(arrays, program, load), inputs)
+    fixed = evaluated(trace(arrays, name, load), inputs)
     assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
 
 
@@ -209,34 +206,34 @@ def test_forward_dynamics_with_loops_is_traced_as_generic_kernels_compute_it():
     random = np.random.default_rng(4)
     inputs = {vector: random.normal(size=6).tolist() for vector in ('q', 'qd', 'tau')}
     expected = robot.forward_dynamics(*inputs.values())
-    found = evaluated(
-        trace(robot.model.arrays, ALGORITHMS['forward_dynamics']), {**inputs, 'load': robot.load.tolist()}
-    )
+    found = evaluated(trace(robot.model.arrays, 'forward_dynamics'), {**inputs, 'load': robot.load.tolist()})
     assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(('joints', 'algorithm'), [(9, crba_forward), (10, aba)])
 def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(joints, algorithm):
     arrays = trees.arrays_of(trees.random_joints(1, count=joints, chain=1.0))
-    forward_dynamics = ALGORITHMS['forward_dynamics']
-    assert forward_dynamics.kernel_of(arrays) is algorithm
-    alone = forward_dynamics._replace(kernel=algorithm, articulated=None)
-    assert count(trace(arrays, forward_dynamics)) == count(trace(arrays, alone))
+    method = 'articulated' if algorithm is aba else 'mass_matrix'
+    one, other = (program_of(arrays, name) for name in ('forward_dynamics', f'forward_dynamics_by_{method}'))
+    assert one.steps[-1].kernel is other.steps[-1].kernel is algorithm
+    assert count(trace(arrays, one.name)) == count(trace(arrays, other.name))
 
 
 def test_inverse_dynamics_of_the_aubo_i5_needs_few_operations():
     arrays = regrouped(aubo_i5())
     load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
-    fixed = count(trace(arrays, ALGORITHMS['inverse_dynamics'], load))
-    free = count(trace(arrays, ALGORITHMS['inverse_dynamics']))
+    fixed = count(trace(arrays, 'inverse_dynamics', load))
+    free = count(trace(arrays, 'inverse_dynamics'))
     assert fixed.multiplications <= 278 and fixed.additions <= 260
     assert free.multiplications <= 287 and free.additions <= 278
 
 
 def test_the_counts_in_the_heading_are_those_of_the_lines():
-    text = source(aubo_i5(), 'mass_matrix', ALGORITHMS['mass_matrix'], 'heading')
-    single = text.split('def mass_matrix(')[1].split('    return ')[0]
-    operations = count(trace(aubo_i5(), ALGORITHMS['mass_matrix']))
+    code = StraightLine.of(program_of(aubo_i5(), 'mass_matrix'), aubo_i5())
+    text = source(code, 'heading')
+    first, *_ = (value for value in code.values if value not in needed(code.results) and value.operation != 'input')
+    single = text.split('def mass_matrix(')[1].split(f'    t{first.number} = ')[0]
+    operations = count(code.results)
     fused = single.count('fma(')
     assert fused == operations.fused > 0
     assert single.count(' * ') + fused == operations.multiplications
@@ -248,26 +245,29 @@ def test_the_counts_in_the_heading_are_those_of_the_lines():
 def test_an_input_without_effect_on_results_is_checked_directly():
     tape = Tape()
     a, b, c, d = tape.inputs('x', 4)
-    assert checked([a + b * 2.0, -c], {'x': 4}, ()) == ['x_3']
-    assert checked([a / b, tape.value('sin', c) - d], {'x': 4}, ()) == ['x_1']
-    assert checked([a / b, b], {'x': 4}, ()) == ['x_2', 'x_3']
-    assert checked([1.0, 2.0], {'x': 4}, ()) == ['x_0', 'x_1', 'x_2', 'x_3']
+    assert unpropagated([a + b * 2.0, -c], {'x': 4}) == [('x', 3)]
+    assert unpropagated([a / b, tape.value('sin', c) - d], {'x': 4}) == [('x', 1)]
+    assert unpropagated([a / b, b], {'x': 4}) == [('x', 2), ('x', 3)]
+    assert unpropagated([1.0, 2.0], {'x': 4}) == [('x', k) for k in range(4)]
 
 
 def test_all_angles_are_checked_for_their_size_read_or_not():
-    tape = Tape()
-    (a, _, _) = tape.inputs('q', 3)
-    assert checked([a], {'q': 3}, (0, 2)) == [f'(q_0 * {OVERFLOW_FACTOR})', f'(q_2 * {OVERFLOW_FACTOR})', 'q_1']
+    arrays = trees.arrays_of(trees.random_joints(5, count=3, prismatic=0.0))
+    code = StraightLine.of(program_of(arrays, 'mass_matrix'), arrays)
+    read = [value.arguments for value in needed([code.finite]) if value.operation == 'input']
+    scaled = {value.arguments[0].arguments for value in needed([code.finite]) if OVERFLOW_FACTOR in value.arguments}
+    assert scaled == {('q', k) for k in arrays.angles} == {entry for entry in read if entry[0] == 'q'}
     assert np.nextafter(LARGEST_ANGLE, 0.0) * OVERFLOW_FACTOR < np.inf == LARGEST_ANGLE * OVERFLOW_FACTOR
 
 
 def test_the_same_robot_yields_the_same_bytes():
     arrays = trees.arrays_of(trees.random_joints(5, count=7, chain=0.7))
-    texts = {source(arrays, 'forward_dynamics', ALGORITHMS['forward_dynamics'], 'x') for _ in range(3)}
+    program = program_of(arrays, 'forward_dynamics')
+    texts = {source(StraightLine.of(program, arrays), 'x') for _ in range(3)}
     assert len(texts) == 1
 
 
 def test_what_may_change_at_run_time_is_an_input():
-    results = trace(aubo_i5(), ALGORITHMS['inverse_dynamics'])
+    results = trace(aubo_i5(), 'inverse_dynamics')
     read = {value.arguments for value in needed(results) if value.operation == 'input'}
     assert {k for name, k in read if name == 'load'} == set(range(LOAD_SIZE))

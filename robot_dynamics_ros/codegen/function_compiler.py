@@ -8,11 +8,12 @@ from llvmlite import ir
 from numba import typeof, types
 from numba.extending import intrinsic
 
-from robot_dynamics_ros.compiler import compiled_calls_ir  # noqa: F401 - registers their implementations
-from robot_dynamics_ros.compiler.bound_function import PLACE
-from robot_dynamics_ros.compiler.generic_compiler import WORD, array_value, object_file, word_value
+from robot_dynamics_ros.codegen import compiled_calls_compiler  # noqa: F401 - registers their implementations
+from robot_dynamics_ros.codegen.numba_code import WORD, array_value, object_file, word_value
 from robot_dynamics_ros.jit.decorators import inlined, unwrapped
+from robot_dynamics_ros.native import call
 
+APART = 8 * call.WORDS_OF_ARGUMENT
 RETURNED = {None: types.none, bool: types.boolean, int: types.int64}
 """Numba's types of results, by annotation."""
 
@@ -20,15 +21,15 @@ RETURNED = {None: types.none, bool: types.boolean, int: types.int64}
 def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     """Return the object file of ``int64 call(int64 *fixed, int64 *given)``, compiled for this processor.
 
-    Both point to the words of arguments, those of the ``given`` ones are ``PLACE`` words apart; bytes are an array of
+    Both point to the words of arguments, those of the ``given`` ones are ``APART`` bytes apart; bytes are an array of
     them. The values of the arguments do not matter, only their types.
     """
     arguments, body = _arguments(fixed, given), inlined(function, **unwrapped())
 
-    def call(fixed_words, given_words):
+    def function_of_words(fixed_words, given_words):
         return body(*arguments(fixed_words, given_words))
 
-    return object_file('call', call, 2, WORD, RETURNED[function.__annotations__['return']])
+    return object_file('call', function_of_words, 2, WORD, RETURNED[function.__annotations__['return']])
 
 
 def _arguments(fixed: tuple, given: tuple) -> Any:
@@ -40,7 +41,7 @@ def _arguments(fixed: tuple, given: tuple) -> Any:
             places = itertools.count(0, 8)
             values = [_value(context, builder, _type(value), addresses[0], places) for value in fixed]
             for k, value in enumerate(given):
-                values.append(_value(context, builder, _type(value), addresses[1], itertools.count(8 * PLACE * k, 8)))
+                values.append(_value(context, builder, _type(value), addresses[1], itertools.count(APART * k, 8)))
             return context.make_tuple(builder, kinds, values)
 
         return kinds(types.int64, types.int64), emitted

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from robot_dynamics_ros.compiler.c_text import LONGEST_PART, WIDTH, comment, identifier, in_comment, numbered, string
+from robot_dynamics_ros.codegen.c_text import LONGEST_PART, WIDTH, comment, identifier, in_comment, numbered, string
 
 HOSTILE = [
     '*/',

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler import compiled_robot
-from robot_dynamics_ros.compiler.compiled_robot import ROBOTS, Specialised, code_of, robot_digest
-from robot_dynamics_ros.jit import machine_code
-from robot_dynamics_ros.jit.cache import FOLDER
-from robot_dynamics_ros.jit.machine_code import object_file
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.codegen import object_files, specialised
+from robot_dynamics_ros.codegen.object_files import object_file
+from robot_dynamics_ros.codegen.specialised import Specialised, code_of, folder_of
+from robot_dynamics_ros.jit.cache import code_folder
 from robot_dynamics_ros.model.regrouping import regrouped
 
 TREE = trees.Model.of('tree', trees.BASE, trees.random_joints(11, count=5, chain=0.4))
@@ -36,15 +36,16 @@ def test_code_is_made_once_for_robots_of_the_same_constants():
 
 def test_threads_that_ask_at_once_get_the_same_code():
     """Or one of them would hold the address of code that nobody keeps."""
-    code = Specialised(regrouped(TREE.arrays))
+    arrays = regrouped(TREE.arrays)
+    code, program = Specialised(arrays), program_of(arrays, 'gravity_torque')
     with ThreadPoolExecutor(4) as pool:
-        found = {*pool.map(lambda _: code.address('gravity_torque'), range(8))}
-    assert found == {code.address('gravity_torque')}
+        found = {*pool.map(lambda _: code.address(program), range(8))}
+    assert found == {code.address(program)}
 
 
 def test_the_code_of_many_robots_is_forgotten_oldest_first():
     arrays = regrouped(TREE.arrays)
-    made = [code_of(arrays, threads) for threads in range(1, compiled_robot.MOST_KEPT + 1)]
+    made = [code_of(arrays, threads) for threads in range(1, specialised.MOST_KEPT + 1)]
     assert code_of(arrays, 1) is made[0]  # which makes the second one the oldest
     assert code_of(arrays, len(made) + 1) not in made
     assert code_of(arrays, 1) is made[0]
@@ -55,11 +56,11 @@ def test_the_code_of_many_robots_is_forgotten_oldest_first():
 def file() -> Path:
     """The object file of the tree's gravity torque."""
     gravity_torque()
-    return object_file(ROBOTS / robot_digest(regrouped(TREE.arrays)), 'gravity_torque')
+    return object_file(folder_of(regrouped(TREE.arrays)), 'gravity_torque')
 
 
 def gravity_torque():
-    compiled_robot._kept.clear()  # as in a process that has not made it yet
+    specialised._kept.clear()  # as in a process that has not made it yet
     robot = Robot(TREE).with_binding('specialised')
     return robot.gravity_torque(np.ones(robot.nv))
 
@@ -102,13 +103,13 @@ def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change,
 
 
 def test_another_processor_has_files_of_its_own(file, monkeypatch):
-    monkeypatch.setattr(machine_code, '_processor', lambda: ('another', ''))
-    machine_code._processor_digest.cache_clear()
+    monkeypatch.setattr(object_files, '_processor', lambda: ('another', ''))
+    object_files._processor_digest.cache_clear()
     try:
-        assert object_file(file.parent, 'gravity_torque') != file
+        assert object_file(folder_of(regrouped(TREE.arrays)), 'gravity_torque') != file
     finally:
         monkeypatch.undo()
-        machine_code._processor_digest.cache_clear()
+        object_files._processor_digest.cache_clear()
 
 
 def test_the_folder_of_compiled_code_is_private(file):
@@ -128,8 +129,8 @@ def test_names_of_a_description_never_reach_code_or_a_path():
     assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
     assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
     robot.kernel('gravity_torque')
-    folder = ROBOTS / robot_digest(regrouped(model.arrays))
-    for kept in ((folder / 'gravity_torque.py').read_text(), *map(str, FOLDER.rglob('*'))):
+    folder = code_folder() / folder_of(regrouped(model.arrays))
+    for kept in ((folder / 'gravity_torque.py').read_text(), *map(str, code_folder().rglob('*'))):
         assert not any(word in kept for word in ('evil', 'import os', 'Exit', 'link"'))
     for path in folder.glob('*.o'):
         assert b'evil' not in path.read_bytes() and b'Exit' not in path.read_bytes()
@@ -139,6 +140,7 @@ def test_names_of_a_description_never_reach_code_or_a_path():
 PROGRAM = """
 import numpy as np
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.algorithms.program import program_of
 robot = Robot.named('aubo_i5')
 print(robot.binding, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
 """
@@ -192,7 +194,7 @@ def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
 def test_compiling_leaves_no_file_open():
     def compiled(seed: int) -> int:
         model = trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=2))
-        file = object_file(ROBOTS / robot_digest(regrouped(model.arrays)), 'gravity_torque')
+        file = object_file(folder_of(regrouped(model.arrays)), 'gravity_torque')
         file.unlink(missing_ok=True)
         Robot(model).compiled('gravity_torque')
         assert file.exists()

@@ -5,21 +5,29 @@ import ctypes
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
-from robot_dynamics_ros.compiler.llvm_ir import Program, of_blocks, of_one_state
-from robot_dynamics_ros.compiler.trace import Tape
-from robot_dynamics_ros.jit.machine_code import MachineCode, compiled
+from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
+from robot_dynamics_ros.codegen.object_files import MachineCode, compiled
+from robot_dynamics_ros.codegen.straight_line import StraightLine, _check
+from robot_dynamics_ros.codegen.trace import Tape
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.native import call as native
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 UNTOUCHED = -1.0
 IN_C = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)
 
 
-def reversed_rows(width: int) -> Program:
-    """Return a program that writes the numbers of q in reverse, and a constant."""
-    tape = Tape()
-    return Program('turned', {'q': width}, [*tape.inputs('q', width)[::-1], 7.0], [])
+def reversed_rows(width: int) -> StraightLine:
+    """Return code that writes the numbers of q in reverse, and a constant."""
+    tape, inputs = Tape(), {'q': width}
+    results = [*tape.inputs('q', width)[::-1], 7.0]
+    return StraightLine('turned', inputs, results, _check(tape, results, inputs, ()))
+
+
+def rows_of(code: MachineCode, width: int) -> np.ndarray:
+    """Return the words with which the code computes one state after the other."""
+    return np.array([code.address('turned_state'), 1, width, width + 1])
 
 
 def call(function, q: np.ndarray, target: np.ndarray, first: int, last: int) -> bool:
@@ -38,9 +46,10 @@ def test_numbers_of_all_rows_arrive_wherever_lines_begin(width, lanes):
     q = np.random.default_rng(width).normal(size=(count, width))
     expected = np.column_stack([q[:, ::-1], np.full(count, 7.0)]).ravel()
     for first in range(8):
-        for name, code, last in (('blocks', blocks, 0), ('blocks', blocks, 1), ('rows', rows, 0)):
+        words, in_blocks = rows_of(rows, width), blocks.address('turned_blocks')
+        for address, last in ((in_blocks, 0), (in_blocks, 1), (native.RUN_STATE, words.ctypes.data)):
             target = np.full(expected.size + 24, UNTOUCHED)
-            assert call(code.address(f'turned_{name}'), q, target, first, last)
+            assert call(address, q, target, first, last)
             np.testing.assert_array_equal(target[first : first + expected.size], expected)
             assert (target[:first] == UNTOUCHED).all() and (target[first + expected.size :] == UNTOUCHED).all()
 
@@ -51,8 +60,8 @@ def test_one_number_that_is_not_finite_is_told(value, state):
     program = reversed_rows(3)
     blocks, rows = MachineCode(compiled(of_blocks(program, 16))), MachineCode(compiled(of_one_state(program)))
     q = np.zeros((48, 3))
-    target = np.empty(48 * 4)
-    assert call(blocks.address('turned_blocks'), q, target, 0, 0) and call(rows.address('turned_rows'), q, target, 0, 0)
+    target, words = np.empty(48 * 4), rows_of(rows, 3)
+    ways = (blocks.address('turned_blocks'), 0), (native.RUN_STATE, words.ctypes.data)
+    assert all(call(address, q, target, 0, last) for address, last in ways)
     q[state, 1] = value
-    assert not call(blocks.address('turned_blocks'), q, target, 0, 0)
-    assert not call(rows.address('turned_rows'), q, target, 0, 0)
+    assert not any(call(address, q, target, 0, last) for address, last in ways)

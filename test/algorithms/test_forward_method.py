@@ -7,7 +7,7 @@ from support.example_robots import example_urdfs
 
 import pytest
 
-from robot_dynamics_ros.compiler.forward_method import articulated_bodies_pay
+from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.editing import with_attached
 from robot_dynamics_ros.model.model import Model

@@ -15,13 +15,11 @@ from pathlib import Path
 import llvmlite
 from llvmlite import binding as llvm
 
-from robot_dynamics_ros.jit.cache import FOLDER, private_folder, sealed_content, write_sealed
-from robot_dynamics_ros.jit.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.compile_lock import CompileLock
+from robot_dynamics_ros.jit.cache import code_folder, private_folder, sealed_content, write_sealed
 
 WIDE_VECTORS = '+avx512f'
 """Feature of processors with vectors of eight float64."""
-FILES = CompileLock(FOLDER / 'compiling')
-"""Lock of the object files, for all processes."""
 LLVM = threading.RLock()
 """Held while LLVM works. A fork waits for it: the child could never take a lock of a thread that it does not have."""
 os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
@@ -46,7 +44,7 @@ class MachineCode:
         return self._addresses[name]
 
 
-def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode:
+def kept_code(folder: str, name: str, make: Callable[[], bytes]) -> MachineCode:
     """Return the code of the object file ``name`` in the cache; ``make`` returns it if there is no valid file.
 
     Other processes that need the same file wait for it.
@@ -54,21 +52,27 @@ def kept_code(folder: Path, name: str, make: Callable[[], bytes]) -> MachineCode
     path = object_file(folder, name)
     content = sealed_content(path)
     if content is None:
-        FILES.acquire(str(path))
+        _lock().acquire(str(path))
         try:
             content = sealed_content(path)
             if content is None:
                 content = make()
                 with suppress(OSError):
-                    write_sealed(private_folder(folder) / path.name, content)
+                    write_sealed(private_folder(path.parent) / path.name, content)
         finally:
-            FILES.release(str(path))
+            _lock().release(str(path))
     return MachineCode(content)
 
 
-def object_file(folder: Path, name: str) -> Path:
-    """Return the path of an object file for this processor and this version of LLVM."""
-    return folder / f'{name}.{_processor_digest()}.o'
+@cache
+def _lock() -> CompileLock:
+    """Return the lock of the object files, for all processes."""
+    return CompileLock(code_folder() / 'compiling')
+
+
+def object_file(folder: str, name: str) -> Path:
+    """Return the path of an object file of the cache for this processor and this version of LLVM."""
+    return code_folder() / folder / f'{name}.{_processor_digest()}.o'
 
 
 def compiled(ir: str) -> bytes:

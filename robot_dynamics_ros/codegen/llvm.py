@@ -6,16 +6,12 @@ execute the same operations in the same order and give the same bits.
 
 import struct
 from functools import cache
-from itertools import chain, repeat
-from typing import NamedTuple
 
-from robot_dynamics_ros.compiler import llvm_rows
-from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.emit import CHAIN, OVERFLOW_FACTOR, CheckedEntry, checked_entries, needed
-from robot_dynamics_ros.compiler.llvm_rows import pointer, vector_type
-from robot_dynamics_ros.compiler.trace import Symbol, Tape
+from robot_dynamics_ros.codegen import llvm_blocks
+from robot_dynamics_ros.codegen.llvm_blocks import pointer, vector_type
+from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
+from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.model.arrays import ModelArrays
 
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""
@@ -24,76 +20,59 @@ OF_ONE = {'abs': 'fabs', 'sqrt': 'sqrt'}
 BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 
 
-class Program(NamedTuple):
-    """The trace of an algorithm for one robot."""
+def of_one_state(code: StraightLine) -> str:
+    """Return the IR of ``<name>(vectors..., load, result)`` and of ``<name>_state(vectors, load, result)``.
 
-    name: str
-    inputs: dict[str, int]
-    """Lengths of the vectors of a state, by name."""
-    results: list
-    """Symbols and numbers, in the order of the flat result."""
-    checked: list[CheckedEntry]
-    """Entries of inputs that the check for finite numbers includes."""
-
-    @classmethod
-    def of(cls, arrays: ModelArrays, name: str, algorithm: Algorithm) -> 'Program':
-        """Trace an algorithm for a robot."""
-        inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
-        results = list(trace(arrays, algorithm))
-        return cls(name, inputs, results, checked_entries(results, inputs, arrays.angles))
-
-    def read(self) -> list[tuple[str, int]]:
-        """Return the entries of inputs and ``load`` that the code reads, in order, without those of its check."""
-        return sorted(value.arguments for value in needed(self.results) if value.operation == 'input')
-
-
-def of_one_state(program: Program) -> str:
-    """Return the IR of ``<name>(vectors..., load, result)`` and of ``<name>_rows(vectors, load, result, count)``.
-
-    Arguments are addresses, integers of 64 bits; ``vectors`` is that of an array of the addresses of the rows (count,
-    n). Both functions return whether all numbers are finite, a byte.
+    Arguments are addresses, integers of 64 bits; the latter's ``vectors`` is that of an array of addresses. Both
+    functions return whether all numbers are finite, a byte.
     """
-    name, inputs, results, checked = program
-    body, names = Body(1), [*inputs, 'load']
-    read = sorted({*program.read(), *((entry.array, entry.k) for entry in checked)})
+    body, names = Body(1), [*code.inputs, 'load']
     for array in names:
-        body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in read if of == array}
-    body.compute(results)
-    finite = body.finite(results, checked)
-    for k, value in enumerate(results):
+        body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in code.read if of == array}
+    body.compute(code.values)
+    for k, value in enumerate(code.results):
         body.store(body.text(value), '%result', k)
     arguments = ', '.join(f'i64 %{array}' for array in (*names, 'result'))
     return '\n'.join(
         [
             *(Body(lanes).declarations() for lanes in (1, 2, WIDEST)),
-            f'define i8 @{name}({arguments}) {{',
+            f'define i8 @{code.name}({arguments}) {{',
             *body.lines,
-            f'  %is_finite = fcmp oeq double {finite}, 0.0',
+            f'  %is_finite = fcmp oeq double {body.text(code.finite)}, 0.0',
             '  %answer = zext i1 %is_finite to i8',
             '  ret i8 %answer',
             '}',
-            llvm_rows.loop_over_rows(name, list(inputs.values()), len(results)),
+            *_of_array(code.name, len(code.inputs)),
         ]
     )
 
 
-def of_blocks(program: Program, lanes: int) -> str:
+def _of_array(name: str, count: int) -> list[str]:
+    """Return the lines of ``<name>_state(vectors, load, result)``, which calls ``<name>`` with ``count`` vectors."""
+    body = Body(1)
+    vectors = [body.line(f'load i64, {pointer(body, "i64", "%vectors", 8 * k)}, align 8') for k in range(count)]
+    arguments = ', '.join(f'i64 {it}' for it in (*vectors, '%load', '%result'))
+    answer = body.line(f'call i8 @{name}({arguments})')
+    head = f'define i8 @{name}_state(i64 %vectors, i64 %load, i64 %result) {{'
+    return [head, *body.lines, f'  ret i8 {answer}', '}']
+
+
+def of_blocks(code: StraightLine, lanes: int) -> str:
     """Return the IR of ``<name>_blocks(vectors, load, result, count, streamed)`` for whole blocks of states in rows.
 
-    Arguments are those of ``<name>_rows``; ``count`` is a multiple of ``lanes``. If ``streamed`` is not 0 the results
-    bypass the caches. Returns whether all numbers are finite, a byte.
+    ``vectors`` is the address of an array of the addresses of the rows (count, n); ``count`` is a multiple of
+    ``lanes``. If ``streamed`` is not 0 the results bypass the caches. Returns whether all numbers are finite, a byte.
     """
-    name, inputs, results, checked = program
     body = Body(lanes)
     before = Body(1)
-    load = [k for array, k in program.read() if array == 'load']
-    body.inputs['load'] = {k: llvm_rows.splat(before, before.loaded('%load', k), lanes) for k in load}
-    for array, length in inputs.items():
-        body.inputs[array] = dict(enumerate(llvm_rows.columns(body, f'%{array}', length, lanes)))
-    body.compute(results)
-    finite = body.finite(results, checked)
-    llvm_rows.write_rows(body, [body.text(value) for value in results], '%target', lanes)
-    return llvm_rows.loop_over_blocks(name, inputs, len(results), lanes, before, body, finite)
+    load = [k for array, k in code.read if array == 'load']
+    body.inputs['load'] = {k: llvm_blocks.splat(before, before.loaded('%load', k), lanes) for k in load}
+    for array, length in code.inputs.items():
+        body.inputs[array] = dict(enumerate(llvm_blocks.columns(body, f'%{array}', length, lanes)))
+    body.compute(code.values)
+    llvm_blocks.write_rows(body, [body.text(value) for value in code.results], '%target', lanes)
+    finite = body.text(code.finite)
+    return llvm_blocks.loop_over_blocks(code.name, code.inputs, len(code.results), lanes, before, body, finite)
 
 
 class Body:
@@ -124,9 +103,8 @@ class Body:
         """Store a number as entry k of an array of float64."""
         self.lines.append(f'  store double {value}, {pointer(self, "double", address, 8 * k)}, align 8')
 
-    def compute(self, results) -> None:
-        """Add the operations that ``results`` need."""
-        values = needed(results)
+    def compute(self, values: list[Symbol]) -> None:
+        """Add the operations of these values, in order."""
         if self.lanes == 1:
             angles = {value.arguments[0] for value in values if value.operation in ('sin', 'cos')}
             joints = sorted(angle.arguments for angle in angles if angle.operation == 'input')
@@ -142,30 +120,6 @@ class Body:
         """Return a constant as an operand, exact to the bit."""
         bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
         return bits if self.lanes == 1 else f'<{", ".join([f"double {bits}"] * self.lanes)}>'
-
-    def finite(self, results, checked: list[CheckedEntry]) -> str:
-        """Return the name of the sum of value * 0 over results and ``checked`` inputs: 0 if all are finite.
-
-        An angle and a result are checked at once, as angle * OVERFLOW_FACTOR + result: one operation in place of two. A
-        finite result below 2^970 does not change whether that sum is finite.
-        """
-        symbols = {value for value in results if isinstance(value, Symbol)}
-        names = [self._names[value] for value in sorted(symbols, key=lambda value: value.number)]
-        angles = [self.inputs[entry.array][entry.k] for entry in checked if entry.is_angle]
-        zero, factor = self.number(0.0), self.number(OVERFLOW_FACTOR)
-        added = zip(angles, chain(names, repeat(zero)), strict=False)
-        names = [self._fma(angle, factor, name) for angle, name in added] + names[len(angles) :]
-        names += [self.inputs[entry.array][entry.k] for entry in checked if not entry.is_angle]
-        terms = []
-        for first in range(0, len(names), CHAIN):
-            term = self.line(f'fmul {self.kind} {names[first]}, {zero}')
-            for name in names[first + 1 : first + CHAIN]:
-                term = self._fma(name, zero, term)
-            terms.append(term)
-        while len(terms) > 1:
-            pairs = [self.line(f'fadd {self.kind} {a}, {b}') for a, b in zip(terms[::2], terms[1::2], strict=False)]
-            terms = pairs + terms[2 * len(pairs) :]
-        return terms[0]
 
     def _sincos_together(self, angles: list[str]) -> None:
         """Add sine and cosine of several angles, computed as vectors."""

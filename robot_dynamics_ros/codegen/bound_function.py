@@ -7,18 +7,20 @@ called in 0.1 us. Numba's own calls take several times as long.
 import hashlib
 import struct
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.jit.cache import FOLDER
+from robot_dynamics_ros.codegen.object_files import MachineCode, kept_code
+from robot_dynamics_ros.jit.cache import PACKAGE, files_digest
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.jit.machine_code import MachineCode, kept_code
 from robot_dynamics_ros.native import call
 
-FUNCTIONS = FOLDER / 'functions'
-"""Folder of the object files, below the folder of this version of the sources."""
+FUNCTIONS = 'functions'
+"""Folder of the object files."""
 PLACE = 4
 """Words of an argument of a call: address and up to three lengths, or the number itself."""
 
@@ -46,19 +48,37 @@ def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False)
 
 def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
     """Return the machine code of a function for the types of these arguments, compiled if necessary."""
-    types = f'{function.__module__} {_form(arguments)} {_form(then)}'
-    name = f'{function.__name__.strip("_")}.{hashlib.sha256(types.encode()).hexdigest()[:16]}'
+    made_from = f'{function.__module__} {_form(arguments)} {_form(then)} {_sources(function)}'
+    name = f'{function.__name__.strip("_")}.{hashlib.sha256(made_from.encode()).hexdigest()[:16]}'
     if name not in _loaded:
 
         def make() -> bytes:
             # needs Numba
-            from robot_dynamics_ros.compiler.bound_compiler import compiled_function  # noqa: PLC0415
+            from robot_dynamics_ros.codegen.function_compiler import compiled_function  # noqa: PLC0415
 
             return compiled_function(function, arguments, then)
 
         # what another thread has loaded meanwhile is in use
         _loaded.setdefault(name, kept_code(FUNCTIONS, name, make))
     return _loaded[name]
+
+
+@cache
+def _sources(function: Callable) -> str:
+    """Return the digest of the files of a function and of the functions of this package that it calls."""
+    found, waiting = set(), [function]
+    while waiting:
+        code, names = waiting[-1].__code__, waiting.pop().__globals__
+        found.add(code)
+        for name in code.co_names:
+            it = getattr(names.get(name), 'source', names.get(name))
+            if (
+                isinstance(it, FunctionType)
+                and it.__module__.startswith(f'{PACKAGE.name}.')
+                and it.__code__ not in found
+            ):
+                waiting.append(it)
+    return files_digest({Path(code.co_filename) for code in found})
 
 
 def _form(value) -> str:

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from robot_dynamics_ros.compiler.compiled_calls import call_rows, prefetch
+from robot_dynamics_ros.codegen.compiled_calls import call_rows, prefetch
 
 BYTE, INT32, INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 FOR_WRITING, KEPT, DATA = INT32(1), INT32(3), INT32(1)

@@ -1,7 +1,6 @@
 """The specialised binding of one robot: straight-line code, compiled at its first use and kept on disk."""
 
 import hashlib
-import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,13 +9,16 @@ from functools import cache
 
 import numpy as np
 
-from robot_dynamics_ros.compiler import emit, llvm_ir
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS, LOAD_SIZE, Algorithm
-from robot_dynamics_ros.jit.cache import FOLDER
-from robot_dynamics_ros.jit.decorators import inlined, numba_is_disabled
+from robot_dynamics_ros.algorithms.program import LOAD_SIZE, WRENCHES, Program
+from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
+from robot_dynamics_ros.codegen.object_files import MachineCode, compiled, kept_code, lanes, object_file
+from robot_dynamics_ros.codegen.python import source
+from robot_dynamics_ros.codegen.straight_line import StraightLine, needed, trace
+from robot_dynamics_ros.jit.cache import code_folder
+from robot_dynamics_ros.jit.decorators import inlined
 from robot_dynamics_ros.jit.generated import generated_module
-from robot_dynamics_ros.jit.machine_code import MachineCode, compiled, kept_code, lanes, object_file
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.native import call
 from robot_dynamics_ros.native.states_code import StatesCode
 
 MOST_OPERATIONS = 20_000
@@ -29,8 +31,6 @@ MOST_OPERATIONS_OF_BLOCKS = 10_000
 """Longest code for blocks of states: it needs two to five times as long to compile."""
 LEAST_OF_A_JOINT = 20
 """No code of a robot is shorter than this number of operations for each joint."""
-ROBOTS = FOLDER / 'robots'
-"""Folder of the object files, below the folder of this version of the sources."""
 SPRINGS = ('stiffness', 'spring_rest', 'coordinate')
 """Arrays that count in the digest of robots with springs only."""
 MOST_KEPT = 32
@@ -48,20 +48,19 @@ def robot_digest(arrays: ModelArrays) -> str:
     return digest.hexdigest()[:16]
 
 
-def is_possible() -> bool:
-    """Return whether machine code is used: Numba is enabled."""
-    return not numba_is_disabled()
+def folder_of(arrays: ModelArrays) -> str:
+    """Return the folder of the files of a robot in the cache of compiled code."""
+    return f'robots/{robot_digest(arrays)}'
 
 
 class Specialised:
-    """Straight-line code for one robot, by the names of its algorithms."""
+    """Straight-line code for one robot, by the names of its programs."""
 
     def __init__(self, arrays: ModelArrays, threads: int = 1):
         """Store the robot's arrays; nothing is compiled yet. ``threads`` is the number of cores for a batch."""
         self.arrays = arrays
         self.threads = threads
-        self._folder = ROBOTS / robot_digest(arrays)
-        self._algorithms = dict(ALGORITHMS)
+        self._folder = folder_of(arrays)
         self._loaded: dict[str, MachineCode] = {}
         self._lengths: dict[str, int] = {}
 
@@ -69,82 +68,78 @@ class Specialised:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
         return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
 
-    def add(self, name: str, algorithm: Algorithm) -> None:
-        """Add an algorithm, for instance of a frame."""
-        self._algorithms[name] = algorithm
-
-    def is_kept(self, name: str, blocks: bool) -> bool:
-        """Return whether the code of an algorithm was compiled before, for one state or for ``blocks`` of states."""
-        own = _file_name(name, blocks)
+    def is_kept(self, program: Program, blocks: bool) -> bool:
+        """Return whether the code of a program was compiled before, for one state or for ``blocks`` of states."""
+        own = _file_name(program.name, blocks)
         return own in self._loaded or object_file(self._folder, own).exists()
 
-    def is_short(self, name: str, blocks: bool) -> bool:
-        """Return whether the code of an algorithm is worth compiling."""
+    def is_short(self, program: Program, blocks: bool) -> bool:
+        """Return whether the code of a program is worth compiling."""
         most = MOST_OPERATIONS_OF_BLOCKS if blocks else MOST_OPERATIONS
-        if name not in self._lengths:
-            of_results = 2 * math.prod(self._algorithms[name].shape_of(self.arrays))
-            if LEAST_OF_A_JOINT * self.arrays.n + of_results > most:
+        if program.name not in self._lengths:
+            if LEAST_OF_A_JOINT * self.arrays.n + 2 * program.size > most:
                 return False  # tracing it would take long, too
             try:
-                self._lengths[name] = len(emit.needed(self._program(name).results)) + of_results
+                self._lengths[program.name] = len(needed(trace(program, self.arrays))) + 2 * program.size
             except ZeroDivisionError:
                 return False  # a joint without inertia, which the generic kernels find
-        return self._lengths[name] <= most
+        return self._lengths[program.name] <= most
 
-    def rows(self, name: str, blocks: bool) -> StatesCode:
-        """Return the code of an algorithm for states in rows, compiled if necessary; ``blocks`` include those."""
-        algorithm = self._algorithms[name]
-        of_one = self._code(name, blocks=False)
-        of_blocks = self._code(name, blocks=True) if blocks else None
+    def states_code(self, program: Program, blocks: bool) -> StatesCode:
+        """Return the code of a program, compiled if necessary; ``blocks`` of states include those."""
+        name = program.name
+        of_one = self._code(program, blocks=False)
+        of_blocks = self._code(program, blocks=True) if blocks else None
+        lengths = [*program.inputs.values()]
+        words = np.array([of_one.address(f'{name}_state'), len(lengths), *lengths, program.size], np.int64)
         return StatesCode(
-            algorithm.lengths(self.arrays),
-            algorithm.shape_of(self.arrays),
+            lengths,
+            program.shape,
             LOAD_SIZE,
-            of_one.address(f'{name}_rows'),
-            (of_one, of_blocks),
+            call.RUN_STATE,
+            (of_one, of_blocks, words),
             of_blocks.address(f'{name}_blocks') if of_blocks else 0,
             lanes(),
+            context=words.ctypes.data,
+            columns=6 * (WRENCHES in program.inputs),
             quaternions=self.arrays.quaternions,
         )
 
-    def compile(self, name: str, blocks: bool) -> None:
-        """Compile the code of an algorithm for one state, and for ``blocks`` of states, unless it is kept."""
-        self._code(name, blocks=False)
+    def compile(self, program: Program, blocks: bool) -> None:
+        """Compile the code of a program for one state, and for ``blocks`` of states, unless it is kept."""
+        self._code(program, blocks=False)
         if blocks:
-            self._code(name, blocks=True)
+            self._code(program, blocks=True)
 
-    def address(self, name: str) -> int:
+    def address(self, program: Program) -> int:
         """Return the address of ``bool f(double *, ...)`` in C, valid as long as this object lives."""
-        return self._code(name, blocks=False).address(name)
+        return self._code(program, blocks=False).address(program.name)
 
-    def inline(self, name: str) -> Callable:
+    def inline(self, program: Program) -> Callable:
         """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked arrays."""
+        name = program.name
 
         def write() -> str:
-            heading = f'{name} of robot {self._folder.name}, sources {FOLDER.name}.'
-            return emit.source(self.arrays, name, self._algorithms[name], heading)
+            heading = f'{name} of {self._folder}, sources {code_folder().name}.'
+            return source(StraightLine.of(program, self.arrays), heading)
 
-        return inlined(getattr(generated_module(self._folder, name, write), name))
+        return inlined(getattr(generated_module(code_folder() / self._folder, name, write), name))
 
-    def _code(self, name: str, blocks: bool) -> MachineCode:
-        """Return the machine code of an algorithm, compiled if necessary."""
-        own = _file_name(name, blocks)
+    def _code(self, program: Program, blocks: bool) -> MachineCode:
+        """Return the machine code of a program, compiled if necessary."""
+        own = _file_name(program.name, blocks)
         if own not in self._loaded:
 
             def make() -> bytes:
-                program = self._program(name)
-                return compiled(llvm_ir.of_blocks(program, lanes()) if blocks else llvm_ir.of_one_state(program))
+                code = StraightLine.of(program, self.arrays)
+                return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
 
             self._loaded.setdefault(own, kept_code(self._folder, own, make))
         return self._loaded[own]
 
-    def _program(self, name: str) -> llvm_ir.Program:
-        """Return the trace of an algorithm."""
-        return llvm_ir.Program.of(self.arrays, name, self._algorithms[name])
-
 
 def _file_name(name: str, blocks: bool) -> str:
-    """Return the name of the object file of an algorithm."""
+    """Return the name of the object file of a program."""
     return f'{name}_blocks' if blocks else name
 
 

@@ -63,42 +63,6 @@ def write_rows(body, values: list[str], address: str, lanes: int) -> None:
                 )
 
 
-def loop_over_rows(name: str, lengths: list[int], size: int) -> str:
-    """Return ``<name>_rows``, which calls ``<name>`` for each of ``count`` states."""
-    word = 'i64*' if TYPED else 'ptr'
-    lines = [f'define i8 @{name}_rows(i64 %vectors, i64 %load, i64 %result, i64 %count, i64 %context) {{', 'entry:']
-    for k in range(len(lengths)):
-        lines += [
-            f'  %at{k} = add i64 %vectors, {8 * k}',
-            f'  %pointer{k} = inttoptr i64 %at{k} to {word}',
-            f'  %start{k} = load i64, {word} %pointer{k}, align 8',
-        ]
-    lines += [
-        '  br label %test',
-        'test:',
-        '  %b = phi i64 [0, %entry], [%next, %state]',
-        '  %finite = phi i8 [1, %entry], [%both, %state]',
-        '  %is_left = icmp slt i64 %b, %count',
-        '  br i1 %is_left, label %state, label %end',
-        'state:',
-    ]
-    for k, length in enumerate(lengths):
-        lines += [f'  %bytes{k} = mul i64 %b, {8 * length}', f'  %row{k} = add i64 %start{k}, %bytes{k}']
-    rows = ''.join(f'i64 %row{k}, ' for k in range(len(lengths)))
-    lines += [
-        f'  %bytes = mul i64 %b, {8 * size}',
-        '  %written = add i64 %result, %bytes',
-        f'  %one = call i8 @{name}({rows}i64 %load, i64 %written)',
-        '  %both = and i8 %finite, %one',
-        '  %next = add i64 %b, 1',
-        '  br label %test',
-        'end:',
-        '  ret i8 %finite',
-        '}',
-    ]
-    return '\n'.join(lines)
-
-
 def loop_over_blocks(name: str, inputs: dict[str, int], size: int, lanes: int, before, body, finite: str) -> str:
     """Return ``<name>_blocks``; ``before`` is computed once, ``body`` for each block with ``finite`` as its check."""
     kind, word = vector_type(lanes), 'i64*' if TYPED else 'ptr'

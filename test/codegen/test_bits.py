@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.evaluation import quantity
-from robot_dynamics_ros.jit.machine_code import lanes
 
 LANES = lanes()
 LOADS = 4

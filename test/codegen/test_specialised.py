@@ -1,7 +1,6 @@
 """The specialised binding: the same bits as the generic kernels, for which robots, and how it is called."""
 
 import ctypes
-import math
 import pickle
 
 from support import random_trees as trees
@@ -13,12 +12,13 @@ import pytest
 from numba.core.event import install_recorder
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.compiler import compiled_robot
-from robot_dynamics_ros.compiler.algorithms import ALGORITHMS
-from robot_dynamics_ros.compiler.compiled_robot import Specialised, robot_digest
+from robot_dynamics_ros.algorithms.program import program_of
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.codegen import specialised
+from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.codegen.specialised import Specialised, robot_digest
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
-from robot_dynamics_ros.jit.machine_code import lanes
 
 SPECIALISED = [name for name, it in ALGORITHMS.items() if hasattr(Robot, name) and not it.of_loops]
 TREE = trees.random_joints(11, count=5, chain=0.4)
@@ -67,7 +67,7 @@ def test_gravity_and_payload_compile_nothing(monkeypatch):
     robot = Robot.named('aubo_i5').compiled('inverse_dynamics')
     q, qd, qdd = states(robot, 'inverse_dynamics', 1)[:, 0]
     robot.inverse_dynamics(q, qd, qdd)
-    monkeypatch.setattr(compiled_robot, 'compiled', None)  # LLVM
+    monkeypatch.setattr(specialised, 'compiled', None)  # LLVM
     with install_recorder('numba:compile') as compiled:
         carrying = robot.with_payload(Payload(3.0, (0.1, 0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, 2.0, 3.0))
         tau = carrying.inverse_dynamics(q, qd, qdd)
@@ -102,7 +102,7 @@ def test_code_that_is_too_long_is_not_compiled(monkeypatch):
     robot = Robot(models()['tree']).with_binding('specialised')
     q = states(robot, 'mass_matrix', 1)[0, 0]
     expected = robot.with_binding('generic').mass_matrix(q)
-    monkeypatch.setattr(compiled_robot, 'MOST_OPERATIONS', 10)
+    monkeypatch.setattr(specialised, 'MOST_OPERATIONS', 10)
     monkeypatch.setattr(Specialised, 'is_kept', lambda *arguments, **named: False)
     loaded = set(robot._evaluator.specialised._loaded)
     assert (robot.mass_matrix(q) == expected).all()
@@ -115,7 +115,7 @@ def test_large_robots_have_code_of_their_own(count):
     own, generic = large.with_binding('specialised'), large.with_binding('generic')
     rows = states(large, 'inverse_dynamics', 40)
     assert (own.inverse_dynamics(*rows) == generic.inverse_dynamics(*rows)).all()
-    assert own._evaluator.specialised.is_kept('inverse_dynamics', blocks=False)
+    assert own._evaluator.specialised.is_kept(program_of(own._evaluator.arrays, 'inverse_dynamics'), blocks=False)
     assert own.binding == pickle.loads(pickle.dumps(own)).binding == 'specialised'
 
 
@@ -126,7 +126,7 @@ def test_a_kernel_can_be_called_from_compiled_code(name):
     kernel, load = robot.kernel(name), robot.load
     *vectors, result = [
         *states(robot, name, 1)[:, 0],
-        np.empty(math.prod(ALGORITHMS[name].shape_of(robot._evaluator.arrays))),
+        np.empty(program_of(robot._evaluator.arrays, name).size),
     ]
     call = numba.njit(lambda *arguments: kernel(*arguments) and True)
     assert call(*vectors, load, result)
@@ -151,9 +151,9 @@ def test_a_program_can_be_called_from_c(name):
 
 def test_a_result_may_be_one_number():
     robot = Robot(models()['tree'])
-    code = Specialised(robot._model.arrays)
-    code.add('energy', ALGORITHMS['kinetic_energy'])
-    call, rows = code.rows('energy', blocks=True).function(), states(robot, 'kinetic_energy', 2 * lanes() + 3)
+    arrays = robot._model.arrays
+    code, program = Specialised(arrays), program_of(arrays, 'kinetic_energy')
+    call, rows = code.states_code(program, blocks=True).function(), states(robot, 'kinetic_energy', 2 * lanes() + 3)
     result, one = call(*rows, robot.load, None), call(*rows[:, 5], robot.load, None)
     assert result.shape == (2 * lanes() + 3,) and one.shape == ()
     assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.compiler.bound_function import bound
-from robot_dynamics_ros.compiler.compiled_robot import is_possible
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import evaluator
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
 from robot_dynamics_ros.simulation.time_steps import end_step
 
-pytestmark = pytest.mark.skipif(not is_possible(), reason='Numba is disabled: machine code is not used')
+pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 N = 6
 ORDER = np.array([3, 0, 5, 1])

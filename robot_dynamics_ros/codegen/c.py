@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.compiler import emit
-from robot_dynamics_ros.compiler.algorithms import Algorithm, trace
-from robot_dynamics_ros.compiler.c_text import comment, string
-from robot_dynamics_ros.compiler.emit import CHAIN, checked, count, needed
-from robot_dynamics_ros.compiler.trace import Symbol, Tape
+from robot_dynamics_ros.codegen import python
+from robot_dynamics_ros.codegen.c_text import comment, string
+from robot_dynamics_ros.codegen.straight_line import StraightLine, count, needed
+from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
-WRITTEN = {**emit.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
+WRITTEN = {**python.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
 """Text of each operation in C."""
 LOAD = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 """Fields of the run-time inputs, in the order of the entries of ``load``."""
@@ -36,11 +34,9 @@ class Joint(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function of the file: its identifier, the algorithm, the arrays that are its constants, and its comment."""
+    """A function of the file, whose name is that of its code, and its comment."""
 
-    name: str
-    algorithm: Algorithm
-    arrays: ModelArrays
+    code: StraightLine
     paragraphs: tuple[str, ...]
 
 
@@ -123,7 +119,7 @@ def header(export: Export) -> str:
             '/* The values of the robot when it was exported, without a wrench. */',
             f'extern const {prefix}_load {prefix}_default_load;',
         ],
-        *([*comment(*function.paragraphs), f'{_prototype(prefix, function)};'] for function in export.functions),
+        *([*comment(*function.paragraphs), f'{_prototype(prefix, function.code)};'] for function in export.functions),
         ['#ifdef __cplusplus', '}', '#endif'],
         ['#endif'],
     ]
@@ -138,7 +134,7 @@ def source(export: Export) -> str:
     """
     prefix = export.prefix
     fields = np.split(export.load, np.cumsum([*LOAD.values()])[:-1])
-    definitions = [_definition(prefix, function) for function in export.functions]
+    definitions = [_definition(prefix, function.code) for function in export.functions]
     angles = any(f'{prefix}_sincos(' in line for lines in definitions for line in lines)
     parts = [
         comment(
@@ -218,38 +214,29 @@ def _entries(array: str, first: int, number: int) -> str:
     return f'{array}[{first}]' if number == 1 else f'{array}[{first}] to {array}[{first + number - 1}]'
 
 
-def _prototype(prefix: str, function: Function) -> str:
+def _prototype(prefix: str, code: StraightLine) -> str:
     """Return the head of a function."""
-    algorithm, arrays = function.algorithm, function.arrays
-    vectors = zip(algorithm.inputs, algorithm.lengths(arrays), strict=True)
     arguments = [
-        *(f'const double {name}[{length}]' for name, length in vectors),
+        *(f'const double {name}[{length}]' for name, length in code.inputs.items()),
         f'const {prefix}_load *load',
-        f'double result[{math.prod(algorithm.shape_of(arrays))}]',
+        f'double result[{len(code.results)}]',
     ]
-    return f'bool {function.name}(\n    {", ".join(arguments)})'
+    return f'bool {code.name}(\n    {", ".join(arguments)})'
 
 
-def _definition(prefix: str, function: Function) -> list[str]:
+def _definition(prefix: str, code: StraightLine) -> list[str]:
     """Return the lines of a function."""
-    algorithm, arrays = function.algorithm, function.arrays
-    results = trace(arrays, algorithm)
-    inputs = dict(zip(algorithm.inputs, algorithm.lengths(arrays), strict=True))
-    values = needed(results)
-    load = [value.arguments[1] for value in values if value.operation == 'input' and value.arguments[0] == 'load']
-    computed = dict.fromkeys(_text(value) for value in results if isinstance(value, Symbol))
-    finite, chains = _finiteness([*checked(results, inputs, arrays.angles), *computed])
+    load = [k for array, k in code.read if array == 'load']
     lines = [
-        *(f'const double {array}_{k} = {array}[{k}];' for array, n in inputs.items() for k in range(n)),
+        *(f'const double {array}_{k} = {array}[{k}];' for array, n in code.inputs.items() for k in range(n)),
         *(f'const double load_{k} = {_field(k)};' for k in load),
-        *_angles(prefix, values),
-        *_operations(values),
-        *chains,
+        *_angles(prefix, code.values),
+        *_operations(code.values),
         *([] if load else ['(void)load;']),
-        *(f'result[{k}] = {_text(value)};' for k, value in enumerate(results)),
-        f'return {finite} == 0.0;',
+        *(f'result[{k}] = {_text(value)};' for k, value in enumerate(code.results)),
+        f'return {_text(code.finite)} == 0.0;',
     ]
-    return [f'/* {count(results)}. */', _prototype(prefix, function), '{', *_indented(1, lines), '}']
+    return [f'/* {count(code.results)}. */', _prototype(prefix, code), '{', *_indented(1, lines), '}']
 
 
 def _sine_and_cosine(prefix: str) -> list[str]:
@@ -299,24 +286,6 @@ def _operations(values: Sequence[Symbol]) -> list[str]:
     ]
 
 
-def _finiteness(names: list[str]) -> tuple[str, list[str]]:
-    """Return the name of the sum of ``name * 0``, 0 if all numbers are finite, else NaN; and the lines before it.
-
-    The lines are short dependent chains.
-    """
-    lines = []
-    for first in range(0, len(names), CHAIN):
-        term = f'{names[first]} * 0.0'
-        for name in names[first + 1 : first + CHAIN]:
-            term = f'fma({name}, 0.0, {term})'
-        lines.append(term)
-    first = 0
-    while first + 1 < len(lines):
-        lines.append(f'check_{first} + check_{first + 1}')
-        first += 2
-    return f'check_{len(lines) - 1}', [f'const double check_{k} = {line};' for k, line in enumerate(lines)]
-
-
 def _field(k: int) -> str:
     """Return entry k of ``load`` as an expression."""
     for field, size in LOAD.items():
@@ -330,7 +299,7 @@ def _text(value) -> str:
     """Return the name of a value in the file, or the number; OverflowError for one that is not finite."""
     if not isinstance(value, Symbol) and not math.isfinite(value):
         raise OverflowError
-    return emit.text(value)
+    return python.text(value)
 
 
 def _indented(depth: int, lines: list[str]) -> list[str]:

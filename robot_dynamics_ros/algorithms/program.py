@@ -1,0 +1,193 @@
+"""The steps by which a quantity of one robot is computed: kernels, and what each of their arguments is."""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.algorithms.table import (
+    ALGORITHMS,
+    BY_METHOD,
+    OF_A_FRAME,
+    OF_FRAMES,
+    OPERATIONAL_SPACE,
+    Algorithm,
+)
+from robot_dynamics_ros.jit.decorators import Kernel
+from robot_dynamics_ros.kernels.frame_wrench import changes_of_wrench, external_wrench
+from robot_dynamics_ros.kernels.wrenches import changes_of_wrenches, wrenches_on_links
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
+from robot_dynamics_ros.model.model import Frame
+
+LOAD_SIZE = 19
+"""Length of the run-time inputs ``load``: gravity (3, m/s^2, base frame), the ten inertial parameters of the last link
+with its payload (10), and a wrench on that link in its own frame (6; N m, N)."""
+WRENCH, WRENCHES, WRENCHES_AT_POINTS = 'wrench', 'wrenches', 'wrenches_at_points'
+"""Inputs of external wrenches: one on a frame (6,), or on all links (6 (n + 1),) or (9 (n + 1),), see
+``kernels.wrenches``."""
+POSITIONS = ('q', 'start', 'end')
+"""Inputs that are positions, (nq,)."""
+INPUTS = {'v_0': 'base_velocity', 'a_0': 'base_acceleration', 'F': WRENCH}
+"""Names of inputs by the parameters of kernels, where they differ."""
+LOCAL = 2
+"""Index of the reference frame in which constant wrenches do not change with q."""
+
+
+class Zeros(NamedTuple):
+    """An argument that a quantity does not have: zeros."""
+
+    shape: tuple[int, ...]
+
+
+class Scratch(NamedTuple):
+    """An argument that an earlier step wrote to this array of the workspace."""
+
+    name: str
+
+
+Argument = str | int | np.ndarray | Zeros | Scratch
+"""Of a kernel: the name of an input, 'gravity', 'f_ext' (no external wrenches) or 'result', or the number or array."""
+
+
+class Step(NamedTuple):
+    """One kernel: ``kernel(model, work, *arguments)``."""
+
+    kernel: Kernel
+    arguments: tuple[Argument, ...]
+
+    def given(self, names: Mapping, work: Workspace, array: Callable = np.asarray) -> list:
+        """Return the arguments: by their ``names``, and arrays as ``array`` returns them."""
+
+        def one(argument: Argument):
+            if isinstance(argument, Scratch):
+                return getattr(work, argument.name)
+            if isinstance(argument, Zeros):
+                return array(np.zeros(argument.shape))
+            if isinstance(argument, np.ndarray):
+                return array(argument)
+            return names[argument] if isinstance(argument, str) else argument
+
+        return [one(argument) for argument in self.arguments]
+
+
+class Program(NamedTuple):
+    """The steps of a quantity, in order, the first state's inputs to its result."""
+
+    name: str
+    """Unique for a robot: it contains a digest of frames."""
+    inputs: dict[str, int]
+    """Lengths of the vectors of a state, by their names."""
+    shape: tuple[int, ...]
+    """Shape of the result of a state."""
+    steps: tuple[Step, ...]
+    bodies: bool
+    """See ``Algorithm.bodies``."""
+
+    @property
+    def size(self) -> int:
+        """Number of entries of the result of a state."""
+        return math.prod(self.shape)
+
+
+def algorithm_of(name: str, frames: int = 0, wrenches: str | None = None) -> Algorithm:
+    """Return the row of a quantity; KeyError if there is none of so many frames."""
+    if frames == 0 or wrenches:
+        return BY_METHOD[name] if name in BY_METHOD else ALGORITHMS[name]
+    return OF_FRAMES[name] if frames > 1 else {**OF_A_FRAME, **OPERATIONAL_SPACE}[name]
+
+
+def program_of(
+    arrays: ModelArrays, name: str, frames: Sequence[Frame] = (), view: int = 0, wrenches: str | None = None
+) -> Program:
+    """Return the steps of a quantity for a robot.
+
+    ``frames`` are those of a quantity of frames, or the one that an external wrench acts on; ``view`` is the index of
+    their reference frame. ``wrenches`` is the input of external wrenches, if there is one.
+    """
+    algorithm = algorithm_of(name, len(frames), wrenches)
+    kernel = algorithm.kernel if isinstance(algorithm.kernel, Kernel) else algorithm.kernel(arrays)
+    inputs, lengths = [*algorithm.inputs, *filter(None, [wrenches])], lengths_of(arrays)
+    known = _numbers_of(frames, view)
+    steps = []
+    if wrenches:
+        before, changes = (
+            (external_wrench, changes_of_wrench) if wrenches == WRENCH else (wrenches_on_links, changes_of_wrenches)
+        )
+        known |= {'wrenches': wrenches, 'f_ext': Scratch('f_ext')}
+        steps.append(before)
+        if 'D_f' in kernel.parameters and view != LOCAL:
+            known['D_f'] = Scratch('D_f')
+            steps.append(changes)
+    absent: dict[str, Argument] = {name: Zeros((arrays.nv,)) for name in ('qd', 'qdd', 'tau')}
+    absent |= {'v_0': Zeros((6,)), 'a_0': Zeros((6,)), 'D_f': Zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'}
+
+    def argument(parameter: str) -> Argument:
+        given = INPUTS.get(parameter, parameter)
+        if given in inputs:
+            return given
+        return known[parameter] if parameter in known else absent[parameter]
+
+    *parameters, _ = kernel.parameters
+    return Program(
+        _name_of(name, known, wrenches),
+        {it: lengths[it] for it in inputs},
+        _shape_of(algorithm, arrays, len(frames)),
+        (
+            *(Step(it, tuple(map(argument, it.parameters))) for it in steps),
+            Step(kernel, (*map(argument, parameters), 'result')),
+        ),
+        algorithm.bodies,
+    )
+
+
+def lengths_of(arrays: ModelArrays) -> dict[str, int]:
+    """Return the lengths of all inputs, by their names."""
+    return {
+        **dict.fromkeys(POSITIONS, arrays.nq),
+        **dict.fromkeys(('qd', 'qdd', 'tau', 'step', 'current'), arrays.nv),
+        **dict.fromkeys((WRENCH, 'base_velocity', 'base_acceleration'), 6),
+        WRENCHES: 6 * (arrays.n + 1),
+        WRENCHES_AT_POINTS: 9 * (arrays.n + 1),
+        'change': arrays.rows,
+        'torques': len(arrays.loop_link),
+    }
+
+
+def _shape_of(algorithm: Algorithm, arrays: ModelArrays, frames: int) -> tuple[int, ...]:
+    """Return the shape of the result of one state."""
+    sizes = {
+        'nv': arrays.nv,
+        'links': arrays.n + 1,
+        'parameters': 10 * arrays.n,
+        'rows': arrays.rows,
+        'wrenches': 6 * frames,
+    }
+    return tuple(sizes[size] if isinstance(size, str) else size for size in algorithm.shape)
+
+
+def _numbers_of(frames: Sequence[Frame], view: int) -> dict[str, Argument]:
+    """Return the arguments of kernels that say which frames, by their names."""
+    links = np.array([frame.link for frame in frames], np.int64)
+    rotations = np.array([frame.rotation for frame in frames], float)
+    origins = np.array([frame.origin for frame in frames], float)
+    if len(frames) == 1:
+        return {'i': int(links[0]), 'rotation': rotations[0], 'origin': origins[0], 'view': view}
+    return {'links': links, 'rotations': rotations, 'origins': origins, 'view': view}
+
+
+def _name_of(name: str, numbers: dict[str, Argument], wrenches: str | None) -> str:
+    """Return a name that is unique for a robot, an identifier."""
+    if wrenches:
+        name = f'{name}_with_{wrenches}'
+    if wrenches in (WRENCHES, WRENCHES_AT_POINTS):
+        return f'{name}_{numbers["view"]}'
+    frames = [it for key, it in numbers.items() if key in ('i', 'rotation', 'origin', 'links', 'rotations', 'origins')]
+    if not wrenches and not any(np.size(it) for it in frames):
+        return name
+    digest = hashlib.sha256(f'{numbers["view"]} '.encode())
+    for it in frames:
+        digest.update(np.asarray(it).tobytes())
+    several = '_of_frames' if 'links' in numbers else ''
+    return f'{name}{several}_{digest.hexdigest()[:16]}'

@@ -1,0 +1,123 @@
+"""The table of algorithms: which kernel computes a quantity, from which inputs, and the shape of its result.
+
+A kernel's parameters say what else it reads: ``gravity``, external wrenches ``f_ext``, a frame. What a row does not
+have as an input is zero: ``bias_torque`` is inverse dynamics without accelerations.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from robot_dynamics_ros.algorithms import choice
+from robot_dynamics_ros.jit.decorators import Kernel
+from robot_dynamics_ros.kernels.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+)
+from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
+from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.crba_forward import crba_forward
+from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy, total_energy
+from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
+from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
+from robot_dynamics_ros.kernels.loop_quantities import (
+    loop_accelerations,
+    loop_errors,
+    loop_jacobian,
+    loop_rates,
+    loop_step,
+)
+from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
+from robot_dynamics_ros.kernels.mobility import inertia_of_frames, mobility_of_frames, response_to_wrenches
+from robot_dynamics_ros.kernels.poses import link_poses
+from robot_dynamics_ros.kernels.regressor import torque_regressor
+from robot_dynamics_ros.kernels.rnea import rnea
+from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
+from robot_dynamics_ros.model.arrays import ModelArrays
+
+
+class Algorithm(NamedTuple):
+    """A row of the table."""
+
+    kernel: Kernel | Callable[[ModelArrays], Kernel]
+    """The kernel, or the choice of one for the shape of a robot."""
+    inputs: tuple[str, ...]
+    """Names of the vectors of a state."""
+    shape: tuple[int | str, ...] = ()
+    """Shape of the result: numbers, and sizes of the robot by their names, see ``program.sizes_of``."""
+    bodies: bool = False
+    """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
+    of_tree: bool = False
+    """Whether closed loops change the result but not what the kernel computes."""
+    of_loops: bool = False
+    """Whether there is nothing to compute without closed loops."""
+
+
+VECTOR, MATRIX, MATRICES, ROWS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('rows',)
+MOTION, FORWARD, MOVING = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('base_velocity', 'base_acceleration')
+
+ALGORITHMS = {
+    'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR),
+    'bias_torque': Algorithm(rnea, ('q', 'qd'), VECTOR),
+    'gravity_torque': Algorithm(rnea, ('q',), VECTOR),
+    'mass_matrix': Algorithm(crba, ('q',), MATRIX),
+    'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
+    'forward_dynamics': Algorithm(choice.forward_dynamics, FORWARD, VECTOR),
+    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
+    'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters')),
+    'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES),
+    'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, of_tree=True),
+    'inverse_dynamics_on_moving_base': Algorithm(rnea, MOTION + MOVING, VECTOR),
+    'forward_dynamics_on_moving_base': Algorithm(choice.forward_dynamics, FORWARD + MOVING, VECTOR, of_tree=True),
+    'kinetic_energy': Algorithm(kinetic_energy, ('q', 'qd'), bodies=True),
+    'potential_energy': Algorithm(potential_energy, ('q',), bodies=True),
+    'total_energy': Algorithm(total_energy, ('q', 'qd'), bodies=True),
+    'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), bodies=True),
+    'potential_energy_regressor': Algorithm(potential_energy_regressor, ('q',), ('parameters',), bodies=True),
+    'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), bodies=True),
+    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), bodies=True),
+    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
+    'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
+    'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4)),
+    'loop_errors': Algorithm(loop_errors, ('q',), ROWS, of_loops=True),
+    'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('rows', 'nv'), of_loops=True),
+    'loop_rates': Algorithm(loop_rates, ('q', 'qd'), ROWS, of_loops=True),
+    'loop_accelerations': Algorithm(loop_accelerations, MOTION, ROWS, of_loops=True),
+    'loop_step': Algorithm(loop_step, ('q', 'change'), VECTOR, of_loops=True),
+    'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
+    'closing_torque': Algorithm(closing_torque, ('q', 'torques'), VECTOR, of_loops=True),
+}
+METHODS = {
+    'articulated': Algorithm(choice.articulated, FORWARD, VECTOR),
+    'mass_matrix': Algorithm(crba_forward, FORWARD, VECTOR, of_tree=True),
+}
+"""Methods of forward dynamics that the caller may choose."""
+BY_METHOD = {f'forward_dynamics_by_{method}': algorithm for method, algorithm in METHODS.items()}
+BY_METHOD |= {
+    f'{name}_on_moving_base': algorithm._replace(inputs=FORWARD + MOVING, of_tree=True)
+    for name, algorithm in BY_METHOD.items()
+}
+OF_A_FRAME = {
+    'link_pose': Algorithm(frame_pose, ('q',), (4, 4)),
+    'link_velocity': Algorithm(frame_velocity, ('q', 'qd'), (6,)),
+    'link_acceleration': Algorithm(frame_acceleration, MOTION, (6,)),
+    'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
+}
+"""Kinematics of a frame."""
+OPERATIONAL_SPACE = {
+    'operational_space_inertia': Algorithm(choice.inertia, ('q',), (6, 6)),
+    'operational_space_inertia_inverse': Algorithm(choice.inertia_inverse, ('q',), (6, 6)),
+    'consistent_inverse': Algorithm(choice.consistent_inverse, ('q',), ('nv', 6)),
+    'operational_space_bias': Algorithm(choice.bias, ('q', 'qd'), (6,)),
+    'operational_space_gravity': Algorithm(choice.bias, ('q',), (6,)),
+}
+"""Dynamics of a frame. But for the inverse of the inertia, results are not finite unless it moves in all directions."""
+OF_FRAMES = {
+    'operational_space_inertia': Algorithm(inertia_of_frames, ('q',), ('wrenches', 'wrenches')),
+    'operational_space_inertia_inverse': Algorithm(mobility_of_frames, ('q',), ('wrenches', 'wrenches')),
+    'response_to_wrenches': Algorithm(response_to_wrenches, ('q',), ('nv', 'wrenches')),
+}
+"""Dynamics of several frames together."""

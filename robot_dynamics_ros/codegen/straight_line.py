@@ -1,0 +1,155 @@
+"""Straight-line code of a quantity for one robot: the values that its steps compute, and their check."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.algorithms.program import LOAD_SIZE, Program
+from robot_dynamics_ros.codegen.trace import Symbol, Tape
+from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
+
+OVERFLOW_FACTOR = 2.0 * (2.0**1023 / LARGEST_ANGLE)
+"""The product of this and an angle is infinite from LARGEST_ANGLE on, and only then."""
+CHAIN = 4
+"""Length of the dependent chains in the check for finite numbers."""
+
+
+class Operations(NamedTuple):
+    """Number of operations of a trace."""
+
+    multiplications: int
+    additions: int  # and subtractions
+    divisions: int
+    sincos: int  # pairs
+    fused: int  # fused multiply-adds, counted as multiplications and as additions, too
+
+    def __str__(self):
+        """Return the counts as one line."""
+        return (
+            f'{self.multiplications} multiplications, {self.additions} additions, '
+            f'{self.divisions} divisions, {self.sincos} sincos; {self.fused} products and sums are fused'
+        )
+
+
+class StraightLine(NamedTuple):
+    """The values of a quantity of one robot."""
+
+    name: str
+    inputs: dict[str, int]
+    """Lengths of the vectors of a state, by name."""
+    results: list
+    """Symbols and numbers, in the order of the flat result."""
+    finite: Symbol
+    """0 if all numbers of vectors and result are finite, and all angles below LARGEST_ANGLE; else NaN."""
+
+    @classmethod
+    def of(cls, program: Program, arrays: ModelArrays) -> 'StraightLine':
+        """Trace the steps of a program for a robot."""
+        tape = Tape()
+        results = trace(program, arrays, tape=tape)
+        return cls(program.name, program.inputs, results, _check(tape, results, program.inputs, arrays.angles))
+
+    @property
+    def values(self) -> list[Symbol]:
+        """Every value that has to be computed, in order."""
+        return needed([*self.results, self.finite])
+
+    @property
+    def read(self) -> list[tuple[str, int]]:
+        """The entries of vectors and ``load`` that are read, in order."""
+        return sorted(value.arguments for value in self.values if value.operation == 'input')
+
+
+def trace(program: Program, arrays: ModelArrays, load=None, tape: Tape | None = None) -> list:
+    """Return the results (size,) of a program for a robot, as symbols or floats.
+
+    ``load`` (19,) are numbers to fold in; by default it is an input of that name.
+    """
+    n, tape = arrays.n, tape or Tape()
+    load = tape.inputs('load', LOAD_SIZE) if load is None else _floats(np.asarray(load, float))
+    constants = ModelArrays(*map(_floats, arrays))
+    constants.I[n] = load[3:13]
+    f_ext = _floats(np.zeros((n + 1, 6)))
+    f_ext[n] = load[13:19]
+    work, result = Workspace.of(arrays, object), _floats(np.zeros(program.shape or (1,)))
+    names = {name: tape.inputs(name, length) for name, length in program.inputs.items()}
+    names |= {'gravity': load[:3], 'f_ext': f_ext, 'result': result}
+
+    for step in program.steps:
+        tape.run(step.kernel, constants, work, *step.given(names, work, _floats))
+    return list(result.ravel())
+
+
+def _floats(array: np.ndarray) -> np.ndarray:
+    """Return an object array of Python's numbers; NumPy's floats would convert symbols to arrays."""
+    return array if array.dtype.kind == 'i' else np.array(array.tolist(), object).reshape(array.shape)
+
+
+def needed(results: Iterable) -> list[Symbol]:
+    """Return every value that ``results`` depend on, in the order in which the kernels computed them.
+
+    Fewer values are alive at a time than in the order of results: a fifth fewer registers are spilled.
+    """
+    return sorted(_reached(results, lambda value: value.arguments), key=lambda value: value.number)
+
+
+def _reached(results: Iterable, arguments: Callable[[Symbol], tuple]) -> set[Symbol]:
+    """Return all symbols that can be reached from ``results`` through ``arguments``."""
+    reached: set[Symbol] = set()
+    waiting = list(results)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Symbol) and value not in reached:
+            reached.add(value)
+            waiting += arguments(value)
+    return reached
+
+
+def count(results: Iterable) -> Operations:
+    """Return the number of operations of a trace; changes of sign are not counted."""
+    values = needed(results)
+    found = Counter(value.operation for value in values)
+    pairs = {value.arguments for value in values if value.operation in ('sin', 'cos')}
+    fused = found['fma'] + found['fnma']
+    return Operations(found['*'] + fused, found['+'] + found['-'] + fused, found['/'], len(pairs), fused)
+
+
+def unpropagated(results: list, inputs: dict[str, int]) -> list[tuple[str, int]]:
+    """Return the entries of ``inputs`` (name: length) that may be NaN or inf while results are finite.
+
+    Sums, products and sincos propagate NaN and inf. The entries that remain are those that no result depends on, or
+    only as a divisor.
+    """
+    reached = _reached(results, lambda value: value.arguments[:1] if value.operation == '/' else value.arguments)
+    propagated = {value.arguments for value in reached if value.operation == 'input'}
+    return [(name, k) for name, length in inputs.items() for k in range(length) if (name, k) not in propagated]
+
+
+def _check(tape: Tape, results: list, inputs: dict[str, int], angles: tuple[int, ...]) -> Symbol:
+    """Return the sum of value * 0 over results, angles, and the entries that are not propagated.
+
+    An angle and a result are checked at once, as angle * OVERFLOW_FACTOR + result: a finite result below 2^970 does
+    not change whether that sum is finite.
+    """
+    symbols = sorted({value for value in results if isinstance(value, Symbol)}, key=lambda value: value.number)
+    of_angles = [('q', k) for k in angles]
+    others = [tape.value('input', *entry) for entry in unpropagated(results, inputs) if entry not in of_angles]
+    added = [*symbols, *[0.0] * len(angles)]
+    sums = [
+        tape.value('fma', tape.value('input', *entry), OVERFLOW_FACTOR, term)
+        for entry, term in zip(of_angles, added, strict=False)
+    ]
+    terms = [*sums, *symbols[len(sums) :], *others]
+    chains = []
+    for first in range(0, len(terms), CHAIN):
+        chain = tape.value('*', terms[first], 0.0)
+        for term in terms[first + 1 : first + CHAIN]:
+            chain = tape.value('fma', term, 0.0, chain)
+        chains.append(chain)
+    while len(chains) > 1:
+        pairs = [tape.value('+', one, other) for one, other in zip(chains[::2], chains[1::2], strict=False)]
+        chains = pairs + chains[2 * len(pairs) :]
+    return chains[0]

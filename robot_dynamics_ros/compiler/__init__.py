@@ -1,1 +1,0 @@
-"""Code generation for one robot: kernels are traced, emitted as Python files, compiled and cached."""
