@@ -67,6 +67,13 @@ def pytest_addoption(parser):
         type=int,
         help='shuffle files, and tests within a file, by a seed; 0 draws one, which is printed',
     )
+    parser.addoption(
+        '--compiled-only',
+        action='append',
+        default=[],
+        metavar='PATH',
+        help='of this file or folder, run the tests marked as compiled only: the others run as plain Python elsewhere',
+    )
 
 
 def pytest_configure(config):
@@ -113,10 +120,18 @@ def pytest_terminal_summary(terminalreporter, config):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Deselect the rest of long matrices and order the files; tests of a file stay together, for its fixtures."""
-    if not config.option.exhaustive:
-        rare = [item for item in items if item.get_closest_marker('exhaustive')]
-        config.hook.pytest_deselected(items=rare)
-        items[:] = [item for item in items if not item.get_closest_marker('exhaustive')]
+    paths = [] if config.option.exhaustive else config.option.compiled_only
+    elsewhere = [config.rootpath / path for path in paths]
+
+    def is_left_out(item) -> bool:
+        if not config.option.exhaustive and item.get_closest_marker('exhaustive'):
+            return True
+        return not item.get_closest_marker('compiled') and any(item.path.is_relative_to(path) for path in elsewhere)
+
+    left_out = [item for item in items if is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    dropped = set(left_out)
+    items[:] = [item for item in items if item not in dropped]
     files: dict = {}
     for item in items:
         files.setdefault(item.path, []).append(item)

@@ -4,8 +4,8 @@ from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels import mobility, operational_space
 from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.closed_loops.quantities import loop_forward
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
-from robot_dynamics_ros.kernels.loop_forward import loop_forward
 from robot_dynamics_ros.model.arrays import ModelArrays
 
 MOST_VELOCITIES_IN_A_ROW = 12
@@ -19,12 +19,12 @@ On four limbs of 6 and of 12 joints: 1.9 and 4.8 by factors, 2.1 and 3.7 by prop
 
 def forward_dynamics(arrays: ModelArrays) -> Kernel:
     """Return the kernel of forward dynamics."""
-    return articulated(arrays) if arrays.rows or articulated_bodies_pay(arrays) else crba_forward
+    return articulated(arrays) if arrays.constraints or articulated_bodies_pay(arrays) else crba_forward
 
 
 def articulated(arrays: ModelArrays) -> Kernel:
     """Return the kernel of forward dynamics by articulated bodies."""
-    return loop_forward if arrays.rows else aba
+    return loop_forward if arrays.constraints else aba
 
 
 def inertia(arrays: ModelArrays) -> Kernel:

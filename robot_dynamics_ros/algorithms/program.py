@@ -150,7 +150,7 @@ def lengths_of(arrays: ModelArrays) -> dict[str, int]:
         **dict.fromkeys((WRENCH, 'base_velocity', 'base_acceleration'), 6),
         WRENCHES: 6 * (arrays.n + 1),
         WRENCHES_AT_POINTS: 9 * (arrays.n + 1),
-        'change': arrays.rows,
+        'change': arrays.constraints,
         'torques': len(arrays.loop_link),
     }
 
@@ -161,7 +161,7 @@ def _shape_of(algorithm: Algorithm, arrays: ModelArrays, frames: int) -> tuple[i
         'nv': arrays.nv,
         'links': arrays.n + 1,
         'parameters': 10 * arrays.n,
-        'rows': arrays.rows,
+        'constraints': arrays.constraints,
         'wrenches': 6 * frames,
     }
     return tuple(sizes[size] if isinstance(size, str) else size for size in algorithm.shape)

@@ -15,7 +15,14 @@ from robot_dynamics_ros.kernels.centroidal import (
     centroidal_momentum,
     centroidal_momentum_matrix,
 )
-from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
+from robot_dynamics_ros.kernels.closed_loops.closure_torque import closure_torque, spring_torque
+from robot_dynamics_ros.kernels.closed_loops.quantities import (
+    loop_accelerations,
+    loop_errors,
+    loop_jacobian,
+    loop_rates,
+    loop_step,
+)
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -23,13 +30,6 @@ from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy, 
 from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
-from robot_dynamics_ros.kernels.loop_quantities import (
-    loop_accelerations,
-    loop_errors,
-    loop_jacobian,
-    loop_rates,
-    loop_step,
-)
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.mobility import inertia_of_frames, mobility_of_frames, response_to_wrenches
 from robot_dynamics_ros.kernels.poses import link_poses
@@ -56,7 +56,7 @@ class Algorithm(NamedTuple):
     """Whether there is nothing to compute without closed loops."""
 
 
-VECTOR, MATRIX, MATRICES, ROWS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('rows',)
+VECTOR, MATRIX, MATRICES, CONSTRAINTS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('constraints',)
 MOTION, FORWARD, MOVING = ('q', 'qd', 'qdd'), ('q', 'qd', 'tau'), ('base_velocity', 'base_acceleration')
 
 ALGORITHMS = {
@@ -82,13 +82,13 @@ ALGORITHMS = {
     'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
     'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
     'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4)),
-    'loop_errors': Algorithm(loop_errors, ('q',), ROWS, of_loops=True),
-    'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('rows', 'nv'), of_loops=True),
-    'loop_rates': Algorithm(loop_rates, ('q', 'qd'), ROWS, of_loops=True),
-    'loop_accelerations': Algorithm(loop_accelerations, MOTION, ROWS, of_loops=True),
+    'loop_errors': Algorithm(loop_errors, ('q',), CONSTRAINTS, of_loops=True),
+    'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('constraints', 'nv'), of_loops=True),
+    'loop_rates': Algorithm(loop_rates, ('q', 'qd'), CONSTRAINTS, of_loops=True),
+    'loop_accelerations': Algorithm(loop_accelerations, MOTION, CONSTRAINTS, of_loops=True),
     'loop_step': Algorithm(loop_step, ('q', 'change'), VECTOR, of_loops=True),
     'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
-    'closing_torque': Algorithm(closing_torque, ('q', 'torques'), VECTOR, of_loops=True),
+    'closure_torque': Algorithm(closure_torque, ('q', 'torques'), VECTOR, of_loops=True),
 }
 METHODS = {
     'articulated': Algorithm(choice.articulated, FORWARD, VECTOR),

@@ -7,7 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
-from robot_dynamics_ros.evaluation.loop_rank import independent_rows
+from robot_dynamics_ros.evaluation.loop_rank import independent_constraints
 
 LEFT = 1e-6
 """Share of a demanded motion above which it counts as one that is not produced."""
@@ -20,9 +20,9 @@ class _State(NamedTuple):
 
     where: str
     L: np.ndarray  # (nv, nv)
-    rows: np.ndarray  # (nv, r)        L^-1 J' of the independent rows, by their numbers
+    J_L: np.ndarray  # (nv, r)         L^-1 J' of the independent constraints, by their numbers
     numbers: np.ndarray  # (r,)
-    bias: np.ndarray  # (r,) 1/s^2     dJ/dt qd of these rows
+    bias: np.ndarray  # (r,) 1/s^2     dJ/dt qd of these constraints
     qdd: np.ndarray  # (nv,)
     torques: np.ndarray  # (nv,)       of the tree, less those of springs and dampers
 
@@ -43,7 +43,7 @@ def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actu
         for array, axes in (
             (evaluator.evaluate('mass_matrix', load, None, q), 2),
             (evaluator.evaluate('loop_jacobian', load, None, q), 2),
-            (independent_rows(evaluator, q), 1),
+            (independent_constraints(evaluator, q), 1),
             (evaluator.evaluate('loop_accelerations', load, None, q, qd, rest), 1),
             (np.asarray(qdd, float), 1),
         )
@@ -53,7 +53,7 @@ def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actu
         state = _State(
             where=f'q{list(index)}' if index else 'q',
             L=L,
-            rows=np.linalg.solve(L, J[index][numbers].T),
+            J_L=np.linalg.solve(L, J[index][numbers].T),
             numbers=numbers,
             bias=bias[index][numbers],
             qdd=accelerations[index],
@@ -67,7 +67,7 @@ def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated
     """Return the torques of the velocities ``columns`` at one state."""
     L, r = state.L, len(state.numbers)
     # columns of Q: what the loops hold, then the velocities that keep them closed
-    Q, R = np.linalg.qr(state.rows, 'complete')
+    Q, R = np.linalg.qr(state.J_L, 'complete')
     whole = float(np.linalg.norm(np.linalg.solve(L, state.torques)))
     _check_allowed(evaluator, state, Q, R[:r], whole)
     motions = np.linalg.solve(L.T, np.eye(len(L)))
@@ -91,7 +91,7 @@ def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated
 def _check_allowed(evaluator: Evaluator, state: _State, Q, R, whole: float) -> None:
     """Raise ArgumentError naming a loop where nothing is left of the demanded motion with closed loops.
 
-    ``Q`` and ``R`` are factors of the rows, ``whole`` is the size of the torques without loops.
+    ``Q`` and ``R`` are factors of J_L, ``whole`` is the size of the torques without loops.
     """
     r = len(state.numbers)
     motion = Q.T @ (state.L.T @ state.qdd)
@@ -100,7 +100,7 @@ def _check_allowed(evaluator: Evaluator, state: _State, Q, R, whole: float) -> N
     blocked = np.linalg.norm(held)
     if blocked > LEFT * whole and np.linalg.norm(motion[r:]) <= LEFT * blocked:
         errors = np.abs(R.T @ held) / np.linalg.norm(R, axis=0)
-        name = evaluator.model.loops.row_names[state.numbers[int(np.argmax(errors))]]
+        name = evaluator.model.loops.constraint_names[state.numbers[int(np.argmax(errors))]]
         raise ArgumentError(f'{state.where}: {name} does not allow this motion here: no torque produces it')
 
 

@@ -100,7 +100,7 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -
         algorithm = algorithm_of(key) if isinstance(key, str) else algorithm_of(key[0], frames=1)
         if key in functions:
             raise ArgumentError(f'programs: {program!r:.80} occurs twice')
-        if algorithm.of_loops and not evaluator.arrays.rows:
+        if algorithm.of_loops and not evaluator.arrays.constraints:
             raise ModelError(f'{program}: {evaluator.model.name} has no closed loops')
         steps = evaluator.program(key)
         own = numbered(_identifier(prefix, key), {function.code.name for function in functions.values()})

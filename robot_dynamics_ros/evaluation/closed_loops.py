@@ -1,4 +1,4 @@
-"""Quantities of closed loops that need several evaluations: mobility, closing, impacts, forces and closing torques."""
+"""Quantities of closed loops that need several evaluations: mobility, closing, impacts, forces and closure torques."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,12 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
-from robot_dynamics_ros.evaluation.loop_rank import independent_rows, steps_of_rows, units_of_rows, units_of_velocities
+from robot_dynamics_ros.evaluation.loop_rank import (
+    independent_constraints,
+    steps_of_constraints,
+    units_of_constraints,
+    units_of_velocities,
+)
 from robot_dynamics_ros.model.configuration import integrate
 
 CLOSED = 1e-13
@@ -33,28 +38,30 @@ class ClosedState(NamedTuple):
 
 def mobility(evaluator: Evaluator, q) -> np.ndarray:
     """Return the number of independent velocities (...) at q (..., nq)."""
-    return evaluator.arrays.nv - independent_rows(evaluator, q).sum(-1)
+    return evaluator.arrays.nv - independent_constraints(evaluator, q).sum(-1)
 
 
 def close_loops(evaluator: Evaluator, q, qd) -> ClosedState:
     """Return the nearest positions (..., nq) with closed loops, and velocities (..., nv) that keep them closed."""
     load, arrays, model = evaluator.load, evaluator.arrays, evaluator.model
-    (rows,), shape = evaluator.states(q=q)
-    row_units, step_units = units_of_rows(model), units_of_velocities(model)
+    (positions,), shape = evaluator.states(q=q)
+    constraint_units, step_units = units_of_constraints(model), units_of_velocities(model)
     for count in range(MOST_STEPS):
-        errors = evaluator.evaluate('loop_errors', load, None, rows)
-        if (np.abs(errors) <= CLOSED * row_units).all():
+        errors = evaluator.evaluate('loop_errors', load, None, positions)
+        if (np.abs(errors) <= CLOSED * constraint_units).all():
             break
         if count < STEPS_OF_LEAST_ENERGY:
-            step = evaluator.evaluate('loop_step', load, None, rows, -errors)
+            step = evaluator.evaluate('loop_step', load, None, positions, -errors)
         else:
-            step = _shortest_step(evaluator, rows, errors)
+            step = _shortest_step(evaluator, positions, errors)
         largest = np.abs(step / step_units).max(-1, initial=0.0, keepdims=True)
         if (largest <= CLOSED).all():
-            # what is left are errors of dependent rows
+            # what is left are residuals of dependent constraints
             break
-        rows = integrate(arrays, rows, step * np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP)))
-    closed = rows.reshape(*shape, arrays.nq)
+        positions = integrate(
+            arrays, positions, step * np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP))
+        )
+    closed = positions.reshape(*shape, arrays.nq)
     _check_closed(evaluator, closed)
     return ClosedState(closed, None if qd is None else impact(evaluator, closed, qd))
 
@@ -73,8 +80,8 @@ def constraint_forces(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     qdd = evaluator.evaluate('forward_dynamics', load, None, q, qd, tau)
     torques = evaluator.evaluate('inverse_dynamics', load, None, q, qd, qdd) - tau
     torques -= evaluator.evaluate('spring_torque', load, None, q, qd)
-    J, steps = evaluator.evaluate('loop_jacobian', load, None, q), steps_of_rows(evaluator, q)
-    forces = np.zeros((*torques.shape[:-1], evaluator.arrays.rows))
+    J, steps = evaluator.evaluate('loop_jacobian', load, None, q), steps_of_constraints(evaluator, q)
+    forces = np.zeros((*torques.shape[:-1], evaluator.arrays.constraints))
     for _ in range(2):
         # the second round removes what rounding left of the torques
         missing = torques - (np.swapaxes(J, -1, -2) @ forces[..., None])[..., 0]
@@ -86,7 +93,7 @@ def constraint_forces(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     return forces
 
 
-def closing_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
+def closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     """Return the joint torques (..., nv) of ``torques`` by the names of closures, each (...) N m about z of A."""
     closures = [closure.name for closure in evaluator.model.loops.closures]
     if not isinstance(torques, Mapping):
@@ -101,24 +108,25 @@ def closing_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     except ValueError:
         shapes = ', '.join(f'{name!r} {value.shape}' for name, value in given.items())
         raise ArgumentError(f'torques: batch shapes do not broadcast: {shapes}') from None
-    rows = np.zeros((*shape, len(closures)))
+    of_closures = np.zeros((*shape, len(closures)))
     for name, value in given.items():
-        rows[..., closures.index(name)] = value
-    return evaluator.evaluate('closing_torque', evaluator.load, out, q, rows)
+        of_closures[..., closures.index(name)] = value
+    return evaluator.evaluate('closure_torque', evaluator.load, out, q, of_closures)
 
 
 def _shortest_step(evaluator: Evaluator, q, errors) -> np.ndarray:
-    """Return the shortest steps (count, nv) that remove errors (count, m) of the independent rows at q (count, nq)."""
-    J, unit = evaluator.evaluate('loop_jacobian', evaluator.load, None, q), units_of_rows(evaluator.model)
-    rows = np.where(independent_rows(evaluator, q)[..., None], J / unit[:, None], 0.0)
-    inverse = np.linalg.pinv(rows, rcond=evaluator.model.loops.tolerance)
+    """Return shortest steps (count, nv) that remove errors (count, m) of independent constraints at q (count, nq)."""
+    J, unit = evaluator.evaluate('loop_jacobian', evaluator.load, None, q), units_of_constraints(evaluator.model)
+    independent = np.where(independent_constraints(evaluator, q)[..., None], J / unit[:, None], 0.0)
+    inverse = np.linalg.pinv(independent, rcond=evaluator.model.loops.tolerance)
     return -(inverse @ (errors / unit)[..., None])[..., 0]
 
 
 def _least(forces: np.ndarray, steps: np.ndarray, J: np.ndarray) -> np.ndarray:
     """Return the forces (m,) of least norm with the same torques J' forces.
 
-    ``steps`` (m, nv) are those of ``steps_of_rows``: rows J_d = C J_a depend on the independent rows J_a.
+    ``steps`` (m, nv) are those of ``steps_of_constraints``: dependent constraints J_d = C J_a, of the independent ones
+    J_a.
     """
     independent = steps.any(-1)
     # J' Z = 0
@@ -131,17 +139,17 @@ def _least(forces: np.ndarray, steps: np.ndarray, J: np.ndarray) -> np.ndarray:
 def _check_closed(evaluator: Evaluator, q: np.ndarray) -> None:
     """Raise LoopError naming the loop that is open at q (..., nq).
 
-    Errors of independent rows are rounding; those of rows that depend on others are up to the tolerance of the loops.
+    Residuals of independent constraints are rounding; those of dependent ones are up to the tolerance of the loops.
     """
     errors = evaluator.evaluate('loop_errors', evaluator.load, None, q)
-    sizes = np.abs(errors) / units_of_rows(evaluator.model)
+    sizes = np.abs(errors) / units_of_constraints(evaluator.model)
     if (sizes <= OPEN).all():
         return
-    excess = sizes / np.where(independent_rows(evaluator, q), OPEN, evaluator.model.loops.tolerance)
-    *index, row = (int(k) for k in np.unravel_index(np.argmax(excess), errors.shape))
-    if excess[(*index, row)] > 1.0:
+    excess = sizes / np.where(independent_constraints(evaluator, q), OPEN, evaluator.model.loops.tolerance)
+    *index, worst = (int(k) for k in np.unravel_index(np.argmax(excess), errors.shape))
+    if excess[(*index, worst)] > 1.0:
         where = f'q{index}' if index else 'q'
         raise LoopError(
-            f'{where}: {evaluator.model.loops.row_names[row]} cannot be closed from here; '
-            f'it stays open by {abs(errors[(*index, row)]):.3g}'
+            f'{where}: {evaluator.model.loops.constraint_names[worst]} cannot be closed from here; '
+            f'it stays open by {abs(errors[(*index, worst)]):.3g}'
         )

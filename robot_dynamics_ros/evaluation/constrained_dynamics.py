@@ -1,4 +1,6 @@
-"""Dynamics of a robot as its frames and its closed loops see it."""
+"""Operational-space dynamics of frames, and dynamics of closed loops."""
+
+import warnings
 
 from robot_dynamics_ros.evaluation import closed_loops, operational_space, results
 from robot_dynamics_ros.evaluation.documented import Links, documented
@@ -54,26 +56,26 @@ class ConstrainedDynamics(Dynamics):
         name = 'operational_space_gravity'
         return operational_space.evaluate(self._evaluator, name, self._load, out, link, reference_frame, q)
 
-    def loop_errors(self, q, out=None) -> results.Rows:
-        """Errors e(q) of the rows of all closed loops, zero where they are closed. Featherstone & Orin 2000, eq. 16."""
+    def loop_errors(self, q, out=None) -> results.Residuals:
+        """Residuals e(q) of the loop constraints, zero where loops are closed. Featherstone & Orin 2000, eq. 16."""
         return self._evaluate('loop_errors', self._load, out, q)
 
     def loop_jacobian(self, q, out=None) -> results.LoopJacobian:
-        """Jacobian J(q) of the loops: the errors have the rates J qd. Featherstone & Orin 2000, eq. 17."""
+        """Jacobian J(q) of the constraints: the residuals have the rates J qd. Featherstone & Orin 2000, eq. 17."""
         return self._evaluate('loop_jacobian', self._load, out, q)
 
-    def loop_rates(self, q, qd, out=None) -> results.Rows:
-        """Rates J qd of the errors of the loops."""
+    def loop_rates(self, q, qd, out=None) -> results.Residuals:
+        """Rates J qd of the residuals."""
         return self._evaluate('loop_rates', self._load, out, q, qd)
 
-    def loop_accelerations(self, q, qd, qdd, out=None) -> results.Rows:
-        """Accelerations J qdd + dJ/dt qd of the errors of the loops. Featherstone & Orin 2000, eq. 17."""
+    def loop_accelerations(self, q, qd, qdd, out=None) -> results.Residuals:
+        """Accelerations J qdd + dJ/dt qd of the residuals. Featherstone & Orin 2000, eq. 17."""
         return self._evaluate('loop_accelerations', self._load, out, q, qd, qdd)
 
     def mobility(self, q) -> results.Mobility:
-        """Number of independent velocities (...) at q: nv minus the rank of the Jacobian of the loops.
+        """Number of independent velocities (...) at q: nv minus the rank of the constraint Jacobian.
 
-        It changes where the mechanism passes a singular position. Rows are independent by the rank test of
+        It changes where the mechanism passes a singular position. Constraints are independent by the rank test of
         ``forward_dynamics``, with the tolerance of ``with_loops``. Raises ModelError for a joint without inertia.
         """
         return closed_loops.mobility(self._evaluator, q)
@@ -82,9 +84,9 @@ class ConstrainedDynamics(Dynamics):
         """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
 
         Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises
-        LoopError naming a loop that stays open, for instance because the links are too short. Rows that depend on
-        others may stay open by the tolerance of ``with_loops``, in rad or relative to the robot's largest distance of
-        joints.
+        LoopError naming a loop that stays open, for instance because the links are too short. Constraints that depend
+        on others may stay open by the tolerance of ``with_loops``, in rad or relative to the robot's largest distance
+        of joints.
         """
         return closed_loops.close_loops(self._evaluator, q, qd)
 
@@ -96,16 +98,21 @@ class ConstrainedDynamics(Dynamics):
         return closed_loops.impact(self._evaluator, q, qd, out)
 
     def constraint_forces(self, q, qd, tau, out=None) -> results.LoopForces:
-        """Forces lambda of the rows of the loops under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
+        """Multipliers lambda of the constraints under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
 
-        Where rows depend on each other, those of least norm. Closures act on B in the axes of A, at the origin of B.
-        Featherstone & Orin 2000, eq. 19 to 21.
+        Where constraints depend on each other, those of least norm. Closures act on B in the axes of A, at the origin
+        of B. Featherstone & Orin 2000, eq. 19 to 21.
         """
         return written(out, closed_loops.constraint_forces(self._evaluator, q, qd, tau))
 
-    def closing_torque(self, q, torques, out=None) -> results.Torques:
+    def closure_torque(self, q, torques, out=None) -> results.Torques:
         """Joint torques tau_a of motors in closing joints, to be added to tau. Featherstone & Orin 2000, eq. 19.
 
         ``torques`` act on B about the z axis of A, with their reaction on A.
         """
-        return closed_loops.closing_torque(self._evaluator, q, torques, out)
+        return closed_loops.closure_torque(self._evaluator, q, torques, out)
+
+    def closing_torque(self, q, torques, out=None) -> results.Torques:
+        """Joint torques of motors in closing joints: the former name of ``closure_torque``."""
+        warnings.warn('closing_torque is deprecated: call closure_torque', DeprecationWarning, stacklevel=2)
+        return self.closure_torque(q, torques, out)

@@ -12,9 +12,9 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
 from robot_dynamics_ros.evaluation.quantity import pool
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_at_points, rows_of_links
-from robot_dynamics_ros.kernels.assembly_velocities import angular_velocity, join_rotations
-from robot_dynamics_ros.kernels.divide_and_conquer import join, separate
-from robot_dynamics_ros.kernels.free_links import fixed_base, no_wrenches
+from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
+from robot_dynamics_ros.kernels.divide_and_conquer.passes import join, separate
+from robot_dynamics_ros.kernels.divide_and_conquer.velocities import angular_velocity, join_rotations
 from robot_dynamics_ros.kernels.wrenches import wrenches_on_links
 from robot_dynamics_ros.model.assembly import Assembly, AssemblyWorkspace
 from robot_dynamics_ros.model.loops import check_tree

@@ -56,7 +56,7 @@ ARGUMENTS = {
     ),
     'change': (
         'array_like, (..., m)',
-        'Change of the errors of the rows of the loops, in rad or m; or of their rates.',
+        'Change of the residuals of the constraints, in rad or m; or of their rates.',
     ),
     'torques': ('mapping', 'Torque in N m, (...), by the name of a closure.'),
     'actuated': (

@@ -270,7 +270,7 @@ class Evaluator:
 
 def check_loops(model: Model, name: str, algorithm: Algorithm) -> None:
     """Raise ModelError for a robot with closed loops, where the algorithm would give the result of its tree."""
-    if algorithm.of_tree and model.arrays.rows:
+    if algorithm.of_tree and model.arrays.constraints:
         check_tree(model, name)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of closed loops are independent: the rank test of forward dynamics, for all other quantities of loops."""
+"""Which constraints of closed loops are independent: the rank test of forward dynamics, for all other quantities."""
 
 import numpy as np
 
@@ -8,27 +8,27 @@ from robot_dynamics_ros.model.loop_types import COMPONENTS
 from robot_dynamics_ros.model.model import Model
 
 
-def steps_of_rows(evaluator: Evaluator, q) -> np.ndarray:
-    """Return M^-1 J' (J M^-1 J')^-1 of the independent rows at q (..., nq), transposed: (..., m, nv).
+def steps_of_constraints(evaluator: Evaluator, q) -> np.ndarray:
+    """Return M^-1 J' (J M^-1 J')^-1 of the independent constraints at q (..., nq), transposed: (..., m, nv).
 
-    Row j is the step of least kinetic energy that changes row j by 1 and no other independent row. It is exactly zero
-    for a dependent row, see ``kernels.loop_solution``.
+    Entry j is the step of least kinetic energy that changes constraint j by 1 and no other independent one. It is
+    exactly zero for a dependent constraint, see ``kernels.closed_loops.multipliers``.
     """
-    (rows,), shape = evaluator.states(q=q)
-    m, nv = evaluator.arrays.rows, evaluator.arrays.nv
+    (states,), shape = evaluator.states(q=q)
+    m, nv = evaluator.arrays.constraints, evaluator.arrays.nv
     if not m:
         return np.zeros((*shape, m, nv))
-    steps = evaluator.evaluate('loop_step', evaluator.load, None, rows[:, None, :], np.eye(m))
+    steps = evaluator.evaluate('loop_step', evaluator.load, None, states[:, None, :], np.eye(m))
     return steps.reshape(*shape, m, nv)
 
 
-def independent_rows(evaluator: Evaluator, q) -> np.ndarray:
-    """Return whether each row is independent of the rows before it, (..., m) at q (..., nq)."""
-    return np.asarray(steps_of_rows(evaluator, q).any(-1))
+def independent_constraints(evaluator: Evaluator, q) -> np.ndarray:
+    """Return whether each constraint is independent of those before it, (..., m) at q (..., nq)."""
+    return np.asarray(steps_of_constraints(evaluator, q).any(-1))
 
 
-def units_of_rows(model: Model) -> np.ndarray:
-    """Return the unit (m,) of each row's error: 1 rad, or the robot's characteristic length in m."""
+def units_of_constraints(model: Model) -> np.ndarray:
+    """Return the unit (m,) of each constraint's residual: 1 rad, or the robot's characteristic length in m."""
     arrays = model.arrays
     size = characteristic_length(arrays)
     components = [component for it in model.loops.closures for component in COMPONENTS[it.kind]]

@@ -43,9 +43,7 @@ InverseFrameInertia = Annotated[
 ]
 ConsistentInverse = Annotated[np.ndarray, '(..., nv, 6 F)', 'rad (prismatic: m) per rad, m.']
 TorqueProjector = Annotated[np.ndarray, '(..., nv, nv)', 'N m (prismatic: N) per N m (prismatic: N).']
-Rows = Annotated[
-    np.ndarray, '(..., m)', 'rad for rows of rotations, m for others; per s, s^2. Closures, then couplings.'
-]
+Residuals = Annotated[np.ndarray, '(..., m)', 'rad for rotations, m for others; per s, s^2. Closures, then couplings.']
 LoopJacobian = Annotated[np.ndarray, '(..., m, nv)', 'rad, m per rad (prismatic: m).']
-LoopForces = Annotated[np.ndarray, '(..., m)', 'N m for rows of rotations, N for others. Closures, then couplings.']
+LoopForces = Annotated[np.ndarray, '(..., m)', 'N m for rotations, N for others. Closures, then couplings.']
 Mobility = Annotated[np.ndarray, '(...)', 'Integers, without unit.']

@@ -53,7 +53,7 @@ class KinematicTree:
                     )
             return robot
         joints = robot.model.joints
-        if robot.model.loops.row_names:
+        if robot.model.loops.constraint_names:
             raise ModelError(f'{formulation}: a tree of joints is expected, and {robot.name!r} has closed loops')
         if not joints:
             raise ModelError(f'{formulation}: robot {robot.name!r} has no joint that moves')

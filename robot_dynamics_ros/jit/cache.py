@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-SOURCES = ('algorithms/*.py', 'codegen/*.py', 'jit/*.py', 'kernels/*.py', 'model/arrays.py', 'model/joint_types.py')
+SOURCES = ('algorithms/*.py', 'codegen/*.py', 'jit/*.py', 'kernels/**/*.py', 'model/arrays.py', 'model/joint_types.py')
 """What machine code is made from, beside a robot's numbers and the functions of ``codegen.bound_function``."""
 
 

@@ -26,7 +26,7 @@ from robot_dynamics_ros.kernels.spatial import (
 def aba(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
-    Writes ``qdd`` and the rows E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
+    Writes ``qdd`` and the arrays E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
     per s), v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the motion of the base as in ``base_motion``, ``gravity``
     (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its own frame. Rotor
     inertia and spin and springs of joints are included, friction is not. A joint without any inertia gives inf or NaN.
@@ -48,7 +48,7 @@ def aba(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
 
 @kernel
 def articulated_bodies(model, work, q, qd, tau, f_ext):
-    """Write the rows E r w a B c f I_A p_A U d u of ``work`` from w of the base; a is zero.
+    """Write the arrays E r w a B c f I_A p_A U d u of ``work`` from w of the base; a is zero.
 
     The first two passes of ``aba``, with its arguments. Featherstone & Orin 2000, eq. 12 to 14.
     """
@@ -112,9 +112,9 @@ def articulated_bodies(model, work, q, qd, tau, f_ext):
 
 @kernel
 def free_accelerations(model, work, qdd):
-    """Write qdd (nv, rad/s^2 or m/s^2) and the row a of ``work`` from a of the base.
+    """Write qdd (nv, rad/s^2 or m/s^2) and the array a of ``work`` from a of the base.
 
-    The third pass of ``aba``; reads ``model`` and the rows E r c U d u of ``work``. Featherstone & Orin 2000, eq. 12.
+    The third pass of ``aba``; reads ``model`` and the arrays E r c U d u of ``work``. Featherstone & Orin 2000, eq. 12.
     """
     for i in range(1, model.parent.shape[0]):
         # a_i = X_i a_p + c_i

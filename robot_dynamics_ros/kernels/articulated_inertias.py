@@ -9,7 +9,7 @@ from robot_dynamics_ros.kernels.spatial import dot
 
 @kernel
 def articulated_inertias(model, work, q):
-    """Write the rows E r I_A U d of ``work`` at q (nq, rad or m), as ``aba`` does.
+    """Write the arrays E r I_A U d of ``work`` at q (nq, rad or m), as ``aba`` does.
 
     Reads ``model``. Row 0 of I_A is the inertia of the whole robot, its joints free. RBDA table 7.1, second pass.
     """

@@ -11,7 +11,7 @@ from robot_dynamics_ros.kernels.spatial import cross, force_to_parent, rotate, r
 
 @kernel
 def single_inertias(model, work, q):
-    """Write the rows E r I_c of ``work`` at q (nq, rad or m): the inertia of each single link, zero for the base.
+    """Write the arrays E r I_c of ``work`` at q (nq, rad or m): the inertia of each single link, zero for the base.
 
     Reads ``model``. RBDA section 6.2, where composite inertias begin.
     """
@@ -27,7 +27,7 @@ def single_inertias(model, work, q):
 def mass_moments(model, work):
     """Write the first four columns of I_c of ``work``: mass and first moment m c (kg, kg m) of each link's subtree.
 
-    Row 0 is that of everything that moves, in the base frame. Reads ``model`` and the rows E r. RBDA eq. 6.3.
+    Row 0 is that of everything that moves, in the base frame. Reads ``model`` and the arrays E r. RBDA eq. 6.3.
     """
     I_c = work.I_c
     for k in range(4):
@@ -48,7 +48,7 @@ def mass_moments(model, work):
 def center_of_mass(model, work, q, c):
     """Write c (3, m), the centre of mass in the base frame at q (nq, rad or m).
 
-    Writes ``c`` and the rows E r I_c of ``work``. Reads ``model``. A robot without mass gives NaN.
+    Writes ``c`` and the arrays E r I_c of ``work``. Reads ``model``. A robot without mass gives NaN.
     Siciliano et al. 2009, section 7.1.2.
     """
     for i in range(1, model.parent.shape[0]):
@@ -62,7 +62,7 @@ def center_of_mass(model, work, q, c):
 def center_of_mass_jacobian(model, work, q, J):
     """Write J (3, nv; m per rad or m), with J qd the velocity of the centre of mass in the axes of the base frame.
 
-    Writes all of ``J`` and the rows E r T I_c of ``work``. Reads ``model``. A robot without mass gives NaN.
+    Writes all of ``J`` and the arrays E r T I_c of ``work``. Reads ``model``. A robot without mass gives NaN.
     Orin & Goswami 2008, eq. 21, the linear part divided by the mass.
     """
     link_poses(model, work, q, work.T)
@@ -82,7 +82,7 @@ def center_of_mass_jacobian(model, work, q, J):
 def centroidal_momentum_matrix(model, work, q, A):
     """Write A (6, nv), with A qd the momentum about the centre of mass (N m s, N s) in the axes of the base frame.
 
-    Writes all of ``A`` and the rows E r T I_c f of ``work``. Reads ``model``. The angular momentum of
+    Writes all of ``A`` and the arrays E r T I_c f of ``work``. Reads ``model``. The angular momentum of
     rotors is included. A robot without mass gives NaN. Orin & Goswami 2008, eq. 21, 27.
     """
     link_poses(model, work, q, work.T)
@@ -112,7 +112,7 @@ def centroidal_momentum_matrix(model, work, q, A):
 def centroidal_momentum(model, work, q, qd, h):
     """Write h (6; N m s, N s), the momentum about the centre of mass at q (nq, rad or m), qd (nv, per s).
 
-    In the axes of the base frame. Writes ``h`` and the rows E r v f I_c of ``work``. Reads ``model``. The angular
+    In the axes of the base frame. Writes ``h`` and the arrays E r v f I_c of ``work``. Reads ``model``. The angular
     momentum of rotors is included. A robot without mass gives NaN. Orin & Goswami 2008, eq. 20, summed inwards.
     """
     n = model.parent.shape[0] - 1

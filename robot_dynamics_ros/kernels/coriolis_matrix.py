@@ -24,8 +24,9 @@ from robot_dynamics_ros.kernels.spatial import (
 def coriolis_matrix(model, work, q, qd, C):
     """Write C (nv, nv; N m s/rad or N s/m) at q (nq, rad or m), qd (nv, per s): C qd = c, and Mdot - 2 C is skew.
 
-    Writes all of ``C`` and the rows E r v I_c b G S_d F_qd F_M C of ``work``. Reads ``model``. Rotor spin is included.
-    For joints whose qd is the time derivative of q; for others C is half the derivative of c with respect to qd, too.
+    Writes all of ``C`` and the arrays E r v I_c b G S_d F_qd F_M C of ``work``. Reads ``model``. Rotor spin is
+    included. For joints whose qd is the time derivative of q; for others C is half the derivative of c with respect to
+    qd, too.
 
     Echeandia & Wensing 2021, algorithm 1, with the factor of v x* I v that yields Christoffel symbols, in link
     coordinates. Deviation: c = C qd is quadratic in qd, so that C is half its derivative; C is linear in qd and is

@@ -11,7 +11,7 @@ from robot_dynamics_ros.kernels.spatial import dot, force_at_parent
 def crba(model, work, q, M):
     """Write M (nv, nv; kg m^2, kg m or kg), the mass matrix at q (nq, rad or m), rotor inertia and spin included.
 
-    Writes all of ``M`` and the rows E r I_c f of ``work``.
+    Writes all of ``M`` and the arrays E r I_c f of ``work``.
     Reads ``model``. Featherstone & Orin 2000, eq. 9, 10 (RBDA table 6.2).
     """
     n = model.parent.shape[0] - 1

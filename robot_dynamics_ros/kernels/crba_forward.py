@@ -12,7 +12,7 @@ from robot_dynamics_ros.kernels.rnea import rnea
 def crba_forward(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
-    Writes ``qdd`` and the rows E r w a B f I_c d M h rest still of ``work``. Arguments as ``aba``.
+    Writes ``qdd`` and the arrays E r w a B f I_c d M h rest still of ``work``. Arguments as ``aba``.
     M(q) qdd = tau + tau_s - h(q, qd): method 3 of Walker & Orin 1982 (Featherstone & Orin 2000, section 2).
     """
     # h = ID(q, qd, 0)
@@ -25,7 +25,7 @@ def crba_forward(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
 def solve_by_mass_matrix(model, work, q, tau, qdd):
     """Write qdd (nv) = M(q)^-1 (tau + tau_s - h), h of ``work``, tau_s the torques of springs.
 
-    Writes ``qdd`` and the rows E r I_c f M d of ``work``: M has L, d has 1 / D. RBDA section 6.5.
+    Writes ``qdd`` and the arrays E r I_c f M d of ``work``: M has L, d has 1 / D. RBDA section 6.5.
     """
     # M = L' D L
     crba(model, work, q, work.M)

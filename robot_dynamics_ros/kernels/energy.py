@@ -13,7 +13,7 @@ from robot_dynamics_ros.kernels.spatial import dot
 def kinetic_energy(model, work, q, qd, T):
     """Write T (1, J), the kinetic energy of the motion q (nq, rad or m), qd (nv, per s), rotors included.
 
-    Writes ``T`` and the rows E r v f of ``work``. Reads ``model``. RBDA eq. 2.67, summed over the bodies.
+    Writes ``T`` and the arrays E r v f of ``work``. Reads ``model``. RBDA eq. 2.67, summed over the bodies.
     """
     n = model.parent.shape[0] - 1
     T[0] = 0.0
@@ -37,7 +37,7 @@ def kinetic_energy(model, work, q, qd, T):
 def potential_energy(model, work, q, gravity, V):
     """Write V (1, J), the potential energy at q (nq, rad or m); zero where all mass is at the base frame's origin.
 
-    Writes ``V`` and the rows E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
+    Writes ``V`` and the arrays E r I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
     Siciliano et al. 2009, section 7.1.2.
     """
     for i in range(1, model.parent.shape[0]):
@@ -51,7 +51,7 @@ def potential_energy(model, work, q, gravity, V):
 def total_energy(model, work, q, qd, gravity, E):
     """Write E (1, J), the kinetic plus the potential energy at q (nq, rad or m), qd (nv, per s).
 
-    Writes ``E`` and the rows E r v f I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
+    Writes ``E`` and the arrays E r v f I_c of ``work``. Reads ``model`` and ``gravity`` (3, m/s^2, base frame).
     Siciliano et al. 2009, section 7.1.
     """
     kinetic_energy(model, work, q, qd, E)

@@ -10,8 +10,8 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate
 def kinetic_energy_regressor(model, work, q, qd, y):
     """Write y (10 n) with T = y pi, the links' kinetic energy (J) at q (nq, rad or m), qd (nv, per s).
 
-    ``pi`` is as for ``torque_regressor``; rotors are not included. Writes all of ``y`` and the rows E r v of ``work``.
-    Reads of ``model`` the geometry only. Siciliano et al. 2009, section 7.2.2.
+    ``pi`` is as for ``torque_regressor``; rotors are not included. Writes all of ``y`` and the arrays E r v of
+    ``work``. Reads of ``model`` the geometry only. Siciliano et al. 2009, section 7.2.2.
     """
     n = model.parent.shape[0] - 1
     for k in range(6):
@@ -34,9 +34,9 @@ def kinetic_energy_regressor(model, work, q, qd, y):
 def potential_energy_regressor(model, work, q, gravity, y):
     """Write y (10 n) with V = y pi, the potential energy (J) of ``potential_energy`` at q (nq, rad or m).
 
-    ``pi`` is as for ``torque_regressor``. Writes all of ``y`` and the rows E r a d of ``work``: the linear part of a is
-    minus gravity, d the potential energy of 1 kg at the link's origin (J/kg). Reads of ``model`` the geometry only, and
-    ``gravity`` (3, m/s^2, base frame). Siciliano et al. 2009, section 7.2.2.
+    ``pi`` is as for ``torque_regressor``. Writes all of ``y`` and the arrays E r a d of ``work``: the linear part of a
+    is minus gravity, d the potential energy of 1 kg at the link's origin (J/kg). Reads of ``model`` the geometry only,
+    and ``gravity`` (3, m/s^2, base frame). Siciliano et al. 2009, section 7.2.2.
     """
     n = model.parent.shape[0] - 1
     work.d[0] = 0.0

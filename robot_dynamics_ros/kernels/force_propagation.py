@@ -9,9 +9,9 @@ def propagate_force(model, work, i, stop, column, nx, ny, nz, fx, fy, fz, K):
     """Write column ``column`` of K (nv, any) += S' f for the joints from link ``i`` to, but without, ancestor ``stop``.
 
     (nx, ny, nz, fx, fy, fz) is a force on link ``i`` in its own frame. Returns the force that arrives at link ``stop``
-    while all joints between are free, six components in the frame of ``stop``. Reads ``model`` and the rows E r U d of
-    ``work`` that ``aba`` writes. With all columns, zero before, propagated to the base, J M^-1 J' = K' D^-1 K, where J'
-    maps each of the forces to joint torques.
+    while all joints between are free, six components in the frame of ``stop``. Reads ``model`` and the arrays E r U d
+    of ``work`` that ``aba`` writes. With all columns, zero before, propagated to the base, J M^-1 J' = K' D^-1 K, where
+    J' maps each of the forces to joint torques.
 
     Rodriguez, Jain & Kreutz-Delgado 1991, section 5; it is p_A of Featherstone & Orin 2000, eq. 14, for this force.
     """

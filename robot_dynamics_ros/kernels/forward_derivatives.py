@@ -12,7 +12,7 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D_f, D):
     """Write D (3, nv, nv), the derivatives of qdd = FD(q, qd, tau) with respect to q, qd and tau; the last is M^-1.
 
     Columns and D_f as in ``rnea_derivatives``, other arguments as in ``aba`` for a base at rest. Writes all of ``D``
-    and the rows E r w v a B f I_c d M h rest still qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
+    and the arrays E r w v a B f I_c d M h rest still qdd b G Psi_d Psi_dd S_d F_q F_qd F_M C Y of ``work``.
 
     The chain rule on M FD + C = tau + tau_s (Featherstone & Orin 2000, eq. 15 without loops), tau_s the torques of
     springs: dFD = M^-1 (dtau + dtau_s - dID) (Carpentier & Mansard 2018).
@@ -28,7 +28,7 @@ def forward_derivatives(model, work, q, qd, tau, gravity, f_ext, D_f, D):
 def by_mass_matrix(model, work, D):
     """Write D (3, nv, nv), derivatives of inverse dynamics before, as those of forward dynamics.
 
-    Writes the row Y of ``work``. Reads ``model`` and M and d of ``work``, the factors of the mass matrix.
+    Writes the array Y of ``work``. Reads ``model`` and M and d of ``work``, the factors of the mass matrix.
     Carpentier & Mansard 2018, section 4.
     """
     n = D.shape[1]

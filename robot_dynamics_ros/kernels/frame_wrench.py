@@ -18,7 +18,7 @@ from robot_dynamics_ros.kernels.wrenches import changes, no_sums, sums_of_link
 def external_wrench(model, work, q, F, i, rotation, origin, view):
     """Write f_ext of ``work``: the wrench on link ``i`` in its frame, zeros for all other links, at q (nq, rad or m).
 
-    Writes the rows f_ext E r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
+    Writes the arrays f_ext E r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
     """
     for link in range(model.parent.shape[0]):
         for row in range(6):
@@ -63,7 +63,7 @@ def wrench_in_link(pose, rotation, origin, view, nx, ny, nz, fx, fy, fz):
 def link_in_base(model, work, i):
     """Return R' of link ``i`` row by row, base to link coordinates, and its origin p (m) in the base frame: 12 numbers.
 
-    Reads ``model`` and the rows E and r between base and link. RBDA eq. 2.28, composed from tip to base.
+    Reads ``model`` and the arrays E and r between base and link. RBDA eq. 2.28, composed from tip to base.
     """
     # R' = E_i E_p ... E_1 row by row;  p = r_1 + E_1' (r_2 + E_2' (...))
     xx, xy, xz, yx, yy, yz, zx, zy, zz = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
@@ -93,7 +93,7 @@ def times(R, x, y, z):
 def changes_of_wrench(model, work, q, F, i, origin, view):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrench in the frame of link ``i``.
 
-    Writes the rows E r D_f T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.changes`` (RBDA
+    Writes the arrays E r D_f T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.changes`` (RBDA
     section 2.10).
     """
     link_poses(model, work, q, work.T)

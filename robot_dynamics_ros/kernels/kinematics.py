@@ -21,7 +21,7 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 def frame_pose(model, work, q, i, rotation, origin, pose):
     """Write pose (4, 4; m), the homogeneous pose of a frame in the base frame, at q (nq, rad or m).
 
-    Writes all of ``pose`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from tip to base.
+    Writes all of ``pose`` and the arrays E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from tip to base.
     """
     for column in range(3):
         pose[0, column], pose[1, column], pose[2, column] = (
@@ -48,7 +48,7 @@ def frame_pose(model, work, q, i, rotation, origin, pose):
 def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
     """Write v (6; rad/s, m/s), the velocity of a frame at q (nq, rad or m), qd (nv, per s).
 
-    Writes ``v`` and the rows E r v T of ``work``. Reads ``model``. RBDA eq. 4.10, link by link.
+    Writes ``v`` and the arrays E r v T of ``work``. Reads ``model``. RBDA eq. 4.10, link by link.
     """
     poses_to_link(model, work, q, i)
     wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
@@ -59,8 +59,8 @@ def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
 def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
     """Write a (6; rad/s^2, m/s^2), the acceleration of a frame for the motion q, qd, qdd; gravity is not included.
 
-    Writes ``a`` and the rows E r w v a B T rest still of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv each,
-    per s, s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
+    Writes ``a`` and the arrays E r w v a B T rest still of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv
+    each, per s, s^2). RBDA eq. 2.48, link by link; classical, see ``spatial``.
     """
     poses_to_link(model, work, q, i)
     base_at_rest(work)
@@ -91,7 +91,7 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
 def jacobian(model, work, q, i, rotation, origin, view, J):
     """Write J (6, nv), with J qd the velocity of a frame at q (nq, rad or m).
 
-    Writes all of ``J`` and the rows E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
+    Writes all of ``J`` and the arrays E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
     poses_to_link(model, work, q, i)
     jacobian_of_poses(model, work, i, rotation, origin, view, J)
@@ -99,7 +99,7 @@ def jacobian(model, work, q, i, rotation, origin, view, J):
 
 @kernel
 def jacobian_of_poses(model, work, i, rotation, origin, view, J):
-    """Write J (6, nv) as ``jacobian`` does, from the row T of ``work`` between base and link.
+    """Write J (6, nv) as ``jacobian`` does, from the array T of ``work`` between base and link.
 
     Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
@@ -132,7 +132,7 @@ def point_position(T, i, origin):
 def point_velocity(model, work, qd, i, origin):
     """Return the velocity of a point of link ``i`` at qd (nv, per s), in the axes of the base: six components.
 
-    Writes the row v of ``work`` for the links from the base to ``i``; reads their poses T and transforms.
+    Writes the array v of ``work`` for the links from the base to ``i``; reads their poses T and transforms.
     RBDA eq. 4.10, link by link.
     """
     for k in range(6):

@@ -9,7 +9,7 @@ from robot_dynamics_ros.kernels.spatial import dot, force_on_parent
 def mass_matrix_inverse(model, work, q, M_inv):
     """Write M_inv (nv, nv; per kg m^2, kg m or kg), the inverse of the mass matrix at q (nq, rad or m), with rotors.
 
-    Writes all of ``M_inv`` and the rows E r p_A I_A U d M of ``work``: M is L, d the diagonal of 1 / D in M_inv =
+    Writes all of ``M_inv`` and the arrays E r p_A I_A U d M of ``work``: M is L, d the diagonal of 1 / D in M_inv =
     L 1 / D L'. Reads ``model``. The mass matrix itself is not formed. A joint without inertia gives inf or NaN.
 
     The articulated-body algorithm (RBDA table 7.1) at zero velocity without gravity. Its second pass is run once for a
@@ -40,8 +40,8 @@ def mass_matrix_inverse(model, work, q, M_inv):
 def row_of_unit_torque(model, work, i, k, L):
     """Write L (nv, nv) from column 1 to k of row ``k``: u = tau - S' p_A for a unit torque at ``k``.
 
-    ``k`` is a velocity of joint ``i``. Writes the rows p_A of ``work`` from link ``i`` to the base. Reads ``model`` and
-    the rows that ``articulated_inertias`` writes, d inverted. RBDA table 7.1, second pass.
+    ``k`` is a velocity of joint ``i``. Writes the arrays p_A of ``work`` from link ``i`` to the base. Reads ``model``
+    and the rows that ``articulated_inertias`` writes, d inverted. RBDA table 7.1, second pass.
     """
     for m in range(1, k):
         L[k - 1, m - 1] = 0.0

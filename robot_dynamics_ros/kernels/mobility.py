@@ -24,7 +24,7 @@ from robot_dynamics_ros.kernels.unit_wrenches import (
 def mobility(model, work, q, i, rotation, origin, view, A):
     """Write A (6, 6; per kg m^2, kg m, kg) = J M^-1 J' = K' D^-1 K of a frame at q (nq, rad or m), rotors included.
 
-    Writes all of ``A`` and the rows E r I_A U d K Lambda of ``work``. Reads ``model``. A exists also where the frame
+    Writes all of ``A`` and the arrays E r I_A U d K Lambda of ``work``. Reads ``model``. A exists also where the frame
     cannot move in all six directions. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
     """
     articulated_inertias(model, work, q)
@@ -37,7 +37,7 @@ def mobility(model, work, q, i, rotation, origin, view, A):
 def mobility_of_frames(model, work, q, links, rotations, origins, view, A):
     """Write A (6 F, 6 F; per kg m^2, kg m, kg) = J M^-1 J' = K' D^-1 K of F frames at q (nq, rad or m), with rotors.
 
-    Writes all of ``A`` and the rows E r I_A U d Y Lambda of ``work``: Y has K in its first 6 F columns, and has to be
+    Writes all of ``A`` and the arrays E r I_A U d Y Lambda of ``work``: Y has K in its first 6 F columns, and has to be
     wide enough. Reads ``model``. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
     """
     propagate_frames(model, work, q, links, rotations, origins, view, A)
@@ -48,7 +48,7 @@ def mobility_of_frames(model, work, q, links, rotations, origins, view, A):
 def inertia_by_propagation(model, work, q, i, rotation, origin, view, inertia):
     """Write inertia (6, 6; kg m^2, kg m, kg) = (J M^-1 J')^-1 of a frame at q (nq, rad or m), rotors included.
 
-    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inertia`` and the rows
+    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inertia`` and the arrays
     E r I_A U d K A Lambda of ``work``. Reads ``model``. Khatib 1987, eq. 29.
     """
     articulated_inertias(model, work, q)
@@ -61,7 +61,7 @@ def inertia_by_propagation(model, work, q, i, rotation, origin, view, inertia):
 def inertia_of_frames(model, work, q, links, rotations, origins, view, inertia):
     """Write inertia (6 F, 6 F; kg m^2, kg m, kg) = (J M^-1 J')^-1 of F frames at q (nq, rad or m), rotors included.
 
-    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inertia`` and the rows
+    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inertia`` and the arrays
     E r I_A U d Y Lambda of ``work``. Reads ``model``. Khatib 1987, eq. 29.
     """
     propagate_frames(model, work, q, links, rotations, origins, view, inertia)
@@ -72,7 +72,7 @@ def inertia_of_frames(model, work, q, links, rotations, origins, view, inertia):
 def consistent_inverse_by_propagation(model, work, q, i, rotation, origin, view, inverse):
     """Write inverse (nv, 6; rad or m per rad, m) = M^-1 J' (J M^-1 J')^-1 of a frame at q (nq, rad or m).
 
-    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inverse`` and the rows
+    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes all of ``inverse`` and the arrays
     E r I_A U d A Lambda of ``work``. Reads ``model``. Khatib 1987, eq. 36.
     """
     articulated_inertias(model, work, q)
@@ -95,8 +95,8 @@ def consistent_inverse_by_propagation(model, work, q, i, rotation, origin, view,
 def response_to_wrenches(model, work, q, links, rotations, origins, view, response):
     """Write response (nv, 6 F; rad or m per N m s^2, N s^2) = M^-1 J' of F frames at q (nq, rad or m), with rotors.
 
-    A column has the joint accelerations under a unit wrench. Writes all of ``response`` and the rows E r I_A U d Lambda
-    of ``work``. Reads ``model``. RBDA table 7.1, second and third pass.
+    A column has the joint accelerations under a unit wrench. Writes all of ``response`` and the arrays E r I_A U d
+    Lambda of ``work``. Reads ``model``. RBDA table 7.1, second and third pass.
     """
     articulated_inertias(model, work, q)
     no_forces(response)
@@ -109,8 +109,8 @@ def response_to_wrenches(model, work, q, links, rotations, origins, view, respon
 def bias_by_propagation(model, work, q, qd, tau, gravity, f_ext, i, rotation, origin, view, bias):
     """Write bias (6; N m, N) = -(J M^-1 J')^-1 a, a the acceleration of a frame for the joint torques tau (nv).
 
-    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes ``bias`` and the rows E r w v a B
-    c f I_A p_A U d u qdd T K A Lambda rest still of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
+    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes ``bias`` and the arrays E r w v a
+    B c f I_A p_A U d u qdd T K A Lambda rest still of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
     """
     no_motion(work)
     aba(model, work, q, qd, tau, work.still, work.still, gravity, f_ext, work.qdd)
@@ -131,7 +131,8 @@ def bias_by_propagation(model, work, q, qd, tau, gravity, f_ext, i, rotation, or
 def propagate_frames(model, work, q, links, rotations, origins, view, A):
     """Write the lower triangle of A (6 F, 6 F) = K' D^-1 K of F frames; see ``mobility_of_frames``.
 
-    Writes the rows E r I_A U d Y Lambda of ``work``. Reads ``model``. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
+    Writes the arrays E r I_A U d Y Lambda of ``work``. Reads ``model``. Rodriguez, Jain & Kreutz-Delgado 1991, section
+    5.
     """
     articulated_inertias(model, work, q)
     for j in range(links.shape[0]):

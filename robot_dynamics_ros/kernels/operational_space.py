@@ -19,7 +19,7 @@ from robot_dynamics_ros.kernels.rnea import rnea
 def operational_space_inertia(model, work, q, i, rotation, origin, view, inertia):
     """Write inertia (6, 6; kg m^2, kg m, kg) = (J M^-1 J')^-1 of a frame at q (nq, rad or m), rotors included.
 
-    Writes all of ``inertia`` and the rows E r f I_c d M T J K A of ``work``. Reads ``model``.
+    Writes all of ``inertia`` and the arrays E r f I_c d M T J K A of ``work``. Reads ``model``.
 
     Khatib 1987, eq. 29, by the factors of M: J M^-1 J' = K' D^-1 K, K = L'^-1 J', where only the rows of velocities
     between the base and the frame are not zero (RBDA section 6.5). M^-1 is not formed.
@@ -32,7 +32,7 @@ def operational_space_inertia(model, work, q, i, rotation, origin, view, inertia
 def operational_space_inertia_inverse(model, work, q, i, rotation, origin, view, A):
     """Write A (6, 6; per kg m^2, kg m, kg) = J M^-1 J' of a frame at q (nq, rad or m), rotors included.
 
-    Writes all of ``A`` and the rows E r f I_c d M T J K A of ``work``. Reads ``model``. RBDA section 6.5.
+    Writes all of ``A`` and the arrays E r f I_c d M T J K A of ``work``. Reads ``model``. RBDA section 6.5.
     """
     frame_mobility(model, work, q, i, rotation, origin, view)
     for row in range(6):
@@ -45,7 +45,7 @@ def operational_space_inertia_inverse(model, work, q, i, rotation, origin, view,
 def consistent_inverse(model, work, q, i, rotation, origin, view, inverse):
     """Write inverse (nv, 6; rad or m per rad, m) = M^-1 J' (J M^-1 J')^-1 of a frame at q (nq, rad or m).
 
-    Writes all of ``inverse`` and the rows E r f I_c d M T J K A Lambda of ``work``. Reads ``model``.
+    Writes all of ``inverse`` and the arrays E r f I_c d M T J K A Lambda of ``work``. Reads ``model``.
     Khatib 1987, eq. 36.
     """
     frame_mobility(model, work, q, i, rotation, origin, view)
@@ -70,7 +70,7 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
     """Write bias (6; N m, N) = Lambda (J M^-1 h - a), h = ID(q, qd, qdd) and a the frame's acceleration for qdd.
 
     With qdd = 0 (nv), J M^-1 h - a is minus the acceleration of the frame without joint torques. ``a`` is without
-    gravity. Writes ``bias`` and the rows E r w v a B f I_c d M h T J K A Lambda rest still of ``work``. Other
+    gravity. Writes ``bias`` and the arrays E r w v a B f I_c d M h T J K A Lambda rest still of ``work``. Other
     arguments as ``rnea``. Khatib 1987, eq. 30, 31.
     """
     no_motion(work)
@@ -100,7 +100,7 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
 def frame_mobility(model, work, q, i, rotation, origin, view):
     """Write A (6, 6) = J M^-1 J' = K' D^-1 K of ``work``, the lower triangle, and K (nv, 6) = L'^-1 J'.
 
-    Writes the rows E r f I_c d M T J K A of ``work``: M has L, d has 1 / D. Reads ``model``. RBDA section 6.5.
+    Writes the arrays E r f I_c d M T J K A of ``work``: M has L, d has 1 / D. Reads ``model``. RBDA section 6.5.
     """
     A, K, L = work.A, work.K, work.M
     crba(model, work, q, L)

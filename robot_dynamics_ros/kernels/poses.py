@@ -8,7 +8,7 @@ from robot_dynamics_ros.kernels.joints import joint_transform
 def link_poses(model, work, q, T):
     """Write T (n + 1, 4, 4; m), the homogeneous pose of every link's frame in the base frame, at q (nq, rad or m).
 
-    Writes all of ``T`` and the rows E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
+    Writes all of ``T`` and the arrays E r of ``work``. Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """
     n = model.parent.shape[0] - 1
     base_pose(T)
@@ -51,7 +51,7 @@ def pose_of_link(model, work, i, T):
 
 @kernel
 def poses_to_link(model, work, q, i):
-    """Write the rows E r T of ``work`` at q (nq, rad or m) of the base, of link ``i`` and of the links between them.
+    """Write the arrays E r T of ``work`` at q (nq, rad or m) of the base, of link ``i`` and of the links between them.
 
     Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """
@@ -64,7 +64,7 @@ def poses_to_link(model, work, q, i):
 
 @kernel
 def composed_poses(model, work, i):
-    """Write the row T of ``work`` of the base, of link ``i`` and of the links between them from the rows E and r.
+    """Write the array T of ``work`` of the base, of link ``i`` and of the links between them from the rows E and r.
 
     Reads ``model``. RBDA eq. 2.28, composed from base to tip.
     """

@@ -10,7 +10,7 @@ def torque_regressor(model, work, q, qd, qdd, gravity, Y):
     """Write Y (nv, 10 n), tau = Y pi for the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2) without rotors.
 
     ``pi`` holds the ten parameters of each moving link (see ``inertia``), one link after the other. Writes all of ``Y``
-    and the rows E r w a B v rest still of ``work``. Reads of ``model`` the geometry only, and ``gravity`` (3, m/s^2,
+    and the arrays E r w a B v rest still of ``work``. Reads of ``model`` the geometry only, and ``gravity`` (3, m/s^2,
     base frame).
 
     Siciliano et al. 2009, section 7.2.2. Deviation: row k is the power of the links' forces at unit velocity k, which

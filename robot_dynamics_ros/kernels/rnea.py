@@ -11,7 +11,7 @@ from robot_dynamics_ros.kernels.spatial import dot, force_to_parent
 def rnea(model, work, q, qd, qdd, v_0, a_0, gravity, f_ext, tau):
     """Write tau (nv, N m or N), the joint torques of the motion q (nq, rad or m), qd, qdd (nv each, per s, s^2).
 
-    Writes ``tau`` and the rows E r w a B f of ``work``; f[0] is the force that the ground exerts on the base.
+    Writes ``tau`` and the arrays E r w a B f of ``work``; f[0] is the force that the ground exerts on the base.
     Reads ``model``, v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the motion of the base, ``gravity`` (3, m/s^2,
     base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its own frame. Rotor inertia and
     spin are included, friction is not.

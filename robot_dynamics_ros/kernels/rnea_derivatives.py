@@ -30,7 +30,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
     in velocity k; for joints of one degree of freedom, it is with respect to the coordinate.
 
     Arguments as ``rnea`` for a base at rest. ``f_ext`` is constant in the frame of its link, unless D_f (nv, nv; or no
-    entries) has the derivative of its torques -J' f_ext. Writes all of ``D`` and the rows E r v a f I_c b G Psi_d
+    entries) has the derivative of its torques -J' f_ext. Writes all of ``D`` and the arrays E r v a f I_c b G Psi_d
     Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
 
     Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, stored as twelve

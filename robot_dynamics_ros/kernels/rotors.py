@@ -22,7 +22,7 @@ def rotor_axis(model, i):
 def rotor_torque(model, work, qd, qdd, i, tau):
     """Write tau_k (N m; tau: nv) and f[p] of ``work`` (N m, parent's frame) += the torques of joint ``i``'s rotor.
 
-    Reads the rows w and a of the parent, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2.
+    Reads the arrays w and a of the parent, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2.
     """
     k = model.geared[i]
     p = model.parent[i]

@@ -13,8 +13,8 @@ from robot_dynamics_ros.kernels.spatial import dot, force_at_parent, motion_from
 def propagate_unit_wrenches(model, work, i, rotation, origin, view, column, K):
     """Write six columns of K (nv, any), from ``column`` on: those of the unit wrenches on a frame of link ``i``.
 
-    Only rows of velocities between base and link are written, and the row Lambda of ``work``. Reads ``model`` and the
-    rows E r U d of ``work`` that ``articulated_inertias`` writes. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
+    Only arrays of velocities between base and link are written, and the row Lambda of ``work``. Reads ``model`` and the
+    arrays E r U d of ``work`` that ``articulated_inertias`` writes. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
     """
     f = work.Lambda
     pose = link_in_base(model, work, i)
@@ -54,7 +54,7 @@ def product_of_frames(model, work, i, row, j, column, K, A):
     """Write the block (6, 6) of A = K' D^-1 K at (row, column) >= of frames of links ``i`` and ``j``.
 
     On the diagonal, where the frames are one, only the lower triangle is computed. Reads ``model``, K (nv, any) from
-    ``propagate_unit_wrenches`` and the row d of ``work``. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
+    ``propagate_unit_wrenches`` and the array d of ``work``. Rodriguez, Jain & Kreutz-Delgado 1991, section 5.
     """
     # p: the last link that moves both, or is one of them
     p = i
@@ -93,8 +93,8 @@ def no_forces(K):
 def accelerations(model, work, K):
     """Write M^-1 J' over K (nv, a multiple of 6), of which every column is that of a force, or of a sum of forces.
 
-    Overwrites the row I_A of ``work``: a row of I_A_i has the acceleration of link ``i`` for one of six columns. Reads
-    ``model`` and the rows E r U d of ``work`` that ``articulated_inertias`` writes. RBDA table 7.1, third pass.
+    Overwrites the array I_A of ``work``: a row of I_A_i has the acceleration of link ``i`` for one of six columns.
+    Reads ``model`` and the arrays E r U d of ``work`` that ``articulated_inertias`` writes. RBDA table 7.1, third pass.
     """
     a = work.I_A
     for row in range(6):

@@ -18,7 +18,7 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 def wrenches_on_links(model, work, q, wrenches, view):
     """Write f_ext (n + 1, 6; N m, N), the wrenches in the frames of the links, at q (nq, rad or m).
 
-    Writes the rows f_ext E r T of ``work``, the latter three unless ``view`` is 2. Reads ``model``. RBDA table 2.3,
+    Writes the arrays f_ext E r T of ``work``, the latter three unless ``view`` is 2. Reads ``model``. RBDA table 2.3,
     force vectors.
     """
     size = 6
@@ -57,7 +57,7 @@ def wrench_about_point(T, i, wrenches, k, view):
 def changes_of_wrenches(model, work, wrenches, view):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrenches F in the frames of the links.
 
-    Writes the rows D_f J F_q G of ``work``; reads ``model`` and T. See ``changes`` (RBDA section 2.10).
+    Writes the arrays D_f J F_q G of ``work``; reads ``model`` and T. See ``changes`` (RBDA section 2.10).
     """
     size = 6
     if wrenches.shape[0] == 9 * model.parent.shape[0]:
@@ -77,7 +77,7 @@ def changes(model, work, view):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq from the wrench F_q and the matrix G of each single link.
 
     The wrenches are constant in the reference frame ``view``, which is 0 or 1; entry k, m is that of torque k and a
-    displacement by velocity m. Writes the rows D_f J F_q G of ``work``; reads ``model`` and T.
+    displacement by velocity m. Writes the arrays D_f J F_q G of ``work``; reads ``model`` and T.
 
     With (w, v) the column of the Jacobian at the base's origin, and with (n, f) the wrenches on the links that both
     joints move, in the axes of the base:
@@ -113,7 +113,7 @@ def changes(model, work, view):
 
 @kernel
 def columns_at_base(model, work):
-    """Write the row J of ``work``: column k has the motion (6) of velocity k at the base's origin, in its axes.
+    """Write the array J of ``work``: column k has the motion (6) of velocity k at the base's origin, in its axes.
 
     Reads ``model`` and T. RBDA eq. 4.7.
     """
@@ -130,7 +130,7 @@ def columns_at_base(model, work):
 
 @kernel
 def no_sums(model, work):
-    """Write zeros to the rows F_q and G of ``work`` of all links: no wrenches. RBDA section 2.10."""
+    """Write zeros to the arrays F_q and G of ``work`` of all links: no wrenches. RBDA section 2.10."""
     for i in range(model.parent.shape[0]):
         for row in range(6):
             work.F_q[i, row] = 0.0

@@ -6,7 +6,7 @@ joints of one degree of freedom nq = nv = n.
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -37,22 +37,22 @@ class ModelArrays(NamedTuple):
     stiffness: np.ndarray  # (nv + 1,) N m/rad, N/m   of the joint's spring, 0 without one
     spring_rest: np.ndarray  # (nv + 1,) rad, m  coordinate where the spring has no torque
     coordinate: np.ndarray  # (nv + 1,) int64  index in q of the coordinate of a spring, else 0
-    # loops: c closures with frames A and B, c_j couplings, and their m rows; see ``kernels.loop_rows``
+    # loops: c closures with frames A and B, c_j couplings, and their m constraints, see ``closed_loops.constraints``
     loop_link: np.ndarray = np.zeros((0, 3), np.int64)  # (c, 3) link of A, of B, and their last common ancestor
     loop_R: np.ndarray = np.zeros((0, 2, 3, 3))  # (c, 2, 3, 3) rotation of A, of B -> its link
     loop_p: np.ndarray = np.zeros((0, 2, 3))  # (c, 2, 3) m   origin of A, of B in its link's frame
-    row_loop: np.ndarray = np.zeros((0, 2), np.int64)  # (m - c_j, 2) closure and component of a row
+    constrained: np.ndarray = np.zeros((0, 2), np.int64)  # (m - c_j, 2) closure and component of a constraint
     coupled: np.ndarray = np.zeros((0, 6), np.int64)  # (c_j, 6) velocity (0: none), index in q and link, of both joints
     polynomial: np.ndarray = np.zeros((0, 5))  # (c_j, 5) coefficients of 1, q, q^2, q^3, q^4 of the other joint
     sprung: np.ndarray = np.zeros(0, np.int64)  # (c_s,) closures with a spring or damper about A's z axis
     spring: np.ndarray = np.zeros((0, 3))  # (c_s, 3) stiffness N m/rad, damping N m s/rad, angle at rest rad
     loop_gain: np.ndarray = np.zeros(1)  # (1,) 1/s   errors of loops decay with exp(-loop_gain t)
-    loop_tolerance: np.ndarray = np.zeros(1)  # (1,)  remainder of a dependent row, see ``kernels.loop_solution``
+    loop_tolerance: np.ndarray = np.zeros(1)  # (1,)  of dependent constraints, see ``multipliers``
 
     @property
-    def rows(self) -> int:
-        """Number of rows of all loops."""
-        return len(self.row_loop) + len(self.coupled)
+    def constraints(self) -> int:
+        """Number of constraints of all loops."""
+        return len(self.constrained) + len(self.coupled)
 
     @property
     def n(self) -> int:
@@ -99,79 +99,101 @@ class ModelArrays(NamedTuple):
         return self.first[i + 1] - self.first[i] == 1 and rotates != translates
 
 
-class Workspace(NamedTuple):
-    """Scratch arrays of kernels; each kernel's docstring lists the arrays that it writes."""
+LINKS, MOTIONS, NV, WIDE, TALL = 'n + 1', 'nv + 1', 'nv', '3 nv or more', 'nv or more'
+CLOSURES, CONSTRAINTS, WIDE_CONSTRAINTS = 'c', 'm', 'm or more'
+"""Sizes of the arrays of a workspace; the larger ones are multiples of 8 or 4."""
 
-    E: np.ndarray  # (n + 1, 3, 3)             rotation parent -> link
-    r: np.ndarray  # (n + 1, 3) m              origin of the link in the parent's frame
-    w: np.ndarray  # (n + 1, 3) rad/s          angular velocity, link frame
-    v: np.ndarray  # (n + 1, 6) rad/s, m/s     spatial velocity, link frame
-    a: np.ndarray  # (n + 1, 6) rad/s^2, m/s^2 acceleration of the frame (linear part classical), link frame
-    B: np.ndarray  # (n + 1, 3, 3) 1/s^2       alpha x + w x w x, link frame
-    f: np.ndarray  # (n + 1, 6) N m, N         force transmitted by the joint, link frame
-    I_c: np.ndarray  # (n + 1, 10)             composite-rigid-body inertia, link frame
-    I_A: np.ndarray  # (n + 1, 6, 6)           articulated-body inertia, upper triangle, link frame; then I_a
-    p_A: np.ndarray  # (n + 1, 6) N m, N       articulated-body bias force, link frame; then p_a
-    c: np.ndarray  # (n + 1, 6)                velocity-product acceleration, link frame
-    U: np.ndarray  # (nv + 1, 6)               I_A S
-    d: np.ndarray  # (nv + 1,)                 S' I_A S + rotor
-    u: np.ndarray  # (nv + 1,) N m, N          tau - S' p_A
-    M: np.ndarray  # (nv, nv)                  mass matrix, then its factor L; or the factor of its inverse
-    h: np.ndarray  # (nv,) N m, N              torques at zero acceleration
-    rest: np.ndarray  # (nv,)                  zeros: joints at rest
-    still: np.ndarray  # (6,)                  zeros: a base at rest
-    qdd: np.ndarray  # (nv,) rad/s^2, m/s^2    accelerations
-    T: np.ndarray  # (n + 1, 4, 4) m           pose of the link in the base frame
-    b: np.ndarray  # (n + 1, 3) kg m/s         twice the linear momentum of the link's subtree, link frame
-    G: np.ndarray  # (n + 1, 3, 3) kg m^2/s    angular part of B, see ``momentum``
-    Psi_d: np.ndarray  # (nv + 1, 6)           change of velocities by a unit displacement, link frame
-    Psi_dd: np.ndarray  # (nv + 1, 6)          change of accelerations by a unit displacement
-    S_d: np.ndarray  # (nv + 1, 6)             change of accelerations by a unit velocity
-    F_q: np.ndarray  # (n + 1, 6)              change of the transmitted force by a unit displacement
-    F_qd: np.ndarray  # (n + 1, 6)             change of it by a unit velocity
-    F_M: np.ndarray  # (n + 1, 6)              change of it by a unit acceleration
-    C: np.ndarray  # (n + 1, 3)                B' S, a couple
-    f_ext: np.ndarray  # (n + 1, 6) N m, N     external wrench on the link, link frame
-    D_f: np.ndarray  # (nv, nv) N m/rad        derivative of the torques of external wrenches with respect to q
-    J: np.ndarray  # (6, nv)                   Jacobian of a frame, or of the point at the base's origin
-    K: np.ndarray  # (nv, 6)                   L'^-1 J', the Jacobian by a factor of the mass matrix
-    A: np.ndarray  # (6, 6)                    J M^-1 J', then the inverse of its factor
-    Lambda: np.ndarray  # (6, 6)               operational-space inertia
-    Y: np.ndarray  # (nv, 3 nv or more)        three matrices beside each other, see ``ltdl_solve_rows``
-    R_A: np.ndarray  # (c, 3, 3)               axes of A of each loop closure, base axes
-    z_B: np.ndarray  # (c, 3)                  z axis of B in the axes of A
-    e_AB: np.ndarray  # (c, 4)                 quaternion x, y, z, w of B against A
-    p_B: np.ndarray  # (c, 3) m                origin of B, base frame
-    p_AB: np.ndarray  # (c, 3) m               origin of B in the frame A
-    v_AB: np.ndarray  # (c, 6) rad/s, m/s      velocity of B against A, in the axes of A at the origin of B
-    a_AB: np.ndarray  # (c, 6) rad/s^2, m/s^2  its time derivative
-    row_error: np.ndarray  # (m,)              error of each row of the loops
-    row_rate: np.ndarray  # (m,)               its rate
-    row_target: np.ndarray  # (m,)             what each row has to change by
-    V: np.ndarray  # (nv, m or more each)      a column for each row of the loops, see ``loop_solution``
-    V_row: np.ndarray  # (m, m or more)        row j: share of column j in those after it
-    V_norm: np.ndarray  # (m,)                 weight of each column
-    tau: np.ndarray  # (nv,) N m, N            joint torques of loops
-    scale: np.ndarray  # (nv,)                 D^-1/2
-    step: np.ndarray  # (nv,)                  change of velocities or accelerations by the loops
+
+class Workspace(NamedTuple):
+    """Scratch arrays of kernels with their shapes; each kernel's docstring lists the arrays that it writes."""
+
+    # kinematics and recursive algorithms
+    E: Annotated[np.ndarray, LINKS, 3, 3]  # rotation parent -> link
+    r: Annotated[np.ndarray, LINKS, 3]  # m: origin of the link in the parent's frame
+    w: Annotated[np.ndarray, LINKS, 3]  # rad/s: angular velocity, link frame
+    v: Annotated[np.ndarray, LINKS, 6]  # rad/s, m/s: spatial velocity, link frame
+    a: Annotated[np.ndarray, LINKS, 6]  # rad/s^2, m/s^2: acceleration of the frame (linear part classical), link frame
+    B: Annotated[np.ndarray, LINKS, 3, 3]  # 1/s^2: alpha x + w x w x, link frame
+    f: Annotated[np.ndarray, LINKS, 6]  # N m, N: force transmitted by the joint, link frame
+    # mass matrix
+    I_c: Annotated[np.ndarray, LINKS, 10]  # composite-rigid-body inertia, link frame
+    # articulated bodies
+    I_A: Annotated[np.ndarray, LINKS, 6, 6]  # articulated-body inertia, upper triangle, link frame; then I_a
+    p_A: Annotated[np.ndarray, LINKS, 6]  # N m, N: articulated-body bias force, link frame; then p_a
+    c: Annotated[np.ndarray, LINKS, 6]  # velocity-product acceleration, link frame
+    U: Annotated[np.ndarray, MOTIONS, 6]  # I_A S
+    d: Annotated[np.ndarray, MOTIONS]  # S' I_A S + rotor
+    u: Annotated[np.ndarray, MOTIONS]  # N m, N: tau - S' p_A
+    # factors and torques
+    M: Annotated[np.ndarray, NV, NV]  # mass matrix, then its factor L; or the factor of its inverse
+    h: Annotated[np.ndarray, NV]  # N m, N: torques at zero acceleration
+    rest: Annotated[np.ndarray, NV]  # zeros: joints at rest
+    still: Annotated[np.ndarray, 6]  # zeros: a base at rest
+    qdd: Annotated[np.ndarray, NV]  # rad/s^2, m/s^2: accelerations
+    # poses
+    T: Annotated[np.ndarray, LINKS, 4, 4]  # m: pose of the link in the base frame
+    # momentum and derivatives
+    b: Annotated[np.ndarray, LINKS, 3]  # kg m/s: twice the linear momentum of the link's subtree, link frame
+    G: Annotated[np.ndarray, LINKS, 3, 3]  # kg m^2/s: angular part of B, see ``momentum``
+    Psi_d: Annotated[np.ndarray, MOTIONS, 6]  # change of velocities by a unit displacement, link frame
+    Psi_dd: Annotated[np.ndarray, MOTIONS, 6]  # change of accelerations by a unit displacement
+    S_d: Annotated[np.ndarray, MOTIONS, 6]  # change of accelerations by a unit velocity
+    F_q: Annotated[np.ndarray, LINKS, 6]  # change of the transmitted force by a unit displacement
+    F_qd: Annotated[np.ndarray, LINKS, 6]  # change of it by a unit velocity
+    F_M: Annotated[np.ndarray, LINKS, 6]  # change of it by a unit acceleration
+    C: Annotated[np.ndarray, LINKS, 3]  # B' S, a couple
+    # external wrenches
+    f_ext: Annotated[np.ndarray, LINKS, 6]  # N m, N: external wrench on the link, link frame
+    D_f: Annotated[np.ndarray, NV, NV]  # N m/rad: derivative of the torques of external wrenches with respect to q
+    # operational space
+    J: Annotated[np.ndarray, 6, NV]  # Jacobian of a frame, or of the point at the base's origin
+    K: Annotated[np.ndarray, NV, 6]  # L'^-1 J', the Jacobian by a factor of the mass matrix
+    A: Annotated[np.ndarray, 6, 6]  # J M^-1 J', then the inverse of its factor
+    Lambda: Annotated[np.ndarray, 6, 6]  # operational-space inertia
+    Y: Annotated[np.ndarray, NV, WIDE]  # three matrices beside each other, see ``ltdl_solve_rows``
+    # closed loops: c closures
+    R_A: Annotated[np.ndarray, CLOSURES, 3, 3]  # axes of A of each loop closure, base axes
+    z_B: Annotated[np.ndarray, CLOSURES, 3]  # z axis of B in the axes of A
+    e_AB: Annotated[np.ndarray, CLOSURES, 4]  # quaternion x, y, z, w of B against A
+    p_B: Annotated[np.ndarray, CLOSURES, 3]  # m: origin of B, base frame
+    p_AB: Annotated[np.ndarray, CLOSURES, 3]  # m: origin of B in the frame A
+    v_AB: Annotated[np.ndarray, CLOSURES, 6]  # rad/s, m/s: velocity of B against A, in the axes of A at the origin of B
+    a_AB: Annotated[np.ndarray, CLOSURES, 6]  # rad/s^2, m/s^2: its time derivative
+    # closed loops: m constraints
+    residual: Annotated[np.ndarray, CONSTRAINTS]  # of each constraint
+    residual_rate: Annotated[np.ndarray, CONSTRAINTS]  # its rate
+    target: Annotated[np.ndarray, CONSTRAINTS]  # change of each constraint
+    V: Annotated[np.ndarray, TALL, WIDE_CONSTRAINTS]  # a column for each constraint, see ``multipliers``
+    V_share: Annotated[np.ndarray, CONSTRAINTS, WIDE_CONSTRAINTS]  # entry j: share of column j in those after it
+    V_weight: Annotated[np.ndarray, CONSTRAINTS]  # weight of each column
+    tau: Annotated[np.ndarray, NV]  # N m, N: joint torques of closed loops
+    scale: Annotated[np.ndarray, NV]  # D^-1/2
+    step: Annotated[np.ndarray, NV]  # change of velocities or accelerations by the loops
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'Workspace':
         """Return a workspace for a model; ``dtype=complex`` serves complex-step derivatives."""
-        shapes = cls.shapes(model.n, model.nv, len(model.loop_link), model.rows)
+        shapes = cls.shapes(model.n, model.nv, len(model.loop_link), model.constraints)
         return cls(*(aligned_zeros(shape, dtype) for shape in shapes))
 
     @staticmethod
-    def shapes(n: int, nv: int, loops: int, rows: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities, and loops with so many rows."""
-        of_links = [(3, 3), (3,), (3,), (6,), (6,), (3, 3), (6,), (10,), (6, 6), (6,), (6,)]
-        shapes = [(n + 1, *shape) for shape in of_links]
-        shapes += [(nv + 1, 6), (nv + 1,), (nv + 1,), (nv, nv), (nv,), (nv,), (6,), (nv,), (n + 1, 4, 4)]
-        shapes += [(n + 1, 3), (n + 1, 3, 3), *3 * [(nv + 1, 6)], *3 * [(n + 1, 6)], (n + 1, 3)]
-        shapes += [(n + 1, 6), (nv, nv), (6, nv), (nv, 6), (6, 6), (6, 6), (nv, (3 * nv + 7) // 8 * 8)]
-        shapes += [(loops, *shape) for shape in ((3, 3), (3,), (4,), (3,), (3,), (6,), (6,))] + 3 * [(rows,)]
-        wide = (rows + 7) // 8 * 8
-        return [*shapes, ((nv + 3) // 4 * 4, wide), (rows, wide), (rows,), (nv,), (nv,), (nv,)]
+    def shapes(n: int, nv: int, closures: int, constraints: int) -> list[tuple[int, ...]]:
+        """Return the shapes of the arrays for ``n`` joints with ``nv`` velocities."""
+        sizes = {
+            LINKS: n + 1,
+            MOTIONS: nv + 1,
+            NV: nv,
+            WIDE: (3 * nv + 7) // 8 * 8,
+            TALL: (nv + 3) // 4 * 4,
+            CLOSURES: closures,
+            CONSTRAINTS: constraints,
+            WIDE_CONSTRAINTS: (constraints + 7) // 8 * 8,
+        }
+        return [tuple(sizes[size] if isinstance(size, str) else size for size in shape) for shape in SHAPES]
+
+
+SHAPES = [hint.__metadata__ for hint in Workspace.__annotations__.values()]
+"""Shapes of the arrays of a workspace, with names of sizes."""
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype=float) -> np.ndarray:

@@ -60,7 +60,7 @@ class Assembly(NamedTuple):
 
 
 class AssemblyWorkspace(NamedTuple):
-    """Scratch arrays of ``kernels.divide_and_conquer``. Rows of an assembly are those of its first link."""
+    """Scratch arrays of ``kernels.divide_and_conquer.passes``. Rows of an assembly are those of its first link."""
 
     E: np.ndarray  # (n + 1, 3, 3)          rotation parent -> link
     r: np.ndarray  # (n + 1, 3) m           origin of the link in the parent's frame

@@ -22,7 +22,7 @@ POSITIONS = (0.9, 2.1)
 """rad. Loops are checked at two positions, open or not: a constraint that depends on others by parallel or intersecting
 axes does so at all of them, one of a singular position at that one only."""
 DIRECTION = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 0, 7: 1}
-"""Component of the velocity of B against A that a row of a closed closure holds, by its component in ``row_loop``."""
+"""Component of the velocity of B against A that a constraint of a closure holds, by its component."""
 
 
 def audit_loops(model: Model) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def audit_loops(model: Model) -> Iterator[Finding]:
         return
     states = [_poses(arrays, first) for first in POSITIONS]
     for c, closure in enumerate(model.loops.closures):
-        components = arrays.row_loop[arrays.row_loop[:, 0] == c, 1]
+        components = arrays.constrained[arrays.constrained[:, 0] == c, 1]
         remainders = np.array([_remainders(arrays, c, components, *poses) for poses in states]).max(0)
         found = remainders[(remainders > LEAST) & (remainders < MOST)].max(initial=0.0)
         if found:
@@ -68,7 +68,7 @@ def _poses(arrays: ModelArrays, first: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _remainders(arrays: ModelArrays, c: int, components: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return what is left of each row of closure ``c`` after those before it, relative to its effect on all joints."""
+    """Return what is left of each constraint of closure ``c`` after those before it, relative to its whole effect."""
     end = p[arrays.loop_link[c, 1]] + product(R[arrays.loop_link[c, 1]], arrays.loop_p[c, 1])
     velocities, links = [], []
     for side, sign in ((0, -1.0), (1, 1.0)):

@@ -1,18 +1,19 @@
 """Closures of loops and couplings of joints, the records that all importers create."""
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
 COMPONENTS = {'point': (3, 4, 5), 'weld': (0, 1, 2, 3, 4, 5), 'revolute': (6, 7, 3, 4, 5), 'planar_point': (3, 4)}
-"""Components of the rows of each kind of closure, see ``kernels.loop_rows``."""
+"""Components of the constraints of each kind of closure, see ``kernels.closed_loops.constraints``."""
 GAIN = 20.0
 """1/s. Errors decay with a time constant of 50 ms; explicit steps of up to 20 ms stay stable."""
 TOLERANCE = 1e-5
-"""Axes with six decimals leave up to 1.3e-6 of a dependent row (a delta robot of hinges); a row that is meant has 0.001
-or more of its effect, with masses of 1e6 : 1 (2026-11-23)."""
+"""Axes with six decimals leave up to 1.3e-6 of a dependent constraint (a delta robot of hinges). A constraint that is
+meant has 0.001 or more of its effect, with masses of 1e6 : 1 (2026-11-23)."""
 LEAST_TOLERANCE = 1e-8
-"""Below the square root of the rounding unit, rounding of the rows before could count as a constraint."""
+"""Below the square root of the rounding unit, rounding of the constraints before could count as a constraint."""
 LARGEST_TOLERANCE = 1e-2
 
 
@@ -29,8 +30,8 @@ class LoopClosure:
     pose_a, pose_b : array_like, (4, 4), optional
         Poses of A and B in the frames of these links, m. Default: identity.
     kind : {'point', 'weld', 'revolute', 'planar_point'}
-        'point' holds the origins of A and B together (3 rows), 'planar_point' only along x and y of A (2), 'weld' the
-        whole frames (6), 'revolute' the origins and the z axes (5).
+        'point' holds the origins of A and B together (3 constraints), 'planar_point' only along x and y of A (2),
+        'weld' the whole frames (6), 'revolute' the origins and the z axes (5).
     stiffness, damping : float
         Of a spring and a damper about the z axis, N m/rad and N m s/rad; 'revolute' only.
     rest : float
@@ -69,7 +70,7 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Loops:
-    """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent rows."""
+    """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent constraints."""
 
     closures: tuple[LoopClosure, ...] = ()
     couplings: tuple[Coupling, ...] = ()
@@ -78,11 +79,17 @@ class Loops:
 
     @property
     def all(self) -> tuple[LoopClosure | Coupling, ...]:
-        """Closures, then couplings: the order of their rows."""
+        """Closures, then couplings: the order of their constraints."""
         return self.closures + self.couplings
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """What each row belongs to: a closure, or the coupling of a joint."""
+        """The former name of ``constraint_names``."""
+        warnings.warn('row_names is deprecated: read constraint_names', DeprecationWarning, stacklevel=2)
+        return self.constraint_names
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """What each constraint belongs to: a closure, or the coupling of a joint."""
         closing = (f'loop {it.name!r}' for it in self.closures for _ in COMPONENTS[it.kind])
         return (*closing, *(f'coupling of joint {it.joint!r}' for it in self.couplings))

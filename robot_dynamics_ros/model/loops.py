@@ -27,7 +27,7 @@ from robot_dynamics_ros.model.loop_types import (
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.products import product
 
-MOST_ROWS = 1000
+MOST_CONSTRAINTS = 1000
 """Of all loops together: their matrix needs 8 MB then."""
 LARGEST_POLYNOMIAL = 5
 """Coefficients of a coupling, as in MJCF."""
@@ -39,10 +39,10 @@ def with_loops(
     """Return the model with these loops in place of its own.
 
     ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). ``tolerance`` is the share of its
-    effect up to which a row counts as dependent on those before it, see ``kernels.loop_solution``. Findings name
-    closures with such a row that rounding of axes leaves, see ``loop_audit``. Raises ArgumentError for anything
-    that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a loop that is
-    wrong, such as a coupling whose joint does not exist.
+    effect up to which a constraint counts as dependent on those before it, see ``kernels.closed_loops.multipliers``.
+    Findings name closures with such a constraint that rounding of axes leaves, see ``loop_audit``. Raises ArgumentError
+    for anything that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a
+    loop that is wrong, such as a coupling whose joint does not exist.
     """
     try:
         given = list(loops)
@@ -66,8 +66,8 @@ def with_loops(
         if joints.count(joint) > 1:
             raise ModelError(f'coupling of joint {joint!r}: the joint has two couplings')
     arrays = _arrays(model, found)
-    if arrays.rows > MOST_ROWS:
-        raise ModelError(f'loops: {arrays.rows} rows; expected up to {MOST_ROWS}')
+    if arrays.constraints > MOST_CONSTRAINTS:
+        raise ModelError(f'loops: {arrays.constraints} constraints; expected up to {MOST_CONSTRAINTS}')
     before = set(audit_loops(model))
     closed = replace(model, arrays=arrays, loops=found)
     kept = (finding for finding in model.findings if finding not in before)
@@ -76,7 +76,7 @@ def with_loops(
 
 def check_tree(model: Model, name: str) -> None:
     """Raise ModelError naming a loop of a model with closed loops, which ``name`` cannot take into account."""
-    for row_name in model.loops.row_names[:1]:
+    for row_name in model.loops.constraint_names[:1]:
         raise ModelError(f'{name}: not available for {model.name}, which has closed loops: {row_name}')
 
 
@@ -138,7 +138,7 @@ def _arrays(model: Model, loops: Loops) -> ModelArrays:
             in_link = product(frame.pose, pose)
             links[c, side], R[c, side], p[c, side] = frame.link, in_link[:3, :3], in_link[:3, 3]
         links[c, 2] = last_common_link(arrays, *links[c, :2])
-    rows = [(c, component) for c, closure in enumerate(closures) for component in COMPONENTS[closure.kind]]
+    constrained = [(c, component) for c, closure in enumerate(closures) for component in COMPONENTS[closure.kind]]
     coupled = [(*_place(model, it.joint), *_place(model, it.other)) for it in couplings]
     polynomial = np.zeros((len(couplings), LARGEST_POLYNOMIAL))
     for k, it in enumerate(couplings):
@@ -149,7 +149,7 @@ def _arrays(model: Model, loops: Loops) -> ModelArrays:
         loop_link=links,
         loop_R=R,
         loop_p=p,
-        row_loop=np.array(rows, np.int64).reshape(-1, 2),
+        constrained=np.array(constrained, np.int64).reshape(-1, 2),
         coupled=np.array(coupled, np.int64).reshape(-1, 6),
         polynomial=polynomial,
         sprung=np.array(sprung, np.int64),

@@ -88,7 +88,7 @@ class DynamicsServices(Task):
         answers = [Query.mass_matrix, Query.forward_dynamics, jacobian]
         rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
         of_trees: dict[str, Callable] = {}
-        if not self.robot.model.arrays.rows:
+        if not self.robot.model.arrays.constraints:
             # requests of these are refused for a robot with closed loops
             answers.append(Query.inverse_dynamics)
             of_trees['check_trajectory'] = lambda: check(self.robot, rest)

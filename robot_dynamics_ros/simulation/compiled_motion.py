@@ -74,7 +74,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
             size = states.stop - states.start
             by_blocks = forward.blocks != 0 and size >= forward.lanes
             count = -(-size // forward.lanes) * forward.lanes if by_blocks else size
-            x = Buffers.of(plan, count, robot.nq, robot.nv, robot.model.arrays.rows, len(setup.stops.lower))
+            x = Buffers.of(plan, count, robot.nq, robot.nv, robot.model.arrays.constraints, len(setup.stops.lower))
             given = np.zeros((count, wrenches.shape[1]))
             stages = [
                 (q, qd, x.net if plan.friction else x.tau, given) for q, qd in zip(x.positions, x.qd, strict=True)

@@ -59,7 +59,7 @@ class SimulationResult:
 
     @cached_property
     def loop_error(self) -> np.ndarray:
-        """Largest error of the rows of all closed loops, (..., samples) rad or m; zeros without loops."""
+        """Largest error of the constraints of all closed loops, (..., samples) rad or m; zeros without loops."""
         return np.abs(self.robot.loop_errors(self.q)).max(-1, initial=0.0)
 
     @cached_property
@@ -87,7 +87,7 @@ class SimulationResult:
         """Findings on closed loops: velocities that jumped, and singular positions between samples of the motion.
 
         There the mobility changes, and the mechanism can go on in more than one way. The positions are found between
-        samples at the first call, by an evaluation of each row of the loops in each sample.
+        samples at the first call, by an evaluation of each constraint of the loops in each sample.
         """
         passages = []
         if self.robot.loops.all:

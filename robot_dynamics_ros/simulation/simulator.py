@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.evaluation.dynamics import ALIGNED, evaluator_of
-from robot_dynamics_ros.evaluation.loop_rank import independent_rows, units_of_rows
+from robot_dynamics_ros.evaluation.loop_rank import independent_constraints, units_of_constraints
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
@@ -136,7 +136,7 @@ def simulate(
     for name, value in (('duration', duration), ('step', step), ('tolerance', tolerance)):
         _check_positive(name, value)
     stops = _stops(robot, q, limits, restitution, method)
-    loops, has_loops = robot.model.loops, robot.model.arrays.rows > 0
+    loops, has_loops = robot.model.loops, robot.model.arrays.constraints > 0
     if friction:
         _check_friction(robot)
     steps = _number_of_steps(duration, step)
@@ -258,20 +258,21 @@ def _stops(robot: Robot, q: np.ndarray, limits: str | None, restitution: float, 
 def _check_closed(robot: Robot, name: str, q: np.ndarray, errors: np.ndarray, factor: float) -> None:
     """Raise ArgumentError naming the loop that is open by the largest one of errors (count, m), or moves open.
 
-    A row that depends on others may be open by the tolerance of the loops.
+    A constraint that depends on others may be open by the tolerance of the loops.
     """
-    most = factor * OPEN * np.broadcast_to(units_of_rows(robot.model), errors.shape)
+    most = factor * OPEN * np.broadcast_to(units_of_constraints(robot.model), errors.shape)
     if (np.abs(errors) <= most).all():
         return
-    most = np.where(independent_rows(evaluator_of(robot), q), most, most * max(1.0, robot.loops.tolerance / OPEN))
+    dependent = most * max(1.0, robot.loops.tolerance / OPEN)
+    most = np.where(independent_constraints(evaluator_of(robot), q), most, dependent)
     excess = np.abs(errors) / most
-    b, row = np.unravel_index(np.argmax(excess), excess.shape)
-    if excess[b, row] > 1.0:
+    b, k = np.unravel_index(np.argmax(excess), excess.shape)
+    if excess[b, k] > 1.0:
         state = f' of start state {b}' if len(errors) > 1 else ''
         what, unit = ('is open by', 'rad, m') if name == 'q0' else ('opens at a rate of', 'rad/s, m/s')
         raise ArgumentError(
-            f'{name}: {robot.model.loops.row_names[row]}{state} {what} {abs(errors[b, row]):.3g} ({unit}); '
-            f'expected up to {most[b, row]:g}, see Robot.close_loops'
+            f'{name}: {robot.model.loops.constraint_names[k]}{state} {what} {abs(errors[b, k]):.3g} ({unit}); '
+            f'expected up to {most[b, k]:g}, see Robot.close_loops'
         )
 
 

@@ -7,7 +7,7 @@ go on in two ways from the position where all its links are along a line. Time s
 import numpy as np
 
 from robot_dynamics_ros.evaluation.dynamics import evaluator_of
-from robot_dynamics_ros.evaluation.loop_rank import steps_of_rows
+from robot_dynamics_ros.evaluation.loop_rank import steps_of_constraints
 from robot_dynamics_ros.robot import Robot
 
 STRAIGHT = 1.5
@@ -17,10 +17,10 @@ STRAIGHT = 1.5
 def singular_passages(robot: Robot, q: np.ndarray) -> list[tuple[float, str]]:
     """Return where a motion q (samples, nq) passes singular positions: fractional samples, and names of loops.
 
-    The part of a row's effect that no other row has, in the metric of the inverse mass matrix, goes to zero there. Its
-    graph over time has the shape of a V at such a position.
+    The part of a constraint's effect that no other constraint has, in the metric of the inverse mass matrix, goes to
+    zero there. Its graph over time has the shape of a V at such a position.
     """
-    distance, rows = _distances(robot, q)
+    distance, constraints = _distances(robot, q)
     passages: list[tuple[float, str]] = []
     for k in range(len(distance) - 1):
         here, there = distance[k : k + 2]
@@ -32,13 +32,13 @@ def singular_passages(robot: Robot, q: np.ndarray) -> list[tuple[float, str]]:
         if (is_between or is_in_sample) and not is_known:
             nearest = k + (here > there)
             part = here / (here + there) if here + there > 0.0 else 0.0
-            passages.append((k + part, robot.loops.row_names[rows[nearest]]))
+            passages.append((k + part, robot.loops.constraint_names[constraints[nearest]]))
     return passages
 
 
 def _distances(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances (samples,) from singular positions, by the largest of the motion, and the rows with them."""
-    steps, M = steps_of_rows(evaluator_of(robot), q), robot.mass_matrix(q)
+    """Return the distances (samples,) from singular positions, by the largest of the motion, and their constraints."""
+    steps, M = steps_of_constraints(evaluator_of(robot), q), robot.mass_matrix(q)
     lengths = np.sqrt(np.einsum('...ji,...ik,...jk->...j', steps, M, steps))
     own = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
     largest = own.max(0)

@@ -38,7 +38,7 @@ class Buffers(NamedTuple):
     work: np.ndarray  # (count nv) J          of net since the start
     M_inv: np.ndarray  # (count nv nv), or (0) without limits
     side: np.ndarray  # (count m_l)           1, -1 where a joint was beyond its upper, lower limit
-    change: np.ndarray  # (count m)           of the rows of closed loops by a step, or (0) without projection
+    change: np.ndarray  # (count m)           of the constraints of closed loops by a step, or (0) without projection
     J: np.ndarray  # (count m nv)             of the loops, or (0) without limits or projection
     jump: np.ndarray  # (3, count)            see ``loop_projection.record_jumps``, or (3, 0) without projection
 
@@ -46,7 +46,7 @@ class Buffers(NamedTuple):
     def of(cls, plan: Plan, count: int, nq: int, nv: int, m: int = 0, m_l: int = 0) -> 'Buffers':
         """Return arrays for ``count`` states of ``nq`` positions and ``nv`` velocities.
 
-        ``m`` is the number of rows of closed loops, ``m_l`` that of joints with limits.
+        ``m`` is the number of constraints of closed loops, ``m_l`` that of joints with limits.
 
         Those of a whole block begin at lines of the cache: a step of 1,000 arms needs 2 % less time (2026-11-22).
         """

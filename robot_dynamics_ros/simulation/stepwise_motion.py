@@ -22,7 +22,7 @@ def stepwise_motion(setup: Setup) -> Samples:
     robot, plan, torque, everything = setup.robot, setup.plan, setup.torque, slice(0, len(setup.q))
     q, qd, work = samples = setup.samples()
     arrays, count = robot.model.arrays, len(setup.q)
-    x = Buffers.of(plan, count, robot.nq, robot.nv, arrays.rows, len(setup.stops.lower))
+    x = Buffers.of(plan, count, robot.nq, robot.nv, arrays.constraints, len(setup.stops.lower))
     setup.start(x, everything)
     begin, end = (bound(stage, arrays, plan, x, then=(0,)) for stage in (begin_stage, end_stage))
     end_all = bound(end_step, arrays, plan, x)
@@ -75,7 +75,7 @@ class _Loops:
         self._change = x.change.reshape(count, -1)
         # without limits both are empty
         self._M_inv = x.M_inv.reshape(count if len(x.M_inv) else 0, nv, nv)
-        self._J = x.J.reshape(count if len(x.J) else 0, arrays.rows, nv)
+        self._J = x.J.reshape(count if len(x.J) else 0, arrays.constraints, nv)
         self._opposite = bound(opposite, x.change)
         self._move = bound(move_positions, arrays, plan, x)
         self._change_velocities = bound(change_velocities, x)

@@ -98,7 +98,7 @@ def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str
     )
     boxes = _boxes(description)
     inertials = _inertials(model, description)
-    needed = np.full(robot.nv, np.nan) if model.arrays.rows else largest_static_torque(robot).torque
+    needed = np.full(robot.nv, np.nan) if model.arrays.constraints else largest_static_torque(robot).torque
     findings = [
         *robot.findings,
         *_on_torques(robot, needed),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from robot_dynamics_ros.tools.figure_page import write_page
 from robot_dynamics_ros.tools.figures import Axis, Figure, check_unique
 
-MOST_ROWS = 28
+MOST_CONSTRAINTS = 28
 """Names below each other in a legend; more have a further column."""
 LONGEST = 40
 """Characters of a name in a legend; a longer one is shown without its middle."""
@@ -57,7 +57,7 @@ def write_png(path: Path, figure: Figure) -> None:
     if figure.y.logarithmic:
         axes.set_yscale('log')
     axes.grid(alpha=0.3)
-    columns = -(-len(figure.curves) // MOST_ROWS)
+    columns = -(-len(figure.curves) // MOST_CONSTRAINTS)
     canvas.legend(loc='outside right upper', fontsize='small', ncols=columns)
     canvas.savefig(path, dpi=100)
 

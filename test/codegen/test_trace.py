@@ -16,7 +16,7 @@ from robot_dynamics_ros.codegen.python import source
 from robot_dynamics_ros.codegen.straight_line import OVERFLOW_FACTOR, StraightLine, count, needed, unpropagated
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.aba import aba
-from robot_dynamics_ros.kernels.closing_torque import closing_torque, spring_torque
+from robot_dynamics_ros.kernels.closed_loops.closure_torque import closure_torque, spring_torque
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
@@ -188,7 +188,7 @@ def test_other_operations_are_kept_as_they_are(x, operation):
 @pytest.mark.parametrize('name', ALGORITHMS)
 def test_a_trace_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
-    if 'loop' in name or ALGORITHMS[name].kernel in (closing_torque, spring_torque):
+    if 'loop' in name or ALGORITHMS[name].kernel in (closure_torque, spring_torque):
         robot = looped(robot)
     arrays, random = robot._model.arrays, np.random.default_rng(3)
     lengths = program_of(arrays, name).inputs

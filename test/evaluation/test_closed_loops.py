@@ -148,7 +148,7 @@ def test_every_form_of_arguments(batch):
         (lambda out=None: ROBOT.loop_accelerations(q, qd, tau, out=out), (3,)),
         (lambda out=None: ROBOT.constraint_forces(q, qd, tau, out=out), (3,)),
         (lambda out=None: ROBOT.impact(q, qd, out=out), (3,)),
-        (lambda out=None: ROBOT.closing_torque(q, {'pin': 2.0}, out=out), (3,)),
+        (lambda out=None: ROBOT.closure_torque(q, {'pin': 2.0}, out=out), (3,)),
         (lambda out=None: ROBOT.forward_dynamics(q, qd, tau, out=out), (3,)),
     ):
         out = np.empty((*batch, *item))
@@ -203,7 +203,7 @@ def test_a_spring_and_a_damper_act_about_the_closing_axis():
     angle = q[2] - q[0] - q[1]
     torque = 3.0 * (0.4 - angle) - 0.5 * (qd[2] - qd[0] - qd[1])
     tau = torques()
-    by_motor = four_bar('revolute').closing_torque(q, {'pin': torque})
+    by_motor = four_bar('revolute').closure_torque(q, {'pin': torque})
     assert np.abs(sprung.forward_dynamics(q, qd, tau) - ROBOT.forward_dynamics(q, qd, tau + by_motor)).max() < 1e-10
     # the spring counts among what the actuated joints need not do
     qdd = sprung.forward_dynamics(q, qd, tau)
@@ -364,7 +364,7 @@ def test_wrong_torques_of_closing_joints_are_refused(torques, error, message):
         ROBOT if isinstance(torques, dict) and 'hinge' in torques else ROBOT.with_loops([pin, replace(pin, name='end')])
     )
     with pytest.raises(error, match=message):
-        two.closing_torque(np.zeros(3), torques)
+        two.closure_torque(np.zeros(3), torques)
 
 
 def test_a_closure_without_effect_changes_nothing():
@@ -387,3 +387,12 @@ def test_changed_copies_keep_the_loops():
     assert np.abs(heavy.loop_accelerations(q, qd, heavy.forward_dynamics(q, qd, torques()))).max() < 1e-11
     assert len(ROBOT.with_loops([]).loop_errors(q)) == 0
     assert ROBOT.with_loops([]).mobility(q) == 3
+
+
+def test_former_names_warn_and_give_the_same():
+    q, motors = np.zeros(3), {ROBOT.loops.closures[0].name: 2.0}
+    with pytest.warns(DeprecationWarning, match='call closure_torque'):
+        former = ROBOT.closing_torque(q, motors)
+    assert np.array_equal(former, ROBOT.closure_torque(q, motors)) and former.any()
+    with pytest.warns(DeprecationWarning, match='read constraint_names'):
+        assert ROBOT.loops.row_names == ROBOT.loops.constraint_names

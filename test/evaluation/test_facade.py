@@ -39,6 +39,7 @@ OPERATIONAL = (  # not of every robot: test_operational_space.py
 
 OF_LOOPS = (  # test_closed_loops.py
     'closing_torque',
+    'closure_torque',
     'constraint_forces',
     'impact',
     'loop_accelerations',

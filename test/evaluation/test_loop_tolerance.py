@@ -153,5 +153,5 @@ def test_links_of_any_size(name, size):
     # loops close to as many digits
     near = robot.integrate(q_s, of_qd * np.random.default_rng(0).uniform(-0.01, 0.01, robot.nv))
     assert np.abs(robot.loop_errors(robot.close_loops(near).q)).max() < 1e-11 * max(size, 1.0)
-    lengths = np.abs(robot.loop_errors(robot.close_loops(near).q))[arrays.row_loop[:, 1] // 3 == 1]
+    lengths = np.abs(robot.loop_errors(robot.close_loops(near).q))[arrays.constrained[:, 1] // 3 == 1]
     assert lengths.max() < 1e-11 * size

@@ -48,7 +48,8 @@ def test_yaml_brings_back_all_loops(seed):
     assert back.loops.couplings == model.loops.couplings and model.loops.couplings
     assert back.loops.gain == model.loops.gain == seed / 7
     assert back.loops.tolerance == model.loops.tolerance == 1e-6
-    for name in ('row_loop', 'loop_link', 'coupled', 'polynomial', 'sprung', 'spring', 'loop_gain', 'loop_tolerance'):
+    names = ['constrained', 'loop_link', 'coupled', 'polynomial', 'sprung', 'spring', 'loop_gain', 'loop_tolerance']
+    for name in names:
         assert np.array_equal(getattr(back.arrays, name), getattr(model.arrays, name)), name
     # a rotation is made orthogonal once more
     assert np.abs(back.arrays.loop_R - model.arrays.loop_R).max() < ROUNDING

@@ -17,7 +17,7 @@ from robot_dynamics_ros.model.assembly import Assembly
 
 PACKAGE = Path(robot_dynamics_ros.__file__).parent
 FOLDER = PACKAGE / 'kernels'
-SOURCES = sorted(FOLDER.glob('*.py'))
+SOURCES = sorted(FOLDER.rglob('*.py'))
 STATEMENTS_AND_EXPRESSIONS = (
     ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.If, ast.Return, ast.While,
     ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp, ast.Name, ast.Slice,
@@ -29,7 +29,7 @@ DECORATORS = ('kernel',)
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
 # as arguments of kernels; how a frame is seen, and places in matrices, are numbers too
-LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'view', 'row', 'column'}
+LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'view', 'row', 'column', 'constraint'}
 OF_THE_TREE = {'joints_to_link', 'link_before'}  # kernels that return an integer of the model
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 INTEGERS |= {f'assembly.{name}' for name in Assembly._fields if name != 'Phi'}

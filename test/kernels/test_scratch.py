@@ -240,7 +240,7 @@ def test_the_docstring_lists_the_rows_of_the_workspace_that_are_written(name):
     """Exactly those named after "rows" change, and no argument but the result does."""
     model = case()[0]
     text = ' '.join(calls()[name][0].__doc__.split())
-    named = re.search(r'rows? ((?:\w+ )+)of ``work``', text).group(1).split()
+    named = re.search(r'arrays? ((?:\w+ )+)of ``work``', text).group(1).split()
     work = trees.nan_workspace(case()[0])
     before = [array.copy() for array in (*model, *case()[1:])]
     alone(name, 0, work)

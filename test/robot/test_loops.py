@@ -88,4 +88,4 @@ def test_a_robot_whose_loops_were_opened_is_the_one_before():
     tree = Robot.from_urdf(TREE)
     opened = tree.with_loops(LOOPS, gain=7.0).with_loops([], gain=7.0)
     assert opened.digest == tree.digest != tree.with_loops(LOOPS).digest
-    assert not opened.loops.all and opened.model.arrays.rows == 0
+    assert not opened.loops.all and opened.model.arrays.constraints == 0

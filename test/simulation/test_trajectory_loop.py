@@ -41,7 +41,7 @@ def machine_code(method, sizes):
 
 def code_that_calls(robot):
     """Return what stands for ``Evaluator.states_code``: code that calls the methods of a robot."""
-    nq, nv, m = robot.nq, robot.nv, robot.model.arrays.rows
+    nq, nv, m = robot.nq, robot.nv, robot.model.arrays.constraints
     evaluator = evaluator_of(robot)
     functions = {
         'forward_dynamics': machine_code(robot.forward_dynamics, (nq, nv, nv)),

@@ -12,19 +12,19 @@ symmetric, a rotor needs no case of its own, and a joint that is free in all dir
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.assembly_mobilities import (
-    accelerations_by_handles,
-    add_to_mobilities,
-    responses,
-    subtract_rotor,
-)
-from robot_dynamics_ros.kernels.free_links import free_link
-from robot_dynamics_ros.kernels.handle_mobility import (
+from robot_dynamics_ros.kernels.divide_and_conquer.free_links import free_link
+from robot_dynamics_ros.kernels.divide_and_conquer.handle_mobility import (
     factor_mobility,
     mobility_at_link,
     motion_at_link,
     solve_lower,
     solve_upper,
+)
+from robot_dynamics_ros.kernels.divide_and_conquer.mobilities import (
+    accelerations_by_handles,
+    add_to_mobilities,
+    responses,
+    subtract_rotor,
 )
 from robot_dynamics_ros.kernels.joint_springs import against_spring
 from robot_dynamics_ros.kernels.joints import across_joint

@@ -33,7 +33,7 @@ def free_link(model, assembly, work, qd, i):
 
 @kernel
 def fixed_base(work, base, gravity):
-    """Write the rows 0 of w b_2 Phi_22 of ``work``: no force moves the base.
+    """Write the arrays 0 of w b_2 Phi_22 of ``work``: no force moves the base.
 
     ``base`` has velocity and acceleration of a moving base (12), see ``moving_base_motion``, or nothing (0).
     ``gravity`` (3, m/s^2) is in the base frame.

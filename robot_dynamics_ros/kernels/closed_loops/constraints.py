@@ -1,13 +1,14 @@
-"""Errors of closed loops, their rates and accelerations, and the forces that correspond to their rows.
+"""Constraints of closed loops: residuals, their rates and accelerations, and the forces that correspond to them.
 
-The first rows are those of closures, whose frame B is held to their frame A, see ``loop_motion``. Their components are
+The first ones are those of closures, whose frame B is held to their frame A, see ``relative_motion``. Their components
+are
 
     0, 1, 2   2 epsilon, with (epsilon, eta) the quaternion of B against A: 2 sin(angle / 2) along the axis of rotation
     3, 4, 5   p_AB
     6, 7      2 sin(angle / 2) along x and y of A, with the angle between the z axes of A and B
 
-Rows of couplings follow: q_j - polynomial(q_other). The error of each row has the rate J qd, where J is its derivative,
-also where the loop is open. Only frames turned by half a turn against each other have no finite derivative.
+Couplings follow: q_j - polynomial(q_other). The residual of each constraint has the rate J qd, where J is its
+derivative, also where the loop is open. Only frames turned by half a turn against each other have no finite derivative.
 """
 
 import numpy as np
@@ -17,38 +18,38 @@ from robot_dynamics_ros.kernels.spatial import cross
 
 
 @kernel
-def row_errors(model, work, q, errors):
-    """Write errors (m; rad, m) of all rows at q (nq, rad or m). Featherstone & Orin 2000, eq. 16.
+def residuals(model, work, q, errors):
+    """Write errors (m; rad, m) of all constraints at q (nq, rad or m). Featherstone & Orin 2000, eq. 16.
 
-    Writes ``errors``; reads ``model`` and the rows e_AB z_B p_AB of ``work``.
+    Writes ``errors``; reads ``model`` and the arrays e_AB z_B p_AB of ``work``.
     """
-    closing = model.row_loop.shape[0]
-    for row in range(closing):
-        c = model.row_loop[row, 0]
-        component = model.row_loop[row, 1]
+    closing = model.constrained.shape[0]
+    for constraint in range(closing):
+        c = model.constrained[constraint, 0]
+        component = model.constrained[constraint, 1]
         if component < 3:
-            errors[row] = 2.0 * work.e_AB[c, component]
+            errors[constraint] = 2.0 * work.e_AB[c, component]
         elif component < 6:
-            errors[row] = work.p_AB[c, component - 3]
+            errors[constraint] = work.p_AB[c, component - 3]
         elif component == 6:
             # s (-z_y, z_x), z the z axis of B
-            errors[row] = -(tilt_scale(work, c) * work.z_B[c, 1])
+            errors[constraint] = -(tilt_scale(work, c) * work.z_B[c, 1])
         else:
-            errors[row] = tilt_scale(work, c) * work.z_B[c, 0]
+            errors[constraint] = tilt_scale(work, c) * work.z_B[c, 0]
     for k in range(model.coupled.shape[0]):
         value, _, _ = coupling(model, q, k)
         errors[closing + k] = q[model.coupled[k, 1]] - value
 
 
 @kernel
-def row_rates(model, work, q, qd, rates):
+def residual_rates(model, work, q, qd, rates):
     """Write rates (m; per s) of the errors at qd (nv, per s). Featherstone & Orin 2000, eq. 16, its derivative.
 
-    Writes ``rates``; reads ``model`` and the rows v_AB e_AB z_B of ``work``.
+    Writes ``rates``; reads ``model`` and the arrays v_AB e_AB z_B of ``work``.
     """
-    closing = model.row_loop.shape[0]
-    for row in range(closing):
-        rates[row] = along_row(model, work, row, work.v_AB)
+    closing = model.constrained.shape[0]
+    for constraint in range(closing):
+        rates[constraint] = along_constraint(model, work, constraint, work.v_AB)
     for k in range(model.coupled.shape[0]):
         _, slope, _ = coupling(model, q, k)
         rates[closing + k] = qd[model.coupled[k, 0] - 1]
@@ -57,15 +58,16 @@ def row_rates(model, work, q, qd, rates):
 
 
 @kernel
-def row_accelerations(model, work, q, qd, qdd, accelerations):
+def residual_accelerations(model, work, q, qd, qdd, accelerations):
     """Write accelerations (m; per s^2) of the errors for the motion q (nq, rad or m), qd, qdd (nv, per s, s^2).
 
-    Writes ``accelerations``; reads ``model`` and the rows v_AB a_AB e_AB z_B of ``work``.
+    Writes ``accelerations``; reads ``model`` and the arrays v_AB a_AB e_AB z_B of ``work``.
     Featherstone & Orin 2000, eq. 17.
     """
-    closing = model.row_loop.shape[0]
-    for row in range(closing):
-        accelerations[row] = along_row(model, work, row, work.a_AB) + change_along_row(model, work, row)
+    closing = model.constrained.shape[0]
+    for constraint in range(closing):
+        accelerations[constraint] = along_constraint(model, work, constraint, work.a_AB)
+        accelerations[constraint] += change_along_constraint(model, work, constraint)
     for k in range(model.coupled.shape[0]):
         _, slope, curvature = coupling(model, q, k)
         accelerations[closing + k] = qdd[model.coupled[k, 0] - 1]
@@ -75,10 +77,10 @@ def row_accelerations(model, work, q, qd, qdd, accelerations):
 
 
 @kernel
-def along_row(model, work, row, motions):
-    """Return the product of the unit force of a row with a row of ``motions`` (c, 6). RBDA section 8.3."""
-    c = model.row_loop[row, 0]
-    nx, ny, nz, fx, fy, fz = row_force(model, work, row)
+def along_constraint(model, work, constraint, motions):
+    """Return the product of the unit force of a constraint with one of ``motions`` (c, 6). RBDA section 8.3."""
+    c = model.constrained[constraint, 0]
+    nx, ny, nz, fx, fy, fz = constraint_force(model, work, constraint)
     return (
         nx * motions[c, 0] + ny * motions[c, 1] + nz * motions[c, 2]
         + fx * motions[c, 3] + fy * motions[c, 4] + fz * motions[c, 5]
@@ -86,14 +88,14 @@ def along_row(model, work, row, motions):
 
 
 @kernel
-def row_force(model, work, row):
-    """Return the force of unit size that a row exerts on B: (moment at B's origin, force) in the axes of A.
+def constraint_force(model, work, constraint):
+    """Return the force of unit size that a constraint exerts on B: (moment at B's origin, force) in the axes of A.
 
-    Its product with v_AB is the rate of the row's error. Reads ``model`` and the rows e_AB z_B of ``work``.
+    Its product with v_AB is the rate of the constraint's error. Reads ``model`` and the arrays e_AB z_B of ``work``.
     RBDA section 8.3.
     """
-    c = model.row_loop[row, 0]
-    component = model.row_loop[row, 1]
+    c = model.constrained[constraint, 0]
+    component = model.constrained[constraint, 1]
     nx, ny, nz, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if component < 3:
         # d/dt 2 epsilon = eta w + w x epsilon
@@ -123,13 +125,13 @@ def row_force(model, work, row):
 
 
 @kernel
-def change_along_row(model, work, row):
-    """Return the acceleration of a row's error where a_AB is zero, at the velocity v_AB. RBDA section 8.2.
+def change_along_constraint(model, work, constraint):
+    """Return the acceleration of a constraint's error where a_AB is zero, at the velocity v_AB. RBDA section 8.2.
 
-    Reads ``model`` and the rows v_AB e_AB z_B of ``work``.
+    Reads ``model`` and the arrays v_AB e_AB z_B of ``work``.
     """
-    c = model.row_loop[row, 0]
-    component = model.row_loop[row, 1]
+    c = model.constrained[constraint, 0]
+    component = model.constrained[constraint, 1]
     wx, wy, wz = work.v_AB[c, 0], work.v_AB[c, 1], work.v_AB[c, 2]
     change = 0.0
     if component < 3:

@@ -1,4 +1,4 @@
-"""The solution for the rows of loops against 60-digit arithmetic: dependent, nearly dependent and badly scaled rows."""
+"""Multipliers of loops against 60-digit arithmetic: constraints that are dependent, nearly dependent, badly scaled."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import LoopClosure
-from robot_dynamics_ros.kernels import loop_solution
+from robot_dynamics_ros.kernels.closed_loops import multipliers
 from robot_dynamics_ros.model.loop_types import LEAST_TOLERANCE
 
 DIGITS = 60
@@ -25,10 +25,10 @@ def solved(V, target, tolerance=LEAST_TOLERANCE) -> np.ndarray:
     rows, columns = -(-n // 4) * 4, -(-m // 8) * 8
     padded = np.pad(V, ((0, rows - n), (0, columns - m)))
     sizes, share = (V**2).sum(0), np.full((m, columns), np.nan)
-    work = SimpleNamespace(V=padded, V_row=share, V_norm=sizes, d=np.ones(n + 1))
+    work = SimpleNamespace(V=padded, V_share=share, V_weight=sizes, d=np.ones(n + 1))
     work.tau, work.scale = np.zeros((2, n))
-    loop_solution.orthogonalise_rows.py_func(SimpleNamespace(loop_tolerance=[tolerance]), work)
-    loop_solution.solve_rows.py_func(work, target.copy())
+    multipliers.orthogonalise_constraints.py_func(SimpleNamespace(loop_tolerance=[tolerance]), work)
+    multipliers.solve_multipliers.py_func(work, target.copy())
     return work.tau
 
 
@@ -47,29 +47,29 @@ def error_of(V, rank) -> float:
     return trees.relative_error(solved(V, target), y)
 
 
-def random_rows(seed, n=12, rank=5):
+def random_constraints(seed, n=12, rank=5):
     return np.random.default_rng(seed).normal(size=(n, rank))
 
 
 @pytest.mark.parametrize('redundant', [1, 5, 45])
-def test_many_redundant_rows(redundant):
-    V = random_rows(redundant)
-    V = np.hstack([V, V @ random_rows(1, 5, redundant)])
+def test_many_redundant_constraints(redundant):
+    V = random_constraints(redundant)
+    V = np.hstack([V, V @ random_constraints(1, 5, redundant)])
     assert error_of(V, 5) < 1e-13
 
 
-def test_badly_scaled_rows_and_masses():
-    """Twelve powers of ten between rows, or between joints."""
-    V, rng = random_rows(0), np.random.default_rng(3)
-    V = np.hstack([V, V @ random_rows(1, 5, 10)])
+def test_badly_scaled_constraints_and_masses():
+    """Twelve powers of ten between constraints, or between joints."""
+    V, rng = random_constraints(0), np.random.default_rng(3)
+    V = np.hstack([V, V @ random_constraints(1, 5, 10)])
     assert error_of(V * 10.0 ** rng.uniform(-6.0, 6.0, 15), 5) < 1e-12
     assert error_of(V * 10.0 ** rng.uniform(-3.0, 3.0, (12, 1)), 5) < 1e-12
 
 
 @pytest.mark.parametrize('power', [1, 2, 3, 4, 5, 6])
-def test_nearly_dependent_rows(power):
-    """The error is that of rounding, magnified by how near to dependent the rows are; redundant rows follow."""
-    V, rng = random_rows(power), np.random.default_rng(power)
+def test_nearly_dependent_constraints(power):
+    """The error is that of rounding, magnified by how near to dependent the constraints are; redundant ones follow."""
+    V, rng = random_constraints(power), np.random.default_rng(power)
     last = V @ rng.normal(size=5) + 10.0**-power * rng.normal(size=12)
     V = np.column_stack([V, last])
     V = np.hstack([V, V @ rng.normal(size=(6, 4))])
@@ -77,18 +77,18 @@ def test_nearly_dependent_rows(power):
 
 
 @pytest.mark.parametrize('power', range(7, 13))
-def test_rows_on_both_sides_of_the_rank_test(power):
-    """A consistent target is met to 1e-7 whether a nearly dependent row takes part or not."""
-    V, rng = random_rows(power), np.random.default_rng(power)
+def test_constraints_on_both_sides_of_the_rank_test(power):
+    """A consistent target is met to 1e-7 whether a nearly dependent constraint takes part or not."""
+    V, rng = random_constraints(power), np.random.default_rng(power)
     V = np.column_stack([V, V @ rng.normal(size=5) + 10.0**-power * rng.normal(size=12)])
     assert error_of(V, 6) < 1e-7
 
 
 @pytest.mark.parametrize('tolerance', [1e-8, 1e-5, 1e-2])
 @pytest.mark.parametrize('part', [1e-3, 0.5, 0.99, 1.01, 2.0, 1e3])
-def test_a_nearly_dependent_row_takes_part_wholly_or_not_at_all(tolerance, part):
+def test_a_nearly_dependent_constraint_takes_part_wholly_or_not_at_all(tolerance, part):
     """Its target, which contradicts those of the others, is met above the tolerance, and has no effect below it."""
-    V, rng = random_rows(0), np.random.default_rng(1)
+    V, rng = random_constraints(0), np.random.default_rng(1)
     shares, away = rng.normal(size=5), np.linalg.qr(np.column_stack([V, rng.normal(size=12)]))[0][:, 5]
     dependent = V @ shares
     V = np.column_stack([V, dependent + part * tolerance * np.linalg.norm(dependent) * away])
@@ -105,18 +105,18 @@ def test_a_nearly_dependent_row_takes_part_wholly_or_not_at_all(tolerance, part)
 
 
 @pytest.mark.parametrize(('angle', 'tolerance'), [(1.2, 1e-12), (1.0, 1e-10), (0.6, 1e-5), (0.3, 1e-2)])
-def test_rows_after_kahan(angle, tolerance):
-    """Twenty rows that are nearly dependent while none is nearly dependent on those before it.
+def test_constraints_after_kahan(angle, tolerance):
+    """Twenty constraints that are nearly dependent while none is nearly dependent on those before it.
 
     Their smallest singular values are 4e-4, 5e-6, 9e-11 and 1e-16 of the largest; an SVD is off by 1e-8 for the last.
     """
     c, s, n = np.cos(angle), np.sin(angle), 20
     K = np.diag(s ** np.arange(n)) @ (np.eye(n) - c * np.triu(np.ones((n, n)), 1))
-    assert error_of(np.linalg.qr(random_rows(0, n, n))[0] @ K, n) < tolerance
+    assert error_of(np.linalg.qr(random_constraints(0, n, n))[0] @ K, n) < tolerance
 
 
 def exact_acceleration(robot, q, qd, tau) -> np.ndarray:
-    """Return qdd of our matrices by 60 digits, for independent rows."""
+    """Return qdd of our matrices by 60 digits, for independent constraints."""
     M, J, torques, target = chains.equations(robot, q, qd, tau)
     matrix = np.block([[M, -J.T], [J, np.zeros((len(J),) * 2)]])
     with mpmath.workdps(DIGITS):
@@ -140,7 +140,7 @@ def test_near_a_singular_position(angle):
 def test_a_rank_that_changes_along_a_motion():
     """A parallelogram through its flat position: there it can begin to move in two ways, and forces do not choose.
 
-    The rows that are left keep the links along each other; its mobility is 2 there, and results are finite.
+    The constraints that are left keep the links along each other; its mobility is 2 there, and results are finite.
     """
     mechanism = parallelogram()
     robot = mechanism.robot.with_loops(mechanism.loops, gain=0.0, tolerance=1e-8)
@@ -163,7 +163,7 @@ def test_a_rank_that_changes_along_a_motion():
 
 
 @pytest.mark.parametrize('offset', [1e-6, 1e-2])
-def test_a_row_in_a_direction_without_motion_has_no_effect(offset):
+def test_a_constraint_in_a_direction_without_motion_has_no_effect(offset):
     """A linkage in space whose hinges are apart along their axes, which nothing can change."""
     mechanism = MECHANISMS['floating four-bar']
     (hinge,) = mechanism.loops
@@ -177,11 +177,11 @@ def test_a_row_in_a_direction_without_motion_has_no_effect(offset):
         assert robot.mobility(state[0]) == 7
 
 
-def test_removing_a_redundant_row_changes_the_multipliers_alone():
+def test_removing_a_redundant_constraint_changes_the_multipliers_alone():
     linkage = MECHANISMS['delta of parallelograms']
     q, qd, tau = linkage.state(1)
     fewer = linkage.open.with_loops([it for it in linkage.loops if it.name != 'parallelogram 2'])
-    # two points instead of the hinge of a parallelogram: one of six rows less than two
+    # two points instead of the hinge of a parallelogram: one of six constraints less than two
     hinge = next(it for it in linkage.loops if it.name == 'parallelogram 2')
     planar = LoopClosure('planar', hinge.link_a, hinge.pose_a, hinge.link_b, hinge.pose_b, 'planar_point')
     same = linkage.open.with_loops([*fewer.model.loops.closures, planar])
@@ -209,7 +209,7 @@ def test_heavy_and_light_links_of_unequal_lengths():
         assert trees.relative_error(linkage.robot.forward_dynamics(*state), expected) < 1e-9
 
 
-def test_a_step_changes_the_rows_as_asked_with_the_least_kinetic_energy():
+def test_a_step_changes_the_constraints_as_asked_with_the_least_kinetic_energy():
     for mechanism in MECHANISMS.values():
         robot, q = mechanism.robot, mechanism.q
         J, M = robot.loop_jacobian(q), robot.mass_matrix(q)

@@ -1,19 +1,19 @@
-"""Forces of the rows of closed loops on the joints: freely, and through articulated bodies."""
+"""Forces of the constraints of closed loops on the joints: freely, and through articulated bodies."""
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.closed_loops.constraints import constraint_force, coupling
 from robot_dynamics_ros.kernels.force_propagation import force_along, propagate_force
-from robot_dynamics_ros.kernels.loop_rows import coupling, row_force
 from robot_dynamics_ros.kernels.spatial import cross, force_at_parent, rotate, rotate_back
 
 
 @kernel
-def force_on_link(model, work, row, i):
-    """Return the unit force of a closing row as a force on link ``i``, six components in the link's frame.
+def force_on_link(model, work, constraint, i):
+    """Return the unit force of a constraint of a closure as a force on link ``i``, six components in the link's frame.
 
-    Reads ``model`` and the rows T R_A p_B e_AB z_B of ``work``. RBDA section 8.3.
+    Reads ``model`` and the arrays T R_A p_B e_AB z_B of ``work``. RBDA section 8.3.
     """
-    c = model.row_loop[row, 0]
-    nx, ny, nz, fx, fy, fz = row_force(model, work, row)
+    c = model.constrained[constraint, 0]
+    nx, ny, nz, fx, fy, fz = constraint_force(model, work, constraint)
     nx, ny, nz = rotate(work.R_A, c, nx, ny, nz)
     fx, fy, fz = rotate(work.R_A, c, fx, fy, fz)
     # n + (p_B - p_i) x f
@@ -31,26 +31,26 @@ def force_on_link(model, work, row, i):
 
 
 @kernel
-def loop_jacobian_of_poses(model, work, q, J):
+def constraint_jacobian_of_poses(model, work, q, J):
     """Write J (m, nv), the derivative of the errors, at q (nq, rad or m). Featherstone & Orin 2000, eq. 17.
 
-    Writes all of ``J``; reads ``model`` and the rows E r T R_A p_B e_AB z_B of ``work``.
+    Writes all of ``J``; reads ``model`` and the arrays E r T R_A p_B e_AB z_B of ``work``.
     """
-    closing = model.row_loop.shape[0]
-    for row in range(J.shape[0]):
+    closing = model.constrained.shape[0]
+    for constraint in range(J.shape[0]):
         for k in range(J.shape[1]):
-            J[row, k] = 0.0
-    for row in range(closing):
-        # the row's force on b, and minus this force on a, down to the last link that both move with
-        c = model.row_loop[row, 0]
+            J[constraint, k] = 0.0
+    for constraint in range(closing):
+        # the constraint's force on b, and minus this force on a, down to the last link that both move with
+        c = model.constrained[constraint, 0]
         for side in range(2):
             j = model.loop_link[c, side]
             stop = model.loop_link[c, 2]
-            nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, j)
+            nx, ny, nz, fx, fy, fz = force_on_link(model, work, constraint, j)
             sign = 2.0 * side - 1.0
             while j != stop:
                 for k in range(model.first[j], model.first[j + 1]):
-                    J[row, k - 1] = sign * force_along(model, k, nx, ny, nz, fx, fy, fz)
+                    J[constraint, k - 1] = sign * force_along(model, k, nx, ny, nz, fx, fy, fz)
                 nx, ny, nz, fx, fy, fz = force_at_parent(work.E, work.r, j, nx, ny, nz, fx, fy, fz)
                 j = model.parent[j]
     for k in range(model.coupled.shape[0]):
@@ -61,48 +61,48 @@ def loop_jacobian_of_poses(model, work, q, J):
 
 
 @kernel
-def propagate_rows(model, work, q, K):
-    """Write K (nv, m) with J M^-1 J' = K' D^-1 K, at q (nq, rad or m): the forces of the rows, through free joints.
+def propagate_constraints(model, work, q, K):
+    """Write K (nv, m) with J M^-1 J' = K' D^-1 K, at q (nq, rad or m): forces of the constraints, through free joints.
 
-    Writes all of ``K``, and V_norm, see ``square_of_effect``; reads ``model`` and the rows E r U d T R_A p_B e_AB z_B
-    of ``work``. See ``propagate_force``: Rodriguez, Jain & Kreutz-Delgado 1991, section 5; for Featherstone & Orin
+    Writes all of ``K``, and V_weight, see ``effective_mobility``; reads ``model`` and the arrays E r U d T R_A p_B e_AB
+    z_B of ``work``. See ``propagate_force``: Rodriguez, Jain & Kreutz-Delgado 1991, section 5; for Featherstone & Orin
     2000, eq. 21.
     """
-    closing = model.row_loop.shape[0]
+    closing = model.constrained.shape[0]
     for k in range(K.shape[0]):
-        for row in range(K.shape[1]):
-            K[k, row] = 0.0
-    for row in range(closing):
+        for constraint in range(K.shape[1]):
+            K[k, constraint] = 0.0
+    for constraint in range(closing):
         # the force on b and minus this force on a meet at the last link that both move with
-        c = model.row_loop[row, 0]
+        c = model.constrained[constraint, 0]
         a, b, stop = model.loop_link[c, 0], model.loop_link[c, 1], model.loop_link[c, 2]
-        nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, b)
-        bx, by, bz, bfx, bfy, bfz = propagate_force(model, work, b, stop, row, nx, ny, nz, fx, fy, fz, K)
-        nx, ny, nz, fx, fy, fz = force_on_link(model, work, row, a)
-        ax, ay, az, afx, afy, afz = propagate_force(model, work, a, stop, row, -nx, -ny, -nz, -fx, -fy, -fz, K)
-        propagate_force(model, work, stop, 0, row, ax + bx, ay + by, az + bz, afx + bfx, afy + bfy, afz + bfz, K)
-        work.V_norm[row] = square_of_effect(model, work, row)
+        nx, ny, nz, fx, fy, fz = force_on_link(model, work, constraint, b)
+        bx, by, bz, bfx, bfy, bfz = propagate_force(model, work, b, stop, constraint, nx, ny, nz, fx, fy, fz, K)
+        nx, ny, nz, fx, fy, fz = force_on_link(model, work, constraint, a)
+        ax, ay, az, afx, afy, afz = propagate_force(model, work, a, stop, constraint, -nx, -ny, -nz, -fx, -fy, -fz, K)
+        propagate_force(model, work, stop, 0, constraint, ax + bx, ay + by, az + bz, afx + bfx, afy + bfy, afz + bfz, K)
+        work.V_weight[constraint] = effective_mobility(model, work, constraint)
     for k in range(model.coupled.shape[0]):
         _, slope, _ = coupling(model, q, k)
         propagate_torque(model, work, model.coupled[k, 0], model.coupled[k, 2], closing + k, 1.0, K)
-        work.V_norm[closing + k] = 1.0 / work.d[model.coupled[k, 0]]
+        work.V_weight[closing + k] = 1.0 / work.d[model.coupled[k, 0]]
         if model.coupled[k, 3] > 0:
             propagate_torque(model, work, model.coupled[k, 3], model.coupled[k, 5], closing + k, -slope, K)
 
 
 @kernel
-def square_of_effect(model, work, row):
-    """Return the square (1 / kg or 1 / (kg m^2)) of the vector that a closing row has if its force moves all joints.
+def effective_mobility(model, work, constraint):
+    """Return the mobility (1 / kg or 1 / (kg m^2)) that a constraint of a closure has if its force moves all joints.
 
-    The vector is D^-1/2 K. A force in a direction in which no joint moves has one of rounding alone: it is not zero
-    where the axes of joints are turned in space. Reads ``model``, the rows d r of ``work`` and V_norm of the row
-    before. For the rank test of Golub & Van Loan 2013, section 5.4.
+    It is the square of the constraint's vector D^-1/2 K. A force in a direction in which no joint moves has one of
+    rounding alone: it is not zero where the axes of joints are turned in space. Reads ``model``, the arrays d r of
+    ``work`` and V_weight of the constraint before. For the rank test of Golub & Van Loan 2013, section 5.4.
     """
-    c = model.row_loop[row, 0]
-    component = model.row_loop[row, 1]
+    c = model.constrained[constraint, 0]
+    component = model.constrained[constraint, 1]
     # those of one unit begin with component 0, 3 or 6
     if component != component // 3 * 3:
-        return work.V_norm[row - 1]
+        return work.V_weight[constraint - 1]
     square = 0.0
     for side in range(2):
         j = model.loop_link[c, side]

@@ -3,23 +3,23 @@
 import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.closed_loops.relative_motion import loop_poses, loop_state
 from robot_dynamics_ros.kernels.joint_springs import against_spring
-from robot_dynamics_ros.kernels.loop_state import loop_poses, loop_state
 from robot_dynamics_ros.kernels.spatial import rotate, rotate_back
 
 
 @kernel
-def closing_torque(model, work, q, torques, tau):
+def closure_torque(model, work, q, torques, tau):
     """Write tau (nv, N m or N) = tau_a of torques (c, N m), one for each closure, that act on B at q (nq, rad or m).
 
-    Writes ``tau`` and the rows E r T R_A z_B e_AB p_B p_AB of ``work``; reads ``model``.
+    Writes ``tau`` and the arrays E r T R_A z_B e_AB p_B p_AB of ``work``; reads ``model``.
     Featherstone & Orin 2000, eq. 19.
     """
     loop_poses(model, work, q)
     for k in range(tau.shape[0]):
         tau[k] = 0.0
     for c in range(model.loop_link.shape[0]):
-        add_closing_torque(model, work, c, torques[c], tau)
+        add_closure_torque(model, work, c, torques[c], tau)
 
 
 @kernel
@@ -27,34 +27,34 @@ def spring_torque(model, work, q, qd, tau):
     """Write tau (nv, N m or N) of the springs of joints and of the springs and dampers of closures.
 
     They are tau_s of ``joint_springs`` plus tau_a, at q (nq, rad or m), qd (nv, per s). Writes ``tau`` and, for springs
-    of closures, the rows E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
+    of closures, the arrays E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work``; reads ``model``.
     Featherstone & Orin 2000, eq. 19.
     """
     for k in range(tau.shape[0]):
         tau[k] = -against_spring(model, q, k + 1)
     if model.sprung.shape[0] > 0:
         loop_state(model, work, q, qd)
-        add_closing_torques(model, work, tau)
+        add_closure_torques(model, work, tau)
 
 
 @kernel
-def add_closing_torques(model, work, tau):
+def add_closure_torques(model, work, tau):
     """Write tau (nv, N m or N) += tau_a of the springs and dampers of closures. Featherstone & Orin 2000, eq. 19.
 
-    Reads ``model`` and the rows E r T R_A e_AB v_AB of ``work``.
+    Reads ``model`` and the arrays E r T R_A e_AB v_AB of ``work``.
     """
     for k in range(model.sprung.shape[0]):
         c = model.sprung[k]
         angle = angle_about_z(work, c)
         torque = model.spring[k, 0] * (model.spring[k, 2] - angle) - model.spring[k, 1] * work.v_AB[c, 2]
-        add_closing_torque(model, work, c, torque, tau)
+        add_closure_torque(model, work, c, torque, tau)
 
 
 @kernel
-def add_closing_torque(model, work, c, torque, tau):
+def add_closure_torque(model, work, c, torque, tau):
     """Write tau (nv, N m or N) += the joint torques of ``torque`` (N m) on B about z of A, and its reaction on A.
 
-    Reads ``model`` and the rows E T R_A of ``work``. Featherstone & Orin 2000, eq. 19.
+    Reads ``model`` and the arrays E T R_A of ``work``. Featherstone & Orin 2000, eq. 19.
     """
     for side in range(2):
         j = model.loop_link[c, side]

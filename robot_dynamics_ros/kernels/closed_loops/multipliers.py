@@ -1,12 +1,12 @@
-"""Solution of J M^-1 J' lam = t for the rows of closed loops, whether they are independent or not.
+"""Solution of J M^-1 J' lam = t for the multipliers lam of closed loops, whether constraints are independent or not.
 
-J M^-1 J' = V' V with V = D^-1/2 K. The columns of V are made orthogonal one after the other (modified Gram-Schmidt),
-which does not square the condition of V. What is left of a column that depends on those before it is rounding, of
-numbers or of the axes in a description, as is a column of a row without effect. A row takes part where the length that
-is left is more than ``loop_tolerance`` of the length of a row that moves all joints. Otherwise its weight w is zero: it
-has no force, and its target is met as far as the other rows meet it. This one rule decides everything that depends on
-the rank. Both lengths are in the metric of the inverse mass matrix, so their quotient has no unit. A second
-orthogonalisation of each column gains nothing here (2026-11-22).
+The Delassus matrix J M^-1 J' = V' V with V = D^-1/2 K. The columns of V, one for each constraint, are made orthogonal
+one after the other (modified Gram-Schmidt), which does not square the condition of V. What is left of a column that
+depends on those before it is rounding, of numbers or of the axes in a description, as is a column of a constraint
+without effect. A constraint takes part where the length that is left is more than ``loop_tolerance`` of the length of a
+constraint that moves all joints. Otherwise its weight w is zero: dependent constraints get a zero multiplier. This one
+rule decides everything that depends on the rank. Both lengths are in the metric of the inverse mass matrix, so their
+quotient has no unit. A second orthogonalisation of each column gains nothing here (2026-11-22).
 """
 
 import numpy as np
@@ -16,14 +16,14 @@ from robot_dynamics_ros.kernels.spatial import dot, motion_from_parent
 
 
 @kernel
-def orthogonalise_rows(model, work):
-    """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, V_row, V_norm and scale.
+def orthogonalise_constraints(model, work):
+    """Write V (nv or more, m or more) = D^-1/2 V of ``work`` with orthogonal columns, V_share, V_weight and scale.
 
-    Reads ``model`` and ``d``. V_row[j, l] is the share of column j in the column l after it. V_norm[j] is s_0 before,
-    see ``square_of_effect``, and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013, algorithm
-    5.2.6; the rank test is described above.
+    Reads ``model`` and ``d``. V_share[j, l] is the share of column j in the column l after it. V_weight[j] is s_0
+    before, see ``effective_mobility``, and then the weight 1 / (v_j' v_j) of column j, or zero. Golub & Van Loan 2013,
+    algorithm 5.2.6; the rank test is described above.
     """
-    V, share, weight = work.V, work.V_row, work.V_norm
+    V, share, weight = work.V, work.V_share, work.V_weight
     m = weight.shape[0]
     tolerance = model.loop_tolerance[0]
     for k in range(work.tau.shape[0]):
@@ -72,10 +72,10 @@ def subtract_share(V, k, j, share):
 
 
 @kernel
-def solve_rows(work, target):
+def solve_multipliers(work, target):
     """Write tau (nv) of ``work``, the forces K lam on the joints of the solution lam for ``target`` (m).
 
-    Reads V, V_row, V_norm and scale of ``work``, written by ``orthogonalise_rows``; overwrites ``target``.
+    Reads V, V_share, V_weight and scale of ``work``, written by ``orthogonalise_constraints``; overwrites ``target``.
     Golub & Van Loan 2013, section 5.3.
     """
     V = work.V
@@ -84,9 +84,9 @@ def solve_rows(work, target):
     for j in range(target.shape[0]):
         # t_l -= share_jl t_j
         for after in range(j + 1, target.shape[0]):
-            target[after] -= work.V_row[j, after] * target[j]
+            target[after] -= work.V_share[j, after] * target[j]
         # K lam = D^1/2 sum of v_j w_j t_j
-        w_t = work.V_norm[j] * target[j]
+        w_t = work.V_weight[j] * target[j]
         for k in range(work.tau.shape[0]):
             work.tau[k] += V[k, j] * w_t
     for k in range(work.tau.shape[0]):
@@ -97,7 +97,7 @@ def solve_rows(work, target):
 def response(model, work, step):
     """Write step (nv) = M^-1 J' lam, the change of accelerations or velocities by the forces tau (nv) = K lam.
 
-    Writes ``step`` and the row a of ``work``. Reads ``model`` and the rows E r U d tau of ``work``.
+    Writes ``step`` and the array a of ``work``. Reads ``model`` and the arrays E r U d tau of ``work``.
     Featherstone & Orin 2000, eq. 14, its last pass for these forces alone.
     """
     for k in range(6):

@@ -5,7 +5,7 @@
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.handle_mobility import (
+from robot_dynamics_ros.kernels.divide_and_conquer.handle_mobility import (
     motion_at_link,
     product_of_row,
     product_with_column,

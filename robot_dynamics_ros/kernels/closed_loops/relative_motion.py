@@ -1,18 +1,77 @@
-"""Motion of frame B (fixed to link b) against frame A (fixed to link a) of each loop closure.
+"""Poses and velocities of all links, and the motion of frame B (fixed to link b) against frame A (fixed to link a).
 
-All is in the axes of A, at the origin of B: p_AB = R_A' (p_B - p_A), R_AB = R_A' R_B, v_AB = (R_A' (w_B - w_A),
-d/dt p_AB) and its time derivative a_AB. It is exact also where A and B are apart.
+There is a pair of frames for each loop closure. All is in the axes of A, at the origin of B: p_AB = R_A' (p_B - p_A),
+R_AB = R_A' R_B, v_AB = (R_A' (w_B - w_A), d/dt p_AB) and its time derivative a_AB. It is exact also where A and B are
+apart.
 """
 
 import numpy as np
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joints import joint_transform
+from robot_dynamics_ros.kernels.motion import link_angular_velocity
+from robot_dynamics_ros.kernels.poses import base_pose, link_poses, pose_of_link
 from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 
 @kernel
+def loop_poses(model, work, q):
+    """Write the arrays E r T R_A z_B e_AB p_B p_AB of ``work`` at q (nq, rad or m). RBDA eq. 2.28."""
+    link_poses(model, work, q, work.T)
+    relative_poses(model, work)
+
+
+@kernel
+def loop_state(model, work, q, qd):
+    """Write the arrays E r w T v R_A z_B e_AB p_B p_AB v_AB of ``work`` at q (nq, rad or m), qd (nv, per s).
+
+    Reads ``model``. Featherstone & Orin 2000, eq. 3.
+    """
+    for k in range(3):
+        work.w[0, k] = 0.0
+    for i in range(1, model.parent.shape[0]):
+        joint_transform(model, q, i, work.E, work.r)
+        link_angular_velocity(model, work, qd, i)
+    loop_state_of_transforms(model, work, qd)
+
+
+@kernel
+def loop_state_of_transforms(model, work, qd):
+    """Write the arrays T v R_A z_B e_AB p_B p_AB v_AB of ``work`` at qd (nv, per s) from E, r and w.
+
+    Reads ``model``. Featherstone & Orin 2000, eq. 3.
+    """
+    # T_0 = 1, v_0 = 0
+    base_pose(work.T)
+    for k in range(6):
+        work.v[0, k] = 0.0
+    for i in range(1, model.parent.shape[0]):
+        pose_of_link(model, work, i, work.T)
+        velocity_of_link(model, work, qd, i)
+    relative_poses(model, work)
+    relative_velocities(model, work)
+
+
+@kernel
+def velocity_of_link(model, work, qd, i):
+    """Write v[i] = X_i v_p + S_i qd_i of ``work``, its angular part w[i]; reads the arrays E r w.
+
+    Featherstone & Orin 2000, eq. 3.
+    """
+    p, v, w = model.parent[i], work.v, work.w
+    for row in range(3):
+        v[i, row] = w[i, row]
+    # E_i (v_p + w_p x r_i)
+    wr_x, wr_y, wr_z = cross(w[p, 0], w[p, 1], w[p, 2], work.r[i, 0], work.r[i, 1], work.r[i, 2])
+    v[i, 3], v[i, 4], v[i, 5] = rotate(work.E, i, v[p, 3] + wr_x, v[p, 4] + wr_y, v[p, 5] + wr_z)
+    for k in range(model.first[i], model.first[i + 1]):
+        for row in range(3, 6):
+            v[i, row] += model.S[k, row] * qd[k - 1]
+
+
+@kernel
 def relative_poses(model, work):
-    """Write the rows R_A z_B e_AB p_B p_AB of ``work`` from the poses T of the links. RBDA section 8.2."""
+    """Write the arrays R_A z_B e_AB p_B p_AB of ``work`` from the poses T of the links. RBDA section 8.2."""
     for c in range(model.loop_link.shape[0]):
         a, b, R, T = model.loop_link[c, 0], model.loop_link[c, 1], model.loop_R, work.T
         # R_A = R_a A
@@ -55,7 +114,7 @@ def point_of_link(T, i, points, c, side):
 
 @kernel
 def relative_velocities(model, work):
-    """Write the row v_AB of ``work`` from the rows v T R_A p_B. RBDA eq. 8.3."""
+    """Write the array v_AB of ``work`` from v T R_A p_B. RBDA eq. 8.3."""
     for c in range(model.loop_link.shape[0]):
         x, y, z = work.p_B[c, 0], work.p_B[c, 1], work.p_B[c, 2]
         awx, awy, awz, avx, avy, avz = velocity_at(work, model.loop_link[c, 0], x, y, z)
@@ -67,7 +126,7 @@ def relative_velocities(model, work):
 
 @kernel
 def relative_accelerations(model, work):
-    """Write the row a_AB of ``work`` from the rows v v_AB a T R_A p_B. RBDA section 8.2.
+    """Write the array a_AB of ``work`` from v v_AB a T R_A p_B. RBDA section 8.2.
 
     A fictitious acceleration of the base that stands for gravity has no effect.
     """
@@ -103,7 +162,7 @@ def velocity_at(work, i, x, y, z):
 def acceleration_at(work, i, wx, wy, wz, x, y, z):
     """Return the classical acceleration of link ``i`` at a point (3, m, base frame), in base axes: six components.
 
-    (wx, wy, wz) is the link's angular velocity in base axes. Reads the rows a T of ``work``. RBDA eq. 2.51.
+    (wx, wy, wz) is the link's angular velocity in base axes. Reads the arrays a T of ``work``. RBDA eq. 2.51.
     """
     alpha_x, alpha_y, alpha_z = rotate(work.T, i, work.a[i, 0], work.a[i, 1], work.a[i, 2])
     ax, ay, az = rotate(work.T, i, work.a[i, 3], work.a[i, 4], work.a[i, 5])

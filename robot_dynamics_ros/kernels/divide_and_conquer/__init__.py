@@ -1,0 +1,1 @@
+"""Kernels of forward dynamics by divide and conquer (Featherstone 1999)."""
