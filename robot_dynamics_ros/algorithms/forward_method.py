@@ -42,7 +42,7 @@ only has generic code may lose 15 %.
 
 
 def articulated_bodies_pay(arrays: ModelArrays) -> bool:
-    """Return whether forward dynamics by articulated bodies takes less time for this tree than by mass matrix.
+    """Return whether forward dynamics by articulated bodies is faster for this tree than by mass matrix.
 
     All bindings of a robot give the same numbers, so one answer serves them all; it depends on the tree alone.
     """

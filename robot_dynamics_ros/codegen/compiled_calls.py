@@ -1,4 +1,4 @@
-"""What compiled functions of ``bound_function`` can do beyond Python: these functions stand for it."""
+"""Intrinsics of the compiled functions of ``bound_function``."""
 
 import ctypes
 

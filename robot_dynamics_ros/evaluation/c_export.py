@@ -1,7 +1,9 @@
 """Export of a robot's quantities as C99: choice of the functions, their comments, and writing of the files."""
 
 from collections.abc import Sequence
+from inspect import cleandoc
 from pathlib import Path
+from types import FunctionType
 
 from robot_dynamics_ros.algorithms.program import algorithm_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
@@ -9,9 +11,8 @@ from robot_dynamics_ros.codegen import c
 from robot_dynamics_ros.codegen.c_text import identifier, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.constrained_dynamics import ConstrainedDynamics
-from robot_dynamics_ros.evaluation.documented import ARGUMENTS
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, WITHOUT_CORIOLIS_MATRIX
+from robot_dynamics_ros.evaluation.described_robot import ALIGNED
+from robot_dynamics_ros.evaluation.dynamics import WITHOUT_CORIOLIS_MATRIX
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -24,15 +25,30 @@ WITHOUT_METHOD = {
     'loop_step': ("Step M^-1 J' (J M^-1 J')^-1 change of positions or velocities.", 'rad (prismatic: m); also per s.'),
     'link_poses': ('Poses T of all links in the base frame: x_base = T x_link.', 'Translation in m.'),
 }
-"""Description and unit of the quantities that have no method of their own in ``ConstrainedDynamics``."""
+"""Description and unit of the quantities that have no method of their own."""
+INPUTS = {
+    'q': 'Joint positions in rad (prismatic: m).',
+    'qd': 'Joint velocities in rad/s (m/s).',
+    'qdd': 'Joint accelerations in rad/s^2 (m/s^2).',
+    'tau': 'Joint torques in N m (N).',
+    'base_velocity': "Velocity of the base's origin, angular part first, in the base's axes; rad/s, m/s.",
+    'base_acceleration': 'Classical acceleration of that point in the same form; rad/s^2, m/s^2.',
+    'change': 'Change of the residuals of the constraints, in rad or m; or of their rates.',
+    'torques': 'Torque of each closure in N m.',
+}
+"""Description of each input."""
 Key = str | tuple[str, str, str]
 """A program as the key of the evaluator."""
 Program = str | tuple[str, str] | tuple[str, str, str]
 """Name of a quantity; for one of a frame: name, link and (unless it is a pose) the reference frame."""
 
 
-def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Sequence[Program]) -> list[Path]:
+def write_c(
+    evaluator: Evaluator, digest: str, folder: str | Path, programs: Sequence[Program], methods: type
+) -> list[Path]:
     """Write source, header and CMakeLists.txt of the functions for ``programs`` and return their paths.
+
+    The docstrings of ``methods``, a class, become the comments of the functions.
 
     Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
     in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
@@ -52,7 +68,7 @@ def write_c(evaluator: Evaluator, digest: str, folder: str | Path, programs: Seq
             base_link=model.link_names[0],
             last_link=model.link_names[-1],
             load=evaluator.load,
-            functions=_functions(evaluator, prefix, programs),
+            functions=_functions(evaluator, prefix, programs, methods),
         )
         texts = {
             folder / f'{export.title}.h': c.header(export),
@@ -88,7 +104,7 @@ def _joints(evaluator: Evaluator) -> list[c.Joint]:
     ]
 
 
-def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -> list[c.Function]:
+def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], methods: type) -> list[c.Function]:
     """Return the functions for ``programs``, with identifiers that differ."""
     if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
         raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
@@ -106,7 +122,7 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program]) -
         own = numbered(_identifier(prefix, key), {function.code.name for function in functions.values()})
         arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
         code = StraightLine.of(steps, arrays)._replace(name=own)
-        functions[key] = c.Function(code, _paragraphs(key, algorithm))
+        functions[key] = c.Function(code, _paragraphs(key, algorithm, methods))
     return list(functions.values())
 
 
@@ -135,21 +151,23 @@ def _identifier(prefix: str, key: Key) -> str:
     return of_link if name == 'link_pose' else f'{of_link}_{reference_frame}'
 
 
-def _paragraphs(key: Key, algorithm: Algorithm) -> tuple[str, ...]:
+def _paragraphs(key: Key, algorithm: Algorithm, methods: type) -> tuple[str, ...]:
     """Return the comment of a function: what it computes, then arguments and result with shapes and units."""
     name = key if isinstance(key, str) else key[0]
-    if name in WITHOUT_METHOD:
-        computed, unit = WITHOUT_METHOD[name]
-    else:
-        method = getattr(ConstrainedDynamics, name)
-        computed = (method.__doc__ or '').partition('\n')[0].replace('``', '')  # none with python -OO
-        _, unit = method.__annotations__['return'].__metadata__
+    computed, unit = WITHOUT_METHOD[name] if name in WITHOUT_METHOD else _documented(getattr(methods, name))
     if not isinstance(key, str):
         computed += f' Frame: {key[1]}; reference frame: {key[2]}.'
     shape = ' x '.join(map(str, algorithm.shape)) or '1'
     return (
         computed,
         '',
-        *(f'{vector}: {ARGUMENTS[vector][1]}' for vector in algorithm.inputs),
+        *(f'{vector}: {INPUTS[vector]}' for vector in algorithm.inputs),
         f'result ({shape}): {unit}',
     )
+
+
+def _documented(method: FunctionType) -> tuple[str, str]:
+    """Return what a method computes and the unit of its result, by its docstring; python -OO leaves none."""
+    computed, _, sections = cleandoc(method.__doc__ or '').partition('\n')
+    _, _, result = sections.partition('Returns\n-------\nndarray, ')
+    return computed.replace('``', ''), ' '.join(result.split('\n    ')[1:])

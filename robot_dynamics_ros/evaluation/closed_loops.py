@@ -1,5 +1,6 @@
-"""Quantities of closed loops that need several evaluations: mobility, closing, impacts, forces and closure torques."""
+"""Dynamics of closed loops: constraints, mobility, closing, impacts, multipliers and closure torques."""
 
+import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -7,7 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.evaluation.described_robot import DescribedRobot
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.loop_rank import (
     independent_constraints,
     steps_of_constraints,
@@ -36,12 +38,215 @@ class ClosedState(NamedTuple):
     qd: np.ndarray | None  # (..., nv) rad/s, m/s; None where no velocities were given
 
 
-def mobility(evaluator: Evaluator, q) -> np.ndarray:
+class ClosedLoops(DescribedRobot):
+    """Constraints of closed loops, see ``Robot.with_loops``: residuals, Jacobian, multipliers, and closed states."""
+
+    def loop_errors(self, q, out=None) -> np.ndarray:
+        """Residuals e(q) of the loop constraints, zero where loops are closed. Featherstone & Orin 2000, eq. 16.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., m)
+            rad for rotations, m for others; per s, s^2. Closures, then couplings.
+        """
+        return self._evaluate('loop_errors', self._load, out, q)
+
+    def loop_jacobian(self, q, out=None) -> np.ndarray:
+        """Jacobian J(q) of the constraints: the residuals have the rates J qd. Featherstone & Orin 2000, eq. 17.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., m, nv)
+            rad, m per rad (prismatic: m).
+        """
+        return self._evaluate('loop_jacobian', self._load, out, q)
+
+    def loop_rates(self, q, qd, out=None) -> np.ndarray:
+        """Rates J qd of the residuals.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., m)
+            rad for rotations, m for others; per s, s^2. Closures, then couplings.
+        """
+        return self._evaluate('loop_rates', self._load, out, q, qd)
+
+    def loop_accelerations(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Accelerations J qdd + dJ/dt qd of the residuals. Featherstone & Orin 2000, eq. 17.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        qdd : array_like, (..., nv)
+            Joint accelerations in rad/s^2 (m/s^2).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., m)
+            rad for rotations, m for others; per s, s^2. Closures, then couplings.
+        """
+        return self._evaluate('loop_accelerations', self._load, out, q, qd, qdd)
+
+    def mobility(self, q) -> np.ndarray:
+        """Number of independent velocities (...) at q: nv minus the rank of the constraint Jacobian.
+
+        It changes where the mechanism passes a singular position. Constraints are independent by the rank test of
+        ``forward_dynamics``, with the tolerance of ``with_loops``. Raises ModelError for a joint without inertia.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+
+        Returns
+        -------
+        ndarray, (...)
+            Integers, without unit.
+        """
+        return _mobility(self._evaluator, q)
+
+    def close_loops(self, q, qd=None) -> ClosedState:
+        """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
+
+        Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises
+        LoopError naming a loop that stays open, for instance because the links are too short. Constraints that depend
+        on others may stay open by the tolerance of ``with_loops``, in rad or relative to the robot's largest distance
+        of joints.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+
+        Returns
+        -------
+        ClosedState
+        """
+        return _closed_state(self._evaluator, q, qd)
+
+    def impact(self, q, qd, out=None) -> np.ndarray:
+        """Velocities after an impact that stops the rates of the loops: of all such velocities the nearest to ``qd``.
+
+        qd - M^-1 J' (J M^-1 J')^-1 J qd: no other impulse acts, and no kinetic energy is gained.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            rad/s (prismatic: m/s).
+        """
+        return _after_impact(self._evaluator, q, qd, out)
+
+    def constraint_forces(self, q, qd, tau, out=None) -> np.ndarray:
+        """Multipliers lambda of the constraints under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
+
+        Where constraints depend on each other, those of least norm. Closures act on B in the axes of A, at the origin
+        of B. Featherstone & Orin 2000, eq. 19 to 21.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        tau : array_like, (..., nv)
+            Joint torques in N m (N).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., m)
+            N m for rotations, N for others. Closures, then couplings.
+        """
+        return written(out, _multipliers(self._evaluator, q, qd, tau))
+
+    def closure_torque(self, q, torques, out=None) -> np.ndarray:
+        """Joint torques tau_a of motors in closing joints, to be added to tau. Featherstone & Orin 2000, eq. 19.
+
+        ``torques`` act on B about the z axis of A, with their reaction on A.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        torques : mapping
+            Torque in N m, (...), by the name of a closure.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return _closure_torque(self._evaluator, q, torques, out)
+
+    def closing_torque(self, q, torques, out=None) -> np.ndarray:
+        """Joint torques of motors in closing joints: the former name of ``closure_torque``.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        torques : mapping
+            Torque in N m, (...), by the name of a closure.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        warnings.warn('closing_torque is deprecated: call closure_torque', DeprecationWarning, stacklevel=2)
+        return self.closure_torque(q, torques, out)
+
+
+def _mobility(evaluator: Evaluator, q) -> np.ndarray:
     """Return the number of independent velocities (...) at q (..., nq)."""
     return evaluator.arrays.nv - independent_constraints(evaluator, q).sum(-1)
 
 
-def close_loops(evaluator: Evaluator, q, qd) -> ClosedState:
+def _closed_state(evaluator: Evaluator, q, qd) -> ClosedState:
     """Return the nearest positions (..., nq) with closed loops, and velocities (..., nv) that keep them closed."""
     load, arrays, model = evaluator.load, evaluator.arrays, evaluator.model
     (positions,), shape = evaluator.states(q=q)
@@ -63,10 +268,10 @@ def close_loops(evaluator: Evaluator, q, qd) -> ClosedState:
         )
     closed = positions.reshape(*shape, arrays.nq)
     _check_closed(evaluator, closed)
-    return ClosedState(closed, None if qd is None else impact(evaluator, closed, qd))
+    return ClosedState(closed, None if qd is None else _after_impact(evaluator, closed, qd))
 
 
-def impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
+def _after_impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
     """Return the velocities (..., nv) after the loops close suddenly."""
     change = -evaluator.evaluate('loop_rates', evaluator.load, None, q, qd)
     step = evaluator.evaluate('loop_step', evaluator.load, None, q, change)
@@ -74,7 +279,7 @@ def impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
     return np.add(qd, step, out=given)
 
 
-def constraint_forces(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
+def _multipliers(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     """Return the forces lambda (..., m) of least norm for J' lambda = ID(q, qd, qdd) - tau - tau_a."""
     load = evaluator.load
     qdd = evaluator.evaluate('forward_dynamics', load, None, q, qd, tau)
@@ -93,7 +298,7 @@ def constraint_forces(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     return forces
 
 
-def closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
+def _closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     """Return the joint torques (..., nv) of ``torques`` by the names of closures, each (...) N m about z of A."""
     closures = [closure.name for closure in evaluator.model.loops.closures]
     if not isinstance(torques, Mapping):

@@ -1,7 +1,6 @@
 """Evaluation of algorithms: argument validation, choice of the binding, workspaces and batches."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +15,12 @@ from robot_dynamics_ros.algorithms.program import (
     program_of,
 )
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
-from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quantity, best_level
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
@@ -86,12 +83,6 @@ class Evaluator:
             self.evaluate: Callable = self._evaluate
         else:
             self.evaluate = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
-
-    @cached_property
-    def friction_of_rows(self) -> Callable:
-        """Function ``f(qd, tau, torque)`` that writes the friction torques of states in rows (count, nv)."""
-        rows = np.zeros((0, self.arrays.nv))
-        return bound(_friction_of_rows, self.model.friction, then=(rows, rows, rows), nogil=True)
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of a quantity by generic kernels, which compile nothing per frame."""
@@ -279,12 +270,6 @@ class Prepared(NamedTuple):
 
     program: Program
     quantity: Quantity | Interpreted
-
-
-def _friction_of_rows(friction, qd, tau, torque) -> None:
-    """Write torque (count, nv), ``friction_torque`` of each state."""
-    for b in range(torque.shape[0]):
-        friction_torque(friction, qd[b], tau[b], torque[b])
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

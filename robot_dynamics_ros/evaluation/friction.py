@@ -1,24 +1,63 @@
-"""Joint friction for batches of states."""
+"""Joint friction, for one state or for a batch of states."""
 
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.kernels.friction import friction_torque
 
 
-def friction_torque(evaluator: Evaluator, qd, tau, out) -> np.ndarray:
-    """Return friction torques (..., nv; N m, N) at qd; tau are the transmitted torques, for load-dependent friction."""
-    model = evaluator.model
-    if tau is None:
+class JointFriction:
+    """Friction torques of one robot's joints."""
+
+    def __init__(self, evaluator: Evaluator):
+        """Bind compiled code to the friction parameters of the evaluator's model."""
+        self._evaluator = evaluator
+        model = evaluator.model
         load_dependent = np.flatnonzero(model.friction.load)
-        if len(load_dependent):
-            joint = model.joint_of_velocity(int(load_dependent[0]))
-            raise ArgumentError(
-                f'tau: required, since the friction of joint {joint!r} grows with the torque it transmits'
-            )
-        tau = np.zeros(evaluator.arrays.nv)
-    (qd, tau), shape = evaluator.states(qd=qd, tau=tau)
-    given, torque = validation.result(out, (*shape, evaluator.arrays.nv), (qd, tau))
-    evaluator.friction_of_rows(qd, tau, torque.reshape(qd.shape))
-    return filled(given, torque)
+        self._load_dependent = model.joint_of_velocity(int(load_dependent[0])) if len(load_dependent) else None
+        self._zeros = np.zeros(evaluator.arrays.nv)
+        rows = np.zeros((0, evaluator.arrays.nv))
+        self._of_state = bound(_of_state, model.friction, then=(self._zeros,) * 3)
+        self._of_rows = bound(_of_rows, model.friction, then=(rows,) * 3, nogil=True)
+        self._checks_types = not numba_is_disabled() and evaluator.arrays.nv > 0
+
+    def torque(self, qd, tau, out) -> np.ndarray:
+        """Return friction torques (..., nv; N m, N) at qd under the transmitted torques tau, by default none."""
+        if tau is None:
+            if self._load_dependent is not None:
+                raise ArgumentError(
+                    f'tau: required, since the friction of joint {self._load_dependent!r} grows with the torque it '
+                    'transmits'
+                )
+            tau = self._zeros
+        if out is None and self._checks_types:
+            torque = np.empty(len(self._zeros))
+            try:
+                if self._of_state(qd, tau, torque):
+                    return torque
+            except TypeError:  # a batch, or what has to be converted or rejected
+                pass
+        (qd, tau), shape = self._evaluator.states(qd=qd, tau=tau)
+        given, torque = validation.result(out, (*shape, len(self._zeros)), (qd, tau))
+        self._of_rows(qd, tau, torque.reshape(qd.shape))
+        return filled(given, torque)
+
+
+def _of_state(friction, qd, tau, torque) -> bool:
+    """Write torque (nv), ``friction_torque``; return whether all numbers are finite."""
+    friction_torque(friction, qd, tau, torque)
+    total = 0.0
+    for i in range(torque.shape[0]):
+        # 0, or NaN
+        total += torque[i] * 0.0
+    return total == 0.0
+
+
+def _of_rows(friction, qd, tau, torque) -> None:
+    """Write torque (count, nv), ``friction_torque`` of each state."""
+    for b in range(torque.shape[0]):
+        friction_torque(friction, qd[b], tau[b], torque[b])

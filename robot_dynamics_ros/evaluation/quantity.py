@@ -1,4 +1,4 @@
-"""One quantity of one robot: the code that computes it now, and better code as soon as that pays.
+"""Tiered compilation of one quantity of one robot: the code that computes it now, and when faster code replaces it.
 
 There are three kinds of code, with the same numbers: the generic kernel, straight-line code for one state, and the same
 for blocks of states. The sign of a zero may differ between the first and the others.

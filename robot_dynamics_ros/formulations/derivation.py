@@ -11,7 +11,7 @@ from sympy.polys.rings import PolyElement
 from sympy.simplify.fu import TR8
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.formulations.lagrange import ZERO
+from robot_dynamics_ros.formulations.kinematic_tree import ZERO
 
 NEGLIGIBLE = 1e-14
 """Of a coefficient, relative to the largest of its expression: what rounding leaves of sums that are zero."""

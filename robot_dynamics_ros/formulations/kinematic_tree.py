@@ -14,6 +14,8 @@ from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.robot import Robot
 
 JOINT_TYPES = ('revolute', 'prismatic')
+ZERO = 1e-15
+"""Largest parameter that counts as 0, such as a cosine of a right angle."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree, skew
+from robot_dynamics_ros.formulations.kinematic_tree import ZERO, KinematicTree, skew
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST = 3
 """Joints of a derivation: its equations fill pages from the fourth joint on."""
-
-ZERO = 1e-15
-"""Largest parameter that counts as 0, such as a cosine of a right angle."""
 
 
 def inverse_dynamics(robot, q, qd, qdd, tip_wrench=None) -> np.ndarray:

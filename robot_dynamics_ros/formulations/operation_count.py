@@ -29,7 +29,7 @@ class OperationCount(NamedTuple):
 
     result: np.ndarray
     dense: Operations
-    """All operations of the matrix products, as a program does that knows no structure."""
+    """All operations of the matrix products, as by a program without knowledge of their structure."""
     sparse: Operations
     """Without products with exactly 0, 1 or -1, sums with exactly 0 and quotients of 0 or by 1 or -1."""
 

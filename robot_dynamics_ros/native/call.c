@@ -80,8 +80,8 @@ typedef struct {
 typedef bool (*StateCode)(double *const *vectors, const double *load, double *result);
 typedef bool (*StepCode)(const npy_int64 *words);
 
-/* Compute ``count`` states by one code, one state after the other. Its words: code, number of vectors, their lengths and
- * that of the result. */
+/* Compute ``count`` states by one code, one state after the other. Its words: code, number of vectors, their lengths
+ * and that of the result. */
 static bool run_state(double *const *vectors, const double *load, double *result, npy_int64 count, npy_int64 words)
 {
     const npy_int64 *word = (const npy_int64 *)(intptr_t)words, *length = word + 2;
@@ -280,8 +280,8 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         return NULL;
     self->base.call = states_call;
     if (!PyArg_ParseTuple(arguments, "OOOOnnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->load,
-                          &self->columns, &rows, &blocks, &self->lanes, &self->context, &self->checked, &self->largest_angle, &self->most,
-                          &self->left, &self->held, &self->streamed, &owner) ||
+                          &self->columns, &rows, &blocks, &self->lanes, &self->context, &self->checked,
+                          &self->largest_angle, &self->most, &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
@@ -349,7 +349,8 @@ static PyObject *keyed_new(PyTypeObject *type, PyObject *arguments, PyObject *Py
     KeyedCalls *self = (KeyedCalls *)type->tp_alloc(type, 0);
     if (!self)
         return NULL;
-    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames, &self->otherwise)) {
+    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames,
+                          &self->otherwise)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -365,7 +366,7 @@ static PyMethodDef keyed_methods[] = {
 
 static PyTypeObject KeyedCallsType = {CALLABLE(KeyedCalls, keyed_new), .tp_methods = keyed_methods};
 
-/* -------------------------------------------------------------------------------- calls of a function with arguments */
+/* ------------------------------------------------------------------------- calls of a function with arguments */
 
 typedef npy_int64 (*FunctionCode)(const npy_int64 *fixed, const npy_int64 *given);
 

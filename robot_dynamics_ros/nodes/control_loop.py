@@ -230,7 +230,7 @@ class ControlLoop(Task):
         """Reset what the limiter has changed, and what states were rejected."""
         self.pipeline.limiter.reset()
         self.pipeline.counts.reset()
-        response.success, response.message = True, 'reasons and counts are forgotten'
+        response.success, response.message = True, 'reasons and counts are cleared'
         return response
 
 

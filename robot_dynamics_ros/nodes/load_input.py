@@ -35,7 +35,7 @@ class LoadInput:
     changes nothing; one whose ramp begins later than now is refused until then. Once the load is ``in_use``, one that
     does not continue it is followed by a ramp (``Ramp.without_step``): a server that starts anew, a second one, or a
     message that is late makes no step. Without a publisher there is no payload and gravity is the node's. The executor
-    handles messages; any thread may report a clock that was set back. Who holds the lock ``changing`` sees no change.
+    handles messages; any thread may report a clock that was set back. The lock ``changing`` blocks updates.
     """
 
     def __init__(self, node, changed: Callable[[], object], awaited: bool = False):

@@ -1,4 +1,4 @@
-"""What a node does while it is configured: an object that the node holds, and that knows no transitions."""
+"""What a node does while it is configured, independent of lifecycle transitions."""
 
 
 class Task:

@@ -73,8 +73,8 @@ class Producers:
 
     A torque belongs to the info of its own publisher: both have the same participant in their GID. Torques of another
     publisher than the chosen one are ignored; it takes the place of the chosen one where that one does not fit, or is
-    silent. Where two publishers cannot be told apart (both in one process, or a middleware without such GIDs), none may
-    be added.
+    silent. Where two publishers cannot be distinguished (both in one process, or a middleware without such GIDs), none
+    may be added.
 
     The hot path calls ``tell``, ``accepts`` and ``fault``, the executor the other methods.
     """
@@ -83,7 +83,7 @@ class Producers:
         """Compare with the LoadedRobot ``arm`` of a BaseNode; ``topic`` is that of the torque."""
         self._node, self._arm, self._topic = node, arm, topic
         self._nothing = _refusal(f'nothing came on {topic}/info')
-        self._twins = _refusal(f'several publishers of {topic} cannot be told apart; stop all but one')
+        self._twins = _refusal(f'several publishers of {topic} cannot be distinguished; stop all but one')
         self._producers: dict[bytes, Producer] = {}
         self.chosen: Producer | None = None
         self._key, self._gid = b'', b''  # of the chosen one, and of the publisher of its torques
@@ -139,7 +139,7 @@ class Producers:
         return chosen.why(now)
 
     def look(self) -> None:
-        """Find on the graph the publishers that cannot be told apart."""
+        """Find on the graph the publishers that cannot be distinguished."""
         keys: Counter = Counter()
         for topic in (self._topic, f'{self._topic}/info'):
             keys |= Counter(map(key_of_endpoint, self._endpoints(topic)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.evaluation.dynamics import evaluator_of
+from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.states_code import StatesCode

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.evaluation.dynamics import ALIGNED, evaluator_of
+from robot_dynamics_ros.evaluation.described_robot import ALIGNED, evaluator_of
 from robot_dynamics_ros.evaluation.loop_rank import independent_constraints, units_of_constraints
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled

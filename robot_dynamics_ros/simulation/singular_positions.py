@@ -6,7 +6,7 @@ go on in two ways from the position where all its links are along a line. Time s
 
 import numpy as np
 
-from robot_dynamics_ros.evaluation.dynamics import evaluator_of
+from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.loop_rank import steps_of_constraints
 from robot_dynamics_ros.robot import Robot
 

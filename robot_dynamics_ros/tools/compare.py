@@ -132,7 +132,7 @@ def _suffix(options) -> str:
 
 
 def _masses(values: list[float]) -> list[float]:
-    """Return masses of payloads, kg; ArgumentError for one that is not positive or that figures cannot tell apart."""
+    """Return masses of payloads, kg; ArgumentError for one that is not positive or that figures cannot distinguish."""
     shown = [f'{mass:g}' for mass in values]
     for i, mass in enumerate(values):
         if not 0.0 < mass < np.inf:

@@ -14,7 +14,7 @@ PALETTE = (
     *('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd'),
     *('#8c564b', '#e377c2', '#7f7f7f', '#bcbd22', '#17becf'),
 )
-"""Ten colours that can be told apart on a white and on a dark background."""
+"""Ten colours that can be distinguished on a white and on a dark background."""
 
 DASHES = ('solid', 'dash', 'dot', 'dashdot')
 """Line styles of a curve."""

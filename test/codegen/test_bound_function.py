@@ -17,7 +17,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
-from robot_dynamics_ros.evaluation import evaluator
+from robot_dynamics_ros.evaluation import friction
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
@@ -72,7 +72,7 @@ CASES = {
         lambda random: ((numbers(random, 7, N),), (*numbers(random, 3, N),)),
     ),
     'friction of rows': (
-        evaluator._friction_of_rows,
+        friction._of_rows,
         lambda random: ((Friction(*numbers(random, 7, N)),), (*numbers(random, 3, 5, N),)),
     ),
 }
@@ -226,7 +226,7 @@ def test_without_the_gil_other_threads_run_meanwhile():
     try:
         counts = {}
         for nogil in (False, True):
-            call = bound(evaluator._friction_of_rows, Robot.named('aubo_i5').friction, then=(rows,) * 3, nogil=nogil)
+            call = bound(friction._of_rows, Robot.named('aubo_i5').friction, then=(rows,) * 3, nogil=nogil)
             before = ticks[0]
             call(rows, rows, rows)
             counts[nogil] = ticks[0] - before

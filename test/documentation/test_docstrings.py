@@ -6,8 +6,9 @@ import re
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.evaluation.documented import ARGUMENTS
 
+OWN = {'link', 'tolerance', 'source', 'gravity', 'payload', 'rotation'}
+"""Arguments that differ between methods."""
 UNIT = re.compile(r'\b(rad|m|kg|N|J|A|s|cores|joints)\b|without unit|unit')
 
 
@@ -35,11 +36,28 @@ def test_parameters_and_result_are_documented(name):
     assert section(method, 'Returns')
 
 
-@pytest.mark.parametrize('name', ARGUMENTS)
+def parameters(method):
+    """Return type and description of each parameter, by its name."""
+    found = re.findall(r'^(\w+) : (.*)\n((?:    .*(?:\n|$))+)', section(method, 'Parameters'), re.MULTILINE)
+    return {name: (kind, ' '.join(meaning.split())) for name, kind, meaning in found}
+
+
+@pytest.mark.parametrize('name', METHODS)
 def test_numbers_have_a_shape_and_a_unit(name):
-    kind, meaning = ARGUMENTS[name]
-    if 'array' in kind:
-        assert (re.search(r'\((\.\.\., )?\w+', kind + meaning) and UNIT.search(meaning)) or name in ('out', 'rotation')
+    for parameter, (kind, meaning) in parameters(METHODS[name]).items():
+        if 'array' in kind:
+            shape = re.search(r'\((\.\.\., )?\w+', kind + meaning)
+            assert (shape and UNIT.search(meaning)) or parameter in ('out', 'rotation'), parameter
+
+
+def test_an_argument_is_described_alike_by_all_methods():
+    described = {}
+    for method in METHODS.values():
+        for parameter, it in parameters(method).items():
+            if parameter not in OWN:
+                described.setdefault(parameter, set()).add(it)
+    assert len(described) > 20
+    assert not {name: texts for name, texts in described.items() if len(texts) > 1}
 
 
 @pytest.mark.parametrize('name', [name for name in METHODS if 'ndarray' in section(METHODS[name], 'Returns')])

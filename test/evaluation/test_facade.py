@@ -268,7 +268,7 @@ def test_a_result_belongs_to_the_caller(name, method):
     first[...], second[...] = np.nan, np.nan
     assert same_bits(call(name, method, arguments), kept)
     robot = robot_of(name)
-    own = [value for value in vars(robot).values() if isinstance(value, np.ndarray)]
+    own = [value for value in (*vars(robot).values(), robot._setting.gravity) if isinstance(value, np.ndarray)]
     generic = robot._evaluator.generic
     inside = [*robot._model.arrays, *generic._shared.work, *generic._own.memory.work, *own]
     assert len(own) >= 4  # gravity, loads, zeros

@@ -241,7 +241,7 @@ def test_two_publishers_of_one_process_cannot_be_told_apart(consumer):
     consumer.publishers.append(FIRST)
     info = known(FIRST + b'j')
     consumer.input.on_info(serialize_message(TorqueInfo()), info)
-    assert 'cannot be told apart' in consumer.added() and 'cannot be told apart' in consumer.input.warnings()[0]
+    assert 'cannot be distinguished' in consumer.added() and 'cannot be distinguished' in consumer.input.warnings()[0]
     consumer.publishers.pop()
     consumer.tell()
     consumer.input.warnings()
@@ -257,7 +257,7 @@ def test_without_gids_two_publishers_are_refused(consumer):
     other = FeedforwardInput(consumer, consumer, 0.05)
     other.on_info(serialize_message(TorqueInfo()), {})
     other.producers.look()
-    assert 'cannot be told apart' in other.fault(STAMP, PLAN).reason
+    assert 'cannot be distinguished' in other.fault(STAMP, PLAN).reason
 
 
 # Along which trajectory

@@ -20,10 +20,10 @@ from robot_dynamics_ros.control.ownership import OWNERS, PRESETS
 from robot_dynamics_ros.control.payload_ramp import LONGEST
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.evaluation.compiled_code import BINDINGS
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.parameters import SOURCE, check_names, definitions, definitions_of, groups_by_node
-from robot_dynamics_ros.robot import BINDINGS
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'

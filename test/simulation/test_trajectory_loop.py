@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.dynamics import evaluator_of
+from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.states_code import StatesCode
