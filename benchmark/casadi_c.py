@@ -39,12 +39,12 @@ LOOPS = """
 #include <stdbool.h>
 typedef bool three_vectors(const double *, const double *, const double *, const double *, double *);
 typedef bool one_vector(const double *, const double *, double *);
-void loop_3(three_vectors *f, long long count, const double *rows, const double *load, double *results) {
+void loop_3(three_vectors *f, long long count, const double *rows, const double *runtime_inputs, double *results) {
   const double *more = rows + 6 * count, *most = more + 6 * count;
-  for (long long k = 0; k < count; ++k) f(rows + 6 * k, more + 6 * k, most + 6 * k, load, results + 6 * k);
+  for (long long k = 0; k < count; ++k) f(rows + 6 * k, more + 6 * k, most + 6 * k, runtime_inputs, results + 6 * k);
 }
-void loop_1(one_vector *f, long long count, const double *rows, const double *load, double *results) {
-  for (long long k = 0; k < count; ++k) f(rows + 6 * k, load, results + 36 * k);
+void loop_1(one_vector *f, long long count, const double *rows, const double *runtime_inputs, double *results) {
+  for (long long k = 0; k < count; ++k) f(rows + 6 * k, runtime_inputs, results + 36 * k);
 }
 """
 
@@ -102,7 +102,7 @@ def main():
         return
     robot = Robot.named('aubo_i5')
     robot = robot.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.0)})
-    load = robot.load
+    runtime_inputs = robot.runtime_inputs
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours = compiled(LOOPS, OPTIMISED, folder, 'loops')
@@ -113,7 +113,7 @@ def main():
             expected = getattr(robot, program)(*rows).reshape(results.shape)
             loop = getattr(ours, f'loop_{function.n_in()}')
             address, count = ctypes.c_void_p(robot.address(program)), ctypes.c_longlong(COUNT)
-            calls = {'ours': lambda: loop(address, count, pointer(rows), pointer(load), pointer(results))}
+            calls = {'ours': lambda: loop(address, count, pointer(rows), pointer(runtime_inputs), pointer(results))}
             calls['ours']()
             assert (results == expected).all()
             source = source_of(function, folder)

@@ -16,16 +16,16 @@ def loop_over(kernel, arguments: int):
     if arguments == 1:
 
         @numba.njit(error_model='numpy')
-        def loop(rows, load, out):
+        def loop(rows, runtime_inputs, out):
             for k in range(rows.shape[1]):
-                kernel(rows[0, k], load, out[k])
+                kernel(rows[0, k], runtime_inputs, out[k])
 
     else:
 
         @numba.njit(error_model='numpy')
-        def loop(rows, load, out):
+        def loop(rows, runtime_inputs, out):
             for k in range(rows.shape[1]):
-                kernel(rows[0, k], rows[1, k], rows[2, k], load, out[k])
+                kernel(rows[0, k], rows[1, k], rows[2, k], runtime_inputs, out[k])
 
     return loop
 
@@ -38,8 +38,8 @@ def main():
         arguments = 1 if name == 'mass_matrix' else 3
         rows = np.random.default_rng(0).normal(size=(arguments, COUNT, 6))
         out = np.empty((COUNT, 36 if name == 'mass_matrix' else 6))
-        loop, load = loop_over(robot.kernel(name), arguments), robot.load
-        times = interleaved({'loop': lambda: loop(rows, load, out), 'pin': peer[name]})
+        loop, runtime_inputs = loop_over(robot.kernel(name), arguments), robot.runtime_inputs
+        times = interleaved({'loop': lambda: loop(rows, runtime_inputs, out), 'pin': peer[name]})
         assert (out.reshape(getattr(robot, name)(*rows).shape) == getattr(robot, name)(*rows)).all()
         a_state = times['loop'] / COUNT
         print(f'{name}: {1e9 * a_state:.0f} ns a state, / pin {verdict(a_state / times["pin"], at_most)}')

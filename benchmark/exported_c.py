@@ -22,16 +22,16 @@ LOOPS = """
 typedef bool (*of_one)(const double *, const double *, double *);
 typedef bool (*of_three)(const double *, const double *, const double *, const double *, double *);
 
-bool loop_1(of_one f, long count, const double *q, const double *load, double *out, long size) {
+bool loop_1(of_one f, long count, const double *q, const double *runtime_inputs, double *out, long size) {
     bool finite = true;
-    for (long k = 0; k < count; k++) finite &= f(q + 6 * k, load, out + size * k);
+    for (long k = 0; k < count; k++) finite &= f(q + 6 * k, runtime_inputs, out + size * k);
     return finite;
 }
 
-bool loop_3(of_three f, long count, const double *q, const double *qd, const double *x, const double *load,
+bool loop_3(of_three f, long count, const double *q, const double *qd, const double *x, const double *runtime_inputs,
             double *out, long size) {
     bool finite = true;
-    for (long k = 0; k < count; k++) finite &= f(q + 6 * k, qd + 6 * k, x + 6 * k, load, out + size * k);
+    for (long k = 0; k < count; k++) finite &= f(q + 6 * k, qd + 6 * k, x + 6 * k, runtime_inputs, out + size * k);
     return finite;
 }
 """
@@ -66,7 +66,7 @@ def compare(robot, program: str, libraries: dict):
     """Print the time of a state by each compiler and its ratio to the code compiled here, in the same loop."""
     count = 1 if program == 'mass_matrix' else 3
     rows = np.random.default_rng(0).normal(size=(count, COUNT, robot.nv))
-    expected, load = getattr(robot, program)(*rows), robot.load
+    expected, runtime_inputs = getattr(robot, program)(*rows), robot.runtime_inputs
     size = expected[0].size
     own = ctypes.c_void_p(robot.address(program))
     loops = getattr(libraries['gcc'], f'loop_{count}')
@@ -76,7 +76,7 @@ def compare(robot, program: str, libraries: dict):
     results = {name: np.empty((COUNT, size)) for name in functions}
 
     def call(name):
-        arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (*rows, load, results[name])]
+        arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (*rows, runtime_inputs, results[name])]
         return lambda: loops(functions[name], ctypes.c_long(COUNT), *arrays, ctypes.c_long(size))
 
     times = interleaved({name: call(name) for name in functions})

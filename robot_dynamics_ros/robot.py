@@ -309,7 +309,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
     def with_payload(self, payload: Payload, link: str | None = None) -> 'Robot':
         """Return this robot with ``payload`` added to the payload of ``link``; the last link by default.
 
-        Nothing is compiled. A payload on the last link is a run-time argument of specialised code; with one on another
+        Nothing is compiled. A payload on the last link is a run-time input of specialised code; with one on another
         link generic kernels are used. Raises ArgumentError and UnknownNameError.
 
         Parameters

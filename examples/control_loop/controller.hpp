@@ -22,7 +22,7 @@ class ComputedTorqueController {
 
   // Add a point mass (kg) at a position (m) in the frame of the last link.
   void carry(double mass, double x, double y, double z) {
-    double* pi = load_.last_link_inertia;
+    double* pi = inputs_.last_link_inertia;
     const double payload[10] = {mass,
                                 mass * x,
                                 mass * y,
@@ -36,7 +36,7 @@ class ComputedTorqueController {
     for (int k = 0; k < 10; ++k) pi[k] += payload[k];
   }
 
-  const aubo_i5_load& load() const { return load_; }
+  const aubo_i5_inputs& inputs() const { return inputs_; }
 
   // Every period: no allocation, no lock, no system call.
   return_type update() {
@@ -51,7 +51,7 @@ class ComputedTorqueController {
       qdd[i] = kBandwidth * kBandwidth * (goal_[i] - q[i]) - 2.0 * kBandwidth * qd[i];
     }
     // tau = M qdd + c + g; false if any number is NaN or inf, and then nothing is sent
-    if (!aubo_i5_inverse_dynamics(q.data(), qd.data(), qdd.data(), &load_, tau.data())) return return_type::ERROR;
+    if (!aubo_i5_inverse_dynamics(q.data(), qd.data(), qdd.data(), &inputs_, tau.data())) return return_type::ERROR;
     for (int i = 0; i < N; ++i) {
       const double effort = std::clamp(tau[i], -effort_limit_[i], effort_limit_[i]);
       if (!command_interfaces_[i].set_value(effort)) return return_type::ERROR;
@@ -62,5 +62,5 @@ class ComputedTorqueController {
  private:
   static constexpr double kBandwidth = 8.0;  // rad/s
   JointVector goal_, effort_limit_;
-  aubo_i5_load load_ = aubo_i5_default_load;
+  aubo_i5_inputs inputs_ = aubo_i5_default_inputs;
 };

@@ -36,7 +36,7 @@ int main() {
     }
     if (controller.update() != return_type::OK) return EXIT_FAILURE;
     for (int i = 0; i < N; ++i) tau[i] = controller.command_interfaces_[i].value;
-    if (!aubo_i5_forward_dynamics(q.data(), qd.data(), tau.data(), &controller.load(), qdd.data())) return EXIT_FAILURE;
+    if (!aubo_i5_forward_dynamics(q.data(), qd.data(), tau.data(), &controller.inputs(), qdd.data())) return EXIT_FAILURE;
     for (int i = 0; i < N; ++i) {
       qd[i] += period * qdd[i];
       q[i] += period * qd[i];

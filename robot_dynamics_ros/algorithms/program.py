@@ -21,8 +21,8 @@ from robot_dynamics_ros.kernels.wrenches import changes_of_wrenches, wrenches_on
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.model import Frame
 
-LOAD_SIZE = 19
-"""Length of the run-time inputs ``load``: gravity (3, m/s^2, base frame), the ten inertial parameters of the last link
+RUNTIME_INPUTS = 19
+"""Length of ``runtime_inputs``: gravity (3, m/s^2, base frame), the ten inertial parameters of the last link
 with its payload (10), and a wrench on that link in its own frame (6; N m, N)."""
 WRENCH, WRENCHES, WRENCHES_AT_POINTS = 'wrench', 'wrenches', 'wrenches_at_points'
 """Inputs of external wrenches: one on a frame (6,), or on all links (6 (n + 1),) or (9 (n + 1),), see

@@ -16,8 +16,8 @@ from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
 WRITTEN = {**python.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
 """Text of each operation in C."""
-LOAD = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
-"""Fields of the run-time inputs, in the order of the entries of ``load``."""
+INPUTS = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
+"""Fields of the run-time inputs, in the order of their entries."""
 
 
 LICENCE = f'SPDX-License-{"Identifier"}: Apache-2.0'
@@ -50,7 +50,7 @@ class Export(NamedTuple):
     joints: Sequence[Joint]
     base_link: str
     last_link: str
-    load: np.ndarray
+    runtime_inputs: np.ndarray
     """Present run-time inputs, (19,)."""
     functions: Sequence[Function]
 
@@ -106,18 +106,23 @@ def header(export: Export) -> str:
         ],
         [
             *comment(
-                'What may change at run time, the 19 numbers of Robot.load. For a payload, add its ten parameters to '
-                f'those of the last link. Base: {export.base_link}; last link: {export.last_link}.'
+                'What may change at run time, the 19 numbers of Robot.runtime_inputs. For a payload, add its ten '
+                f'parameters to those of the last link. Base: {export.base_link}; last link: {export.last_link}.'
             ),
-            f'typedef struct {prefix}_load {{',
+            f'typedef struct {prefix}_inputs {{',
             '    double gravity[3];            /* m/s^2, in the base frame */',
             '    double last_link_inertia[10]; /* inertial parameters of the last link with its payload */',
             '    double last_link_wrench[6];   /* wrench on the last link in its own frame, at its origin; N m, N */',
-            f'}} {prefix}_load;',
+            f'}} {prefix}_inputs;',
         ],
         [
             '/* The values of the robot when it was exported, without a wrench. */',
-            f'extern const {prefix}_load {prefix}_default_load;',
+            f'extern const {prefix}_inputs {prefix}_default_inputs;',
+        ],
+        [
+            '/* Deprecated: the former names. */',
+            f'typedef {prefix}_inputs {prefix}_load;',
+            f'#define {prefix}_default_load {prefix}_default_inputs',
         ],
         *([*comment(*function.paragraphs), f'{_prototype(prefix, function.code)};'] for function in export.functions),
         ['#ifdef __cplusplus', '}', '#endif'],
@@ -133,7 +138,7 @@ def source(export: Export) -> str:
     forward dynamics.
     """
     prefix = export.prefix
-    fields = np.split(export.load, np.cumsum([*LOAD.values()])[:-1])
+    fields = np.split(export.runtime_inputs, np.cumsum([*INPUTS.values()])[:-1])
     definitions = [_definition(prefix, function.code) for function in export.functions]
     angles = any(f'{prefix}_sincos(' in line for lines in definitions for line in lines)
     parts = [
@@ -165,7 +170,7 @@ def source(export: Export) -> str:
             '};',
         ],
         [
-            f'const {prefix}_load {prefix}_default_load = {{',
+            f'const {prefix}_inputs {prefix}_default_inputs = {{',
             *(f'    {{{", ".join(repr(float(number)) for number in field)}}},' for field in fields),
             '};',
         ],
@@ -218,7 +223,7 @@ def _prototype(prefix: str, code: StraightLine) -> str:
     """Return the head of a function."""
     arguments = [
         *(f'const double {name}[{length}]' for name, length in code.inputs.items()),
-        f'const {prefix}_load *load',
+        f'const {prefix}_inputs *inputs',
         f'double result[{len(code.results)}]',
     ]
     return f'bool {code.name}(\n    {", ".join(arguments)})'
@@ -226,13 +231,13 @@ def _prototype(prefix: str, code: StraightLine) -> str:
 
 def _definition(prefix: str, code: StraightLine) -> list[str]:
     """Return the lines of a function."""
-    load = [k for array, k in code.read if array == 'load']
+    read = [k for array, k in code.read if array == 'runtime_inputs']
     lines = [
         *(f'const double {array}_{k} = {array}[{k}];' for array, n in code.inputs.items() for k in range(n)),
-        *(f'const double load_{k} = {_field(k)};' for k in load),
+        *(f'const double runtime_inputs_{k} = {_field(k)};' for k in read),
         *_angles(prefix, code.values),
         *_operations(code.values),
-        *([] if load else ['(void)load;']),
+        *([] if read else ['(void)inputs;']),
         *(f'result[{k}] = {_text(value)};' for k, value in enumerate(code.results)),
         f'return {_text(code.finite)} == 0.0;',
     ]
@@ -287,10 +292,10 @@ def _operations(values: Sequence[Symbol]) -> list[str]:
 
 
 def _field(k: int) -> str:
-    """Return entry k of ``load`` as an expression."""
-    for field, size in LOAD.items():
+    """Return run-time input k as an expression."""
+    for field, size in INPUTS.items():
         if k < size:
-            return f'load->{field}[{k}]'
+            return f'inputs->{field}[{k}]'
         k -= size
     raise IndexError
 

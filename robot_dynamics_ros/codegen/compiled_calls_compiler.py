@@ -13,7 +13,7 @@ FOR_WRITING, KEPT, DATA = INT32(1), INT32(3), INT32(1)
 """Arguments of LLVM's instruction: the line will be written; it is fetched to the first cache, that of data."""
 
 
-def _call_emission(typing, address, vectors, load, result, count, last):
+def _call_emission(typing, address, vectors, runtime_inputs, result, count, last):
     """Emit ``call_rows``."""
 
     def emitted(context, builder, signature, arguments):
@@ -25,7 +25,7 @@ def _call_emission(typing, address, vectors, load, result, count, last):
         pointer = builder.inttoptr(function, ir.FunctionType(BYTE, [INT64] * 5).as_pointer())
         return builder.icmp_unsigned('!=', builder.call(pointer, [*data, states, more]), BYTE(0))
 
-    return types.boolean(types.int64, vectors, load, result, types.int64, types.int64), emitted
+    return types.boolean(types.int64, vectors, runtime_inputs, result, types.int64, types.int64), emitted
 
 
 def _prefetch_emission(typing, array, index):
@@ -47,11 +47,11 @@ _prefetch: Any = intrinsic(_prefetch_emission)
 
 
 @overload(call_rows, jit_options={'forceinline': True})
-def _compiled_call(address, vectors, load, result, count, last):
+def _compiled_call(address, vectors, runtime_inputs, result, count, last):
     """Return the implementation of ``call_rows``; Numba requires a function here."""
 
-    def call(address, vectors, load, result, count, last):
-        return _call(address, vectors, load, result, count, last)
+    def call(address, vectors, runtime_inputs, result, count, last):
+        return _call(address, vectors, runtime_inputs, result, count, last)
 
     return call
 

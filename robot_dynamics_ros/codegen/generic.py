@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import LOAD_SIZE, WRENCHES, Program, Step, program_of
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program, Step, program_of
 from robot_dynamics_ros.codegen.object_files import MachineCode, kept_code, object_file
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
@@ -18,8 +18,8 @@ from robot_dynamics_ros.native.states_code import StatesCode
 
 GENERIC = 'generic'
 """Folder of the object files."""
-GIVEN, LOAD, RESULT, VECTOR = range(4)
-"""Bases of a word: none, or the address of ``load``, of the result, or (and the following ones) of a vector."""
+GIVEN, RUNTIME, RESULT, VECTOR = range(4)
+"""Bases of a word: none, or the address of the run-time inputs, of the result, or (and following) of a vector."""
 
 SCRATCH = Workspace(*(np.empty((0,) * len(shape)) for shape in Workspace.shapes(1, 1, 1, 1)))
 """A workspace whose arrays have the right number of axes."""
@@ -106,7 +106,7 @@ class Generic:
         return StatesCode(
             list(program.inputs.values()),
             program.shape,
-            LOAD_SIZE,
+            RUNTIME_INPUTS,
             call.RUN_STEPS,
             (words, program, memory),
             context=words.ctypes.data,
@@ -135,12 +135,12 @@ class Generic:
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""
         program = program_of(self.arrays, 'forward_dynamics_by_articulated')
-        zeros, load = np.zeros((1, self.arrays.nv)), np.zeros(LOAD_SIZE)
+        zeros, runtime_inputs = np.zeros((1, self.arrays.nv)), np.zeros(RUNTIME_INPUTS)
         for state in q[:, None]:
             if numba_is_disabled():
-                self.evaluate(program, (state, zeros, zeros), load[:3], np.empty_like(zeros))
+                self.evaluate(program, (state, zeros, zeros), runtime_inputs[:3], np.empty_like(zeros))
             else:
-                self.of_thread(program)(state, zeros, zeros, load, None)
+                self.of_thread(program)(state, zeros, zeros, runtime_inputs, None)
             (singular,) = np.nonzero(~(self._own.memory.work.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])
@@ -165,7 +165,7 @@ class _Memory:
         """Return the words of a step's arguments, the records of the robot and of the workspace first."""
         vectors = enumerate(program.inputs.items())
         names: dict[str, Place] = {name: ((VECTOR + k, 0, 8 * size), (size,)) for k, (name, size) in vectors}
-        names['gravity'] = (LOAD, 0, 0), (3,)
+        names['gravity'] = (RUNTIME, 0, 0), (3,)
         names['result'] = (RESULT, 0, 8 * program.size), program.shape or (1,)
         names['f_ext'] = self._given(np.zeros((len(self._arrays.parent), 6)))
         words = [(GIVEN, self._records[id(it)].ctypes.data, 0) for it in (self.arrays_of(program), self.work)]

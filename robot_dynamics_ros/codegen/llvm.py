@@ -21,12 +21,14 @@ BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 
 
 def of_one_state(code: StraightLine) -> str:
-    """Return the IR of ``<name>(vectors..., load, result)`` and of ``<name>_state(vectors, load, result)``.
+    """Return the IR of two functions for one state.
+
+    They are ``<name>(vectors..., runtime_inputs, result)`` and ``<name>_state(vectors, runtime_inputs, result)``.
 
     Arguments are addresses, integers of 64 bits; the latter's ``vectors`` is that of an array of addresses. Both
     functions return whether all numbers are finite, a byte.
     """
-    body, names = Body(1), [*code.inputs, 'load']
+    body, names = Body(1), [*code.inputs, 'runtime_inputs']
     for array in names:
         body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in code.read if of == array}
     body.compute(code.values)
@@ -48,25 +50,29 @@ def of_one_state(code: StraightLine) -> str:
 
 
 def _of_array(name: str, count: int) -> list[str]:
-    """Return the lines of ``<name>_state(vectors, load, result)``, which calls ``<name>`` with ``count`` vectors."""
+    """Return the lines of ``<name>_state``, which calls ``<name>`` with the addresses of ``count`` vectors."""
     body = Body(1)
     vectors = [body.line(f'load i64, {pointer(body, "i64", "%vectors", 8 * k)}, align 8') for k in range(count)]
-    arguments = ', '.join(f'i64 {it}' for it in (*vectors, '%load', '%result'))
+    arguments = ', '.join(f'i64 {it}' for it in (*vectors, '%runtime_inputs', '%result'))
     answer = body.line(f'call i8 @{name}({arguments})')
-    head = f'define i8 @{name}_state(i64 %vectors, i64 %load, i64 %result) {{'
+    head = f'define i8 @{name}_state(i64 %vectors, i64 %runtime_inputs, i64 %result) {{'
     return [head, *body.lines, f'  ret i8 {answer}', '}']
 
 
 def of_blocks(code: StraightLine, lanes: int) -> str:
-    """Return the IR of ``<name>_blocks(vectors, load, result, count, streamed)`` for whole blocks of states in rows.
+    """Return the IR of a function for whole blocks of states in rows.
+
+    It is ``<name>_blocks(vectors, runtime_inputs, result, count, streamed)``.
 
     ``vectors`` is the address of an array of the addresses of the rows (count, n); ``count`` is a multiple of
     ``lanes``. If ``streamed`` is not 0 the results bypass the caches. Returns whether all numbers are finite, a byte.
     """
     body = Body(lanes)
     before = Body(1)
-    load = [k for array, k in code.read if array == 'load']
-    body.inputs['load'] = {k: llvm_blocks.splat(before, before.loaded('%load', k), lanes) for k in load}
+    runtime_inputs = [k for array, k in code.read if array == 'runtime_inputs']
+    body.inputs['runtime_inputs'] = {
+        k: llvm_blocks.splat(before, before.loaded('%runtime_inputs', k), lanes) for k in runtime_inputs
+    }
     for array, length in code.inputs.items():
         body.inputs[array] = dict(enumerate(llvm_blocks.columns(body, f'%{array}', length, lanes)))
     body.compute(code.values)

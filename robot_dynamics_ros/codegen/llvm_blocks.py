@@ -68,7 +68,7 @@ def loop_over_blocks(name: str, inputs: dict[str, int], size: int, lanes: int, b
     kind, word = vector_type(lanes), 'i64*' if TYPED else 'ptr'
     lines = [
         body.declarations(),
-        f'define i8 @{name}_blocks(i64 %vectors, i64 %load, i64 %result, i64 %count, i64 %streamed) {{',
+        f'define i8 @{name}_blocks(i64 %vectors, i64 %runtime_inputs, i64 %result, i64 %count, i64 %streamed) {{',
         'entry:',
         f'  %buffer = alloca [{lanes * size} x double], align 64',
         f'  %buffered = ptrtoint {f"[{lanes * size} x double]*" if TYPED else "ptr"} %buffer to i64',

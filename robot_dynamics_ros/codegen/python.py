@@ -24,7 +24,7 @@ def source(code: StraightLine, heading: str) -> str:
     results, result = code.results, 'result'
     first = {value: f'{result}_{k}' for k, value in reversed(list(enumerate(results))) if isinstance(value, Symbol)}
     written = [(k, first[value] if isinstance(value, Symbol) else text(value)) for k, value in enumerate(results)]
-    load, lines = _body(code)
+    runtime_inputs, lines = _body(code)
     parts = [
         [
             f'"""{heading}',
@@ -38,8 +38,8 @@ def source(code: StraightLine, heading: str) -> str:
             'from robot_dynamics_ros.kernels.sincos import sincos',
         ],
         [
-            f'def {code.name}({", ".join((*code.inputs, "load", result))}):',
-            *(f'    {line}' for line in load),
+            f'def {code.name}({", ".join((*code.inputs, "runtime_inputs", result))}):',
+            *(f'    {line}' for line in runtime_inputs),
             *(f'    {array}_{k} = {array}[{k}]' for array, n in code.inputs.items() for k in range(n)),
             *(f'    {line}' for line in lines),
             *(f'    {name} = {text(value)}' for value, name in first.items()),
@@ -51,13 +51,13 @@ def source(code: StraightLine, heading: str) -> str:
 
 
 def _body(code: StraightLine) -> tuple[list[str], list[str]]:
-    """Return the lines that read ``load``, and those that compute all other values."""
-    load, lines, pairs = [], [], set()
+    """Return the lines that read ``runtime_inputs``, and those that compute all other values."""
+    runtime_inputs, lines, pairs = [], [], set()
     for value in code.values:
         operation, arguments = value.operation, value.arguments
         if operation == 'input':
-            if arguments[0] == 'load':
-                load.append(f'{text(value)} = load[{arguments[1]}]')
+            if arguments[0] == 'runtime_inputs':
+                runtime_inputs.append(f'{text(value)} = runtime_inputs[{arguments[1]}]')
         elif operation in ('sin', 'cos'):
             (angle,) = map(text, arguments)
             if angle not in pairs:
@@ -65,7 +65,7 @@ def _body(code: StraightLine) -> tuple[list[str], list[str]]:
                 pairs.add(angle)
         else:
             lines.append(f'{text(value)} = ' + WRITTEN[operation].format(*map(text, arguments)))
-    return load, lines
+    return runtime_inputs, lines
 
 
 def text(value) -> str:

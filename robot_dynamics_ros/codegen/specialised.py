@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import LOAD_SIZE, WRENCHES, Program
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
 from robot_dynamics_ros.codegen.object_files import MachineCode, compiled, kept_code, lanes, object_file
 from robot_dynamics_ros.codegen.python import source
@@ -95,7 +95,7 @@ class Specialised:
         return StatesCode(
             lengths,
             program.shape,
-            LOAD_SIZE,
+            RUNTIME_INPUTS,
             call.RUN_STATE,
             (of_one, of_blocks, words),
             of_blocks.address(f'{name}_blocks') if of_blocks else 0,

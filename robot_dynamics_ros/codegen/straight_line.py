@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import LOAD_SIZE, Program
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, Program
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
@@ -59,24 +59,28 @@ class StraightLine(NamedTuple):
 
     @property
     def read(self) -> list[tuple[str, int]]:
-        """The entries of vectors and ``load`` that are read, in order."""
+        """The entries of vectors and ``runtime_inputs`` that are read, in order."""
         return sorted(value.arguments for value in self.values if value.operation == 'input')
 
 
-def trace(program: Program, arrays: ModelArrays, load=None, tape: Tape | None = None) -> list:
+def trace(program: Program, arrays: ModelArrays, runtime_inputs=None, tape: Tape | None = None) -> list:
     """Return the results (size,) of a program for a robot, as symbols or floats.
 
-    ``load`` (19,) are numbers to fold in; by default it is an input of that name.
+    ``runtime_inputs`` (19,) are numbers to fold in; by default it is an input of that name.
     """
     n, tape = arrays.n, tape or Tape()
-    load = tape.inputs('load', LOAD_SIZE) if load is None else _floats(np.asarray(load, float))
+    runtime_inputs = (
+        tape.inputs('runtime_inputs', RUNTIME_INPUTS)
+        if runtime_inputs is None
+        else _floats(np.asarray(runtime_inputs, float))
+    )
     constants = ModelArrays(*map(_floats, arrays))
-    constants.I[n] = load[3:13]
+    constants.I[n] = runtime_inputs[3:13]
     f_ext = _floats(np.zeros((n + 1, 6)))
-    f_ext[n] = load[13:19]
+    f_ext[n] = runtime_inputs[13:19]
     work, result = Workspace.of(arrays, object), _floats(np.zeros(program.shape or (1,)))
     names = {name: tape.inputs(name, length) for name, length in program.inputs.items()}
-    names |= {'gravity': load[:3], 'f_ext': f_ext, 'result': result}
+    names |= {'gravity': runtime_inputs[:3], 'f_ext': f_ext, 'result': result}
 
     for step in program.steps:
         tape.run(step.kernel, constants, work, *step.given(names, work, _floats))

@@ -67,7 +67,7 @@ def write_c(
             joints=_joints(evaluator),
             base_link=model.link_names[0],
             last_link=model.link_names[-1],
-            load=evaluator.load,
+            runtime_inputs=evaluator.runtime_inputs,
             functions=_functions(evaluator, prefix, programs, methods),
         )
         texts = {

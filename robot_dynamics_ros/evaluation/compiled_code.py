@@ -1,5 +1,6 @@
 """Compiled code of a robot: how it is chosen, compiled ahead, called from other code, and exported as C."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -23,11 +24,10 @@ class CompiledCode(DescribedRobot):
         """Return this robot with another way of choosing code; results are equal, up to the sign of a zero.
 
         ``'generic'`` uses the kernels that all robots share. ``'specialised'`` compiles code for this robot at the
-        first
-        use of each quantity. ``'adaptive'``, the default of new robots, uses such code where it was compiled before,
-        and compiles it in the background once use shows that this pays. It is kept on disk. Gravity and a payload on
-        the last link are run-time arguments; with changed payloads on other links generic kernels are used. Batches use
-        ``threads`` cores (None: all).
+        first use of each quantity. ``'adaptive'``, the default of new robots, uses such code where it was compiled
+        before, and compiles it in the background once use shows that this pays. It is kept on disk. Gravity and a
+        payload on the last link are run-time inputs; with changed payloads on other links generic kernels are used.
+        Batches use ``threads`` cores (None: all).
 
         Parameters
         ----------
@@ -75,9 +75,9 @@ class CompiledCode(DescribedRobot):
     def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
         """Return a quantity, of the frame of ``link`` if given, as a function that Numba inlines in your code.
 
-        Its arguments are the joint vectors of the method, ``robot.load`` and the result, with flat matrices. It returns
-        whether all numbers are finite and does not check arguments otherwise. ArgumentError lists the names; it is also
-        raised if generic kernels are in use.
+        Its arguments are the joint vectors of the method, ``robot.runtime_inputs`` and the result, with flat matrices.
+        It returns whether all numbers are finite and does not check arguments otherwise. ArgumentError lists the names;
+        it is also raised if generic kernels are in use.
 
         Parameters
         ----------
@@ -98,8 +98,8 @@ class CompiledCode(DescribedRobot):
     def address(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> int:
         """Return the address of a quantity's compiled code, for any language in this process.
 
-        In C: ``bool f(const double *q, ..., const double *load, double *result)``, with arguments and result as for
-        ``kernel``. The address is valid as long as the robot exists. Raises ArgumentError as ``kernel`` does.
+        In C: ``bool f(const double *q, ..., const double *runtime_inputs, double *result)``, with arguments and result
+        as for ``kernel``. The address is valid as long as the robot exists. Raises ArgumentError as ``kernel`` does.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class CompiledCode(DescribedRobot):
         """Write quantities of this robot as C99, and a CMakeLists.txt; return the paths of the files.
 
         The results have the same bits as those of specialised code. Gravity, the last link's inertia with its payload,
-        and a wrench on that link are run-time arguments. Raises ArgumentError, before anything is written, for a
+        and a wrench on that link are run-time inputs. Raises ArgumentError, before anything is written, for a
         program that does not exist and for a file in ``folder`` that is not of an earlier export of this robot.
 
         Parameters
@@ -139,10 +139,16 @@ class CompiledCode(DescribedRobot):
         return write_c(self._evaluator, self.digest, folder, programs, type(self))
 
     @property
-    def load(self) -> np.ndarray:
-        """Run-time argument of ``kernel`` and ``address``, (19,).
+    def runtime_inputs(self) -> np.ndarray:
+        """Run-time inputs of ``kernel`` and ``address``, (19,).
 
         Gravity (3, m/s^2), the ten inertial parameters of the last link with its payload (10), and a wrench on that
         link in its own frame (6; N m, N), zeros here.
         """
-        return self._load.copy()
+        return self._runtime_inputs.copy()
+
+    @property
+    def load(self) -> np.ndarray:
+        """Deprecated: the former name of ``runtime_inputs``."""
+        warnings.warn('load is deprecated: read runtime_inputs', DeprecationWarning, stacklevel=2)
+        return self.runtime_inputs

@@ -1,10 +1,8 @@
 """Terms of joint torques: gravity, Coriolis, inertia, friction and springs, and the currents of motors."""
 
-from functools import cached_property
-
 import numpy as np
 
-from robot_dynamics_ros.evaluation.described_robot import DescribedRobot
+from robot_dynamics_ros.evaluation.described_robot import AtFirstUse, DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import written
 from robot_dynamics_ros.evaluation.friction import JointFriction
 
@@ -27,7 +25,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('gravity_torque', self._load, out, q)
+        return self._evaluate('gravity_torque', self._runtime_inputs, out, q)
 
     def bias_torque(self, q, qd, out=None) -> np.ndarray:
         """Joint torques at zero acceleration: h = c(q, qd) + g(q).
@@ -46,7 +44,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('bias_torque', self._load, out, q, qd)
+        return self._evaluate('bias_torque', self._runtime_inputs, out, q, qd)
 
     def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
         """Coriolis and centrifugal torques c(q, qd) = h(q, qd) - g(q).
@@ -127,7 +125,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('spring_torque', self._load, out, q, qd)
+        return self._evaluate('spring_torque', self._runtime_inputs, out, q, qd)
 
     def motor_current(self, tau, out=None) -> np.ndarray:
         """Motor currents tau / torque_constant; tau includes friction. ModelError names a joint without constant.
@@ -165,7 +163,7 @@ class TorqueTerms(DescribedRobot):
         (current,), shape = self._evaluator.states(current=current)
         return written(out, (current * self._model.torque_constant()).reshape(*shape, self.nv))
 
-    @cached_property
+    @AtFirstUse
     def _friction(self) -> JointFriction:
         """Friction of the joints."""
         return JointFriction(self._evaluator)

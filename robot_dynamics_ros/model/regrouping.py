@@ -21,7 +21,7 @@ links on alternating axes has 2 % fewer operations for forward dynamics, 10 % fe
 
 
 def regrouped(arrays: ModelArrays) -> ModelArrays:
-    """Return the arrays with regrouped parameters of all links but the last, whose inertia is a run-time argument.
+    """Return the arrays with regrouped parameters of all links but the last, whose inertia is a run-time input.
 
     A link on a revolute joint has then no mass, and no first and second moment along the axis; a link on a prismatic
     joint has no second moments (Gautier & Khalil 1990, section III, here with second moments P about the link's

@@ -61,7 +61,7 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 
 /* Machine code for ``count`` states in rows; ``more`` is the context of one state's code, or whether blocks of states
  * write past the caches. It returns whether all numbers are finite. */
-typedef bool (*StatesCode)(double *const *vectors, const double *load, double *result, npy_int64 count,
+typedef bool (*StatesCode)(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
                            npy_int64 more);
 
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
     StatesCode rows, blocks;
     npy_int64 context, lanes;
     Py_ssize_t vectors, quaternions, angles;
-    npy_intp axes, size, load, columns;
+    npy_intp axes, size, inputs, columns;
     const npy_int64 *lengths, *shape, *quaternion, *angle; /* of the vectors, of the result; places in vector 0 */
     double largest_angle;
     int checked;
@@ -77,23 +77,24 @@ typedef struct {
 } StatesCall;
 
 /* Code of one state, and of one kernel among several steps. */
-typedef bool (*StateCode)(double *const *vectors, const double *load, double *result);
+typedef bool (*StateCode)(double *const *vectors, const double *runtime_inputs, double *result);
 typedef bool (*StepCode)(const npy_int64 *words);
 
 /* Compute ``count`` states by one code, one state after the other. Its words: code, number of vectors, their lengths
  * and that of the result. */
-static bool run_state(double *const *vectors, const double *load, double *result, npy_int64 count, npy_int64 words)
+static bool run_state(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
+                      npy_int64 words)
 {
     const npy_int64 *word = (const npy_int64 *)(intptr_t)words, *length = word + 2;
     const StateCode code = (StateCode)(intptr_t)word[0];
     if (count == 1)
-        return code(vectors, load, result);
+        return code(vectors, runtime_inputs, result);
     double *place[MOST_VECTORS];
     bool finite = true;
     for (npy_int64 b = 0; b < count; b++) {
         for (npy_int64 k = 0; k < word[1]; k++)
             place[k] = vectors[k] + b * length[k];
-        finite &= code(place, load, result + b * length[word[1]]);
+        finite &= code(place, runtime_inputs, result + b * length[word[1]]);
     }
     return finite;
 }
@@ -101,14 +102,15 @@ static bool run_state(double *const *vectors, const double *load, double *result
 /* Compute ``count`` states by several kernels, one state after the other. Their words: numbers of vectors, of steps and
  * of arguments; for each step its code and its first argument; for each argument its base, a number of bytes, and the
  * number of bytes from one state to the next. */
-enum { GIVEN, LOAD, RESULT, VECTOR, MOST_WORDS = 128 };
+enum { GIVEN, RUNTIME, RESULT, VECTOR, MOST_WORDS = 128 };
 
-static bool run_steps(double *const *vectors, const double *load, double *result, npy_int64 count, npy_int64 words)
+static bool run_steps(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
+                      npy_int64 words)
 {
     const npy_int64 *word = (const npy_int64 *)(intptr_t)words;
     const npy_int64 inputs = word[0], steps = word[1], arguments = word[2];
     const npy_int64 *step = word + 3, *argument = step + 2 * steps;
-    npy_int64 place[MOST_WORDS], base[VECTOR + MOST_VECTORS] = {0, (intptr_t)load, (intptr_t)result};
+    npy_int64 place[MOST_WORDS], base[VECTOR + MOST_VECTORS] = {0, (intptr_t)runtime_inputs, (intptr_t)result};
     bool finite = true;
     for (npy_int64 k = 0; k < inputs; k++)
         base[VECTOR + k] = (intptr_t)vectors[k];
@@ -161,17 +163,18 @@ static bool are_small_angles(const StatesCall *self, const double *q, npy_intp c
 }
 
 /* Compute all states; return whether all numbers are finite, and angles not too large. */
-static bool compute(const StatesCall *self, double *const *vectors, const double *load, double *result, npy_intp count)
+static bool compute(const StatesCall *self, double *const *vectors, const double *runtime_inputs, double *result,
+                    npy_intp count)
 {
     bool finite = true;
     npy_intp whole = self->blocks ? count / self->lanes * self->lanes : 0;
     if (whole)
-        finite &= self->blocks(vectors, load, result, whole, count > self->streamed);
+        finite &= self->blocks(vectors, runtime_inputs, result, whole, count > self->streamed);
     if (whole < count) {
         double *rest[MOST_VECTORS];
         for (Py_ssize_t k = 0; k < self->vectors; k++)
             rest[k] = vectors[k] + whole * self->lengths[k];
-        finite &= self->rows(rest, load, result + whole * self->size, count - whole, self->context);
+        finite &= self->rows(rest, runtime_inputs, result + whole * self->size, count - whole, self->context);
     }
     if (self->checked) {
         for (Py_ssize_t k = 0; k < self->vectors; k++)
@@ -193,7 +196,7 @@ static bool is_vector(const StatesCall *self, Py_ssize_t k, PyObject *object, in
 }
 
 /* Return the result, None if some number is not finite, or NULL without an error if the arguments are refused. */
-static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize_t vectors, PyObject *load,
+static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize_t vectors, PyObject *runtime_inputs,
                           PyObject *out)
 {
     /* number of states */
@@ -214,7 +217,8 @@ static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize
             return NULL;
         data[k] = PyArray_DATA((PyArrayObject *)arguments[k]);
     }
-    if (!is_contiguous(load, NPY_DOUBLE, 1) || PyArray_DIM((PyArrayObject *)load, 0) != self->load ||
+    if (!is_contiguous(runtime_inputs, NPY_DOUBLE, 1) ||
+        PyArray_DIM((PyArrayObject *)runtime_inputs, 0) != self->inputs ||
         !are_unit_quaternions(self, data[0], count))
         return NULL;
 
@@ -239,7 +243,7 @@ static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize
     }
 
     PyThreadState *thread = count > self->held ? PyEval_SaveThread() : NULL;
-    bool finite = compute(self, data, PyArray_DATA((PyArrayObject *)load), PyArray_DATA(result), count);
+    bool finite = compute(self, data, PyArray_DATA((PyArrayObject *)runtime_inputs), PyArray_DATA(result), count);
     if (thread)
         PyEval_RestoreThread(thread);
     if (finite)
@@ -279,7 +283,7 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     if (!self)
         return NULL;
     self->base.call = states_call;
-    if (!PyArg_ParseTuple(arguments, "OOOOnnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->load,
+    if (!PyArg_ParseTuple(arguments, "OOOOnnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->inputs,
                           &self->columns, &rows, &blocks, &self->lanes, &self->context, &self->checked,
                           &self->largest_angle, &self->most, &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||

@@ -10,22 +10,22 @@ MOST_WORDS: int
 WORDS_OF_ARGUMENT: int
 """Words of an argument of a FunctionCall: the number itself, or address and lengths, so many words for each."""
 RUN_STATE: int
-"""Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 *words)``.
+"""Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 *words)``.
 
 It computes states in rows by one code, one state after the other. The words are the address of ``bool state(double
-**vectors, double *load, double *result)``, the number of vectors, their lengths and that of the result.
+**vectors, double *runtime_inputs, double *result)``, the number of vectors, their lengths and that of the result.
 """
 RUN_STEPS: int
 """Address of the same function for several kernels.
 
 Its words are the numbers of vectors, steps and arguments; for each step the address of ``bool step(int64 *words)`` and
-the index of its first argument; for each argument its base (0 none, or an address: 1 of load, 2 of the result, 3 + k of
-vector k), the bytes or the value to add to it, and the bytes from one state to the next.
+the index of its first argument; for each argument its base (0 none, or an address: 1 of the run-time inputs, 2 of the
+result, 3 + k of vector k), the bytes or the value to add to it, and the bytes from one state to the next.
 """
 
 @final
 class StatesCall:
-    """A quantity of a robot for one state or a batch: ``f(vectors..., load, out)``, see ``states_code``.
+    """A quantity of a robot for one state or a batch: ``f(vectors..., runtime_inputs, out)``, see ``states_code``.
 
     It returns the result: ``out``, or a new array where that is None; None if some number is not finite or an angle too
     large. Raises TypeError unless all arrays are C-contiguous float64 ones of the shapes of one state (n,) or of a
@@ -41,7 +41,7 @@ class StatesCall:
         shape: np.ndarray,
         quaternions: np.ndarray,
         angles: np.ndarray,
-        load: int,
+        inputs: int,
         columns: int,
         rows: int,
         blocks: int,
@@ -60,11 +60,11 @@ class StatesCall:
 
 @final
 class KeyedCalls:
-    """Calls by their keys: ``evaluate(key, load, out, vectors...)`` returns the result of ``calls[key]``, a StatesCall.
+    """Calls by their keys: each in ``calls`` is a StatesCall.
 
-    Where the last vector is a dictionary of one wrench, it is ``of_frames[key][frame]``, and the wrench the vector. It
-    calls ``otherwise`` with the same arguments where there is no such call, where the call refuses them, and where it
-    returns None.
+    ``evaluate(key, runtime_inputs, out, vectors...)`` returns the result of ``calls[key]``. Where the last vector is a
+    dictionary of one wrench, it is ``of_frames[key][frame]``, and the wrench the vector. It calls ``otherwise`` with
+    the same arguments where there is no such call, where the call refuses them, and where it returns None.
     """
 
     def __new__(cls, calls: dict, of_frames: dict, otherwise: Callable, /) -> KeyedCalls: ...

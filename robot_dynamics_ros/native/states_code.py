@@ -18,14 +18,15 @@ class StatesCode(NamedTuple):
     """Lengths of the vectors of a state."""
     shape: tuple[int, ...]
     """Shape of the result of a state."""
-    load: int
-    """Length of ``load``."""
+    inputs: int
+    """Number of run-time inputs."""
     rows: int
-    """Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 context)``."""
+    """Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 context)``."""
     owner: object
     """Object that owns the memory at the addresses. Calls of this code keep it alive."""
     blocks: int = 0
-    """Address of ``bool f(double **vectors, double *load, double *result, int64 count, int64 streamed)`` or 0."""
+    """0, or the address of
+    ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 streamed)``."""
     lanes: int = 1
     """The count of ``blocks`` is a multiple of this."""
     context: int = 0
@@ -42,7 +43,7 @@ class StatesCode(NamedTuple):
     def function(
         self, most: int = UNLIMITED, held: int = 0, streamed: int = UNLIMITED, left: int = UNLIMITED
     ) -> call.StatesCall:
-        """Return this code as a function ``f(vectors..., load, out)``; ``call.pyi`` says what it does.
+        """Return this code as a function ``f(vectors..., runtime_inputs, out)``; ``call.pyi`` says what it does.
 
         It refuses more than ``most`` states, and any once ``left`` states have been computed. It holds the GIL for up
         to ``held`` states. Results of more than ``streamed`` states bypass the caches.
@@ -52,7 +53,7 @@ class StatesCode(NamedTuple):
             np.array(self.shape, np.int64),
             np.array(self.quaternions, np.int64),
             np.array(self.angles, np.int64),
-            self.load,
+            self.inputs,
             self.columns,
             self.rows,
             self.blocks,

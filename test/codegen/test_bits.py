@@ -16,7 +16,7 @@ from robot_dynamics_ros.evaluation import quantity
 
 LANES = lanes()
 LOADS = 4
-STATES = 5000 + 7  # under each load; the last block is not full
+STATES = 5000 + 7  # under each setting of the run-time inputs; the last block is not full
 
 
 def robots() -> dict[str, Robot]:

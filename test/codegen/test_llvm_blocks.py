@@ -32,9 +32,9 @@ def rows_of(code: MachineCode, width: int) -> np.ndarray:
 
 def call(function, q: np.ndarray, target: np.ndarray, first: int, last: int) -> bool:
     vectors = np.array([q.ctypes.data])
-    load = np.zeros(19)
+    runtime_inputs = np.zeros(19)
     start = target.ctypes.data + target.itemsize * first
-    return IN_C(function)(vectors.ctypes.data, load.ctypes.data, start, len(q), last)
+    return IN_C(function)(vectors.ctypes.data, runtime_inputs.ctypes.data, start, len(q), last)
 
 
 @pytest.mark.parametrize('width', [1, 2, 7, 8, 9, 15, 16, 17])

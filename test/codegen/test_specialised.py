@@ -123,16 +123,16 @@ def test_large_robots_have_code_of_their_own(count):
 @pytest.mark.parametrize('name', matrix(SPECIALISED, ['inverse_dynamics', 'gravity_torque', 'mass_matrix']))
 def test_a_kernel_can_be_called_from_compiled_code(name):
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.1, 0.0, 0.2)))
-    kernel, load = robot.kernel(name), robot.load
+    kernel, runtime_inputs = robot.kernel(name), robot.runtime_inputs
     *vectors, result = [
         *states(robot, name, 1)[:, 0],
         np.empty(program_of(robot._evaluator.arrays, name).size),
     ]
     call = numba.njit(lambda *arguments: kernel(*arguments) and True)
-    assert call(*vectors, load, result)
+    assert call(*vectors, runtime_inputs, result)
     assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()
     vectors[0][2] = np.nan
-    assert not call(*vectors, load, result)
+    assert not call(*vectors, runtime_inputs, result)
 
 
 @pytest.mark.parametrize('name', SPECIALISED)
@@ -141,7 +141,7 @@ def test_a_program_can_be_called_from_c(name):
     vectors = [*states(robot, name, 1)[:, 0]]
     expected = getattr(robot, name)(*vectors)
     result = np.empty_like(expected)
-    arrays = [*vectors, robot.load, result]
+    arrays = [*vectors, robot.runtime_inputs, result]
     in_c = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_void_p] * len(arrays))(robot.address(name))
     assert in_c(*(array.ctypes.data for array in arrays)) is True
     assert (result == expected).all()
@@ -154,7 +154,7 @@ def test_a_result_may_be_one_number():
     arrays = robot._model.arrays
     code, program = Specialised(arrays), program_of(arrays, 'kinetic_energy')
     call, rows = code.states_code(program, blocks=True).function(), states(robot, 'kinetic_energy', 2 * lanes() + 3)
-    result, one = call(*rows, robot.load, None), call(*rows[:, 5], robot.load, None)
+    result, one = call(*rows, robot.runtime_inputs, None), call(*rows[:, 5], robot.runtime_inputs, None)
     assert result.shape == (2 * lanes() + 3,) and one.shape == ()
     assert (result == robot.kinetic_energy(*rows)).all() and one == result[5] > 0.0
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
-from robot_dynamics_ros.algorithms.program import LOAD_SIZE, program_of
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, program_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OPERATIONAL_SPACE
 from robot_dynamics_ros.codegen import straight_line
 from robot_dynamics_ros.codegen.python import source
@@ -167,9 +167,11 @@ def test_a_trace_of_operational_space_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5').with_binding('generic')
     program = program_of(robot._model.arrays, name, [robot._model.frame('ee_link')], 1)
     inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in program.inputs}
-    expected = robot._evaluator.evaluate((name, 'ee_link', 'local_world_aligned'), robot.load, None, *inputs.values())
+    expected = robot._evaluator.evaluate(
+        (name, 'ee_link', 'local_world_aligned'), robot.runtime_inputs, None, *inputs.values()
+    )
     results = straight_line.trace(program, robot._model.arrays)
-    found = evaluated(results, {**inputs, 'load': robot.load.tolist()})
+    found = evaluated(results, {**inputs, 'runtime_inputs': robot.runtime_inputs.tolist()})
     assert np.abs(found - expected.ravel()).max() < 1e-9 * np.abs(expected).max()
     inverts = name != 'operational_space_inertia_inverse'
     assert any(value.operation == 'sqrt' for value in needed(results)) == inverts
@@ -193,11 +195,11 @@ def test_a_trace_computes_what_its_kernel_computes(name):
     arrays, random = robot._model.arrays, np.random.default_rng(3)
     lengths = program_of(arrays, name).inputs
     inputs = {vector: random.normal(size=size).tolist() for vector, size in lengths.items()}
-    load = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
-    expected = robot._evaluator.evaluate(name, robot.load, None, *inputs.values()).ravel()
-    found = evaluated(trace(arrays, name), {**inputs, 'load': load})
+    runtime_inputs = [0.0, 0.0, -9.81, *arrays.I[-1].tolist(), *[0.0] * 6]
+    expected = robot._evaluator.evaluate(name, robot.runtime_inputs, None, *inputs.values()).ravel()
+    found = evaluated(trace(arrays, name), {**inputs, 'runtime_inputs': runtime_inputs})
     assert np.abs(found - expected).max() < 1e-11 * np.abs(expected).max()  # libm's sine and cosine differ by an ulp
-    fixed = evaluated(trace(arrays, name, load), inputs)
+    fixed = evaluated(trace(arrays, name, runtime_inputs), inputs)
     assert np.abs(fixed - expected).max() < 1e-11 * np.abs(expected).max()
 
 
@@ -206,7 +208,9 @@ def test_forward_dynamics_with_loops_is_traced_as_generic_kernels_compute_it():
     random = np.random.default_rng(4)
     inputs = {vector: random.normal(size=6).tolist() for vector in ('q', 'qd', 'tau')}
     expected = robot.forward_dynamics(*inputs.values())
-    found = evaluated(trace(robot.model.arrays, 'forward_dynamics'), {**inputs, 'load': robot.load.tolist()})
+    found = evaluated(
+        trace(robot.model.arrays, 'forward_dynamics'), {**inputs, 'runtime_inputs': robot.runtime_inputs.tolist()}
+    )
     assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
 
 
@@ -221,8 +225,8 @@ def test_forward_dynamics_is_traced_by_the_algorithm_of_the_generic_kernels(join
 
 def test_inverse_dynamics_of_the_aubo_i5_needs_few_operations():
     arrays = regrouped(aubo_i5())
-    load = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
-    fixed = count(trace(arrays, 'inverse_dynamics', load))
+    runtime_inputs = np.concatenate([[0.0, 0.0, -9.81], arrays.I[-1], np.zeros(6)])
+    fixed = count(trace(arrays, 'inverse_dynamics', runtime_inputs))
     free = count(trace(arrays, 'inverse_dynamics'))
     assert fixed.multiplications <= 278 and fixed.additions <= 260
     assert free.multiplications <= 287 and free.additions <= 278
@@ -270,4 +274,4 @@ def test_the_same_robot_yields_the_same_bytes():
 def test_what_may_change_at_run_time_is_an_input():
     results = trace(aubo_i5(), 'inverse_dynamics')
     read = {value.arguments for value in needed(results) if value.operation == 'input'}
-    assert {k for name, k in read if name == 'load'} == set(range(LOAD_SIZE))
+    assert {k for name, k in read if name == 'runtime_inputs'} == set(range(RUNTIME_INPUTS))

@@ -96,16 +96,16 @@ def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
     """The exact way yields the kernel's numbers, and results at a condition near its bound are those of it."""
     robot, (q, qd, _) = robot_of('aubo_i5').with_binding('generic'), drawn(3, 5)
     vectors = (q, qd) if name == 'operational_space_bias' else (q,)
-    evaluator, load = robot._evaluator, robot._weightless
-    found = operational_space.exact(evaluator, name, load, LINK, 'world', *vectors)
-    expected = operational_space.evaluate(evaluator, name, load, None, LINK, 'world', *vectors)
+    evaluator, runtime_inputs = robot._evaluator, robot._weightless
+    found = operational_space.exact(evaluator, name, runtime_inputs, LINK, 'world', *vectors)
+    expected = operational_space.evaluate(evaluator, name, runtime_inputs, None, LINK, 'world', *vectors)
     assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
     # the condition grows with the square of 1 / sin(q_5): 0.9e12, where the bound of the kernel may be above 1e12
     near = q.copy()
     near[:, 4] = 1e-4
     near[:, 4] *= np.sqrt(conditions(robot, near) / 0.9e12)
     assert (abs(conditions(robot, near) - 0.9e12) < 0.05e12).all()
-    found = operational_space.evaluate(evaluator, name, load, None, LINK, 'world', near, *vectors[1:])
+    found = operational_space.evaluate(evaluator, name, runtime_inputs, None, LINK, 'world', near, *vectors[1:])
     assert np.isfinite(found).all()
 
 

@@ -185,4 +185,4 @@ def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
     expected = robot.with_binding('generic').inverse_dynamics(*rows)
     assert (robot.inverse_dynamics(*rows) == expected).all()
     assert level(robot) == Level.ONE_STATE
-    assert robot._evaluator.calls[NAME](*rows, robot.load, None).shape == expected.shape
+    assert robot._evaluator.calls[NAME](*rows, robot.runtime_inputs, None).shape == expected.shape

@@ -17,7 +17,7 @@ from robot_dynamics_ros.native.call import KeyedCalls
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 CODE = Specialised(Robot.named('aubo_i5')._model.arrays)
-LOAD = np.zeros(19)
+RUNTIME_INPUTS = np.zeros(19)
 
 
 def code_of(name, blocks):
@@ -51,14 +51,18 @@ def gravity_torque(**limits):
 )
 def test_contiguous_float64_arrays_only_are_accepted(wrong):
     call, result = gravity_torque(), np.zeros(6)
-    assert call(np.zeros(6), LOAD, result) is result
-    for arguments in ((wrong, LOAD, result), (np.zeros(6), LOAD, wrong), (np.zeros(6), wrong, result)):
+    assert call(np.zeros(6), RUNTIME_INPUTS, result) is result
+    for arguments in (
+        (wrong, RUNTIME_INPUTS, result),
+        (np.zeros(6), RUNTIME_INPUTS, wrong),
+        (np.zeros(6), wrong, result),
+    ):
         with pytest.raises(TypeError, match='C-contiguous float64 arrays'):
             call(*arguments)
 
 
 def test_no_vector_and_no_load_is_refused():
-    for arguments in ((None, LOAD, None), (np.zeros(6), None, None)):
+    for arguments in ((None, RUNTIME_INPUTS, None), (np.zeros(6), None, None)):
         with pytest.raises(TypeError):
             gravity_torque()(*arguments)
 
@@ -68,23 +72,23 @@ def test_no_vector_and_no_load_is_refused():
 )
 def test_a_batch_needs_a_result_of_its_shape(q, out):
     with pytest.raises(TypeError):
-        gravity_torque()(np.zeros(q), LOAD, np.zeros(out))
+        gravity_torque()(np.zeros(q), RUNTIME_INPUTS, np.zeros(out))
 
 
 def test_vectors_of_different_batches_are_refused():
     call = code_of('inverse_dynamics', blocks=False).function()
-    assert call(*np.zeros((3, 4, 6)), LOAD, None).shape == (4, 6)
+    assert call(*np.zeros((3, 4, 6)), RUNTIME_INPUTS, None).shape == (4, 6)
     for shape in ((3, 6), (5, 6), (6,)):
         with pytest.raises(TypeError):
-            call(np.zeros((4, 6)), np.zeros((4, 6)), np.zeros(shape), LOAD, None)
+            call(np.zeros((4, 6)), np.zeros((4, 6)), np.zeros(shape), RUNTIME_INPUTS, None)
 
 
 def test_a_result_must_be_writable():
     result, readonly = np.zeros(6), np.zeros(6)
     result.flags.writeable = readonly.flags.writeable = False
     with pytest.raises(TypeError):
-        gravity_torque()(np.zeros(6), LOAD, result)
-    assert gravity_torque()(readonly, LOAD, None).shape == (6,)
+        gravity_torque()(np.zeros(6), RUNTIME_INPUTS, result)
+    assert gravity_torque()(readonly, RUNTIME_INPUTS, None).shape == (6,)
 
 
 @pytest.mark.parametrize('count', [0, 1, 2, 4, 64, 65])
@@ -97,7 +101,7 @@ def test_an_argument_count_that_is_wrong_is_refused(count):
 def test_a_new_result_belongs_to_the_caller_alone(shape):
     q = np.zeros(shape)
     before = sys.getrefcount(q)
-    result = gravity_torque()(q, LOAD, None)
+    result = gravity_torque()(q, RUNTIME_INPUTS, None)
     assert result.shape == shape and result.flags.owndata and result.flags.carray
     assert sys.getrefcount(result) == 2 and sys.getrefcount(q) == before
 
@@ -106,7 +110,7 @@ def test_a_given_result_is_returned_once_more():
     out = np.zeros(6)
     before = sys.getrefcount(out)
     for _ in range(100):
-        assert gravity_torque()(np.zeros(6), LOAD, out) is out
+        assert gravity_torque()(np.zeros(6), RUNTIME_INPUTS, out) is out
     assert sys.getrefcount(out) == before
 
 
@@ -115,31 +119,31 @@ def test_a_number_that_is_not_finite_gives_none(shape):
     q, out = np.zeros(shape), np.zeros(shape)
     q.flat[-1] = np.nan
     before = sys.getrefcount(out)
-    assert gravity_torque()(q, LOAD, None) is None
-    assert gravity_torque()(q, LOAD, out) is None
+    assert gravity_torque()(q, RUNTIME_INPUTS, None) is None
+    assert gravity_torque()(q, RUNTIME_INPUTS, out) is None
     assert sys.getrefcount(out) == before
 
 
 def test_more_states_than_allowed_are_refused():
     call = gravity_torque(most=10)
-    assert call(np.zeros((10, 6)), LOAD, None).shape == (10, 6)
+    assert call(np.zeros((10, 6)), RUNTIME_INPUTS, None).shape == (10, 6)
     with pytest.raises(TypeError):
-        call(np.zeros((11, 6)), LOAD, None)
+        call(np.zeros((11, 6)), RUNTIME_INPUTS, None)
 
 
 def test_after_its_number_of_states_it_refuses():
     call = gravity_torque(left=12)
-    call(np.zeros((10, 6)), LOAD, None)
-    call(np.zeros(6), LOAD, None)
-    call(np.zeros(6), LOAD, None)
+    call(np.zeros((10, 6)), RUNTIME_INPUTS, None)
+    call(np.zeros(6), RUNTIME_INPUTS, None)
+    call(np.zeros(6), RUNTIME_INPUTS, None)
     with pytest.raises(TypeError):
-        call(np.zeros(6), LOAD, None)
+        call(np.zeros(6), RUNTIME_INPUTS, None)
 
 
 def test_without_the_gil_the_results_are_the_same():
     q = np.random.default_rng(0).normal(size=(1000, 6))
-    load = Robot.named('aubo_i5').load
-    assert (gravity_torque(held=0)(q, load, None) == gravity_torque(held=1000)(q, load, None)).all()
+    runtime_inputs = Robot.named('aubo_i5').load
+    assert (gravity_torque(held=0)(q, runtime_inputs, None) == gravity_torque(held=1000)(q, runtime_inputs, None)).all()
 
 
 def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
@@ -152,11 +156,20 @@ def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
     calls = {'gravity': gravity_torque(), ('a', 'tuple'): gravity_torque()}
     evaluate, q, out = KeyedCalls(calls, {}, otherwise).evaluate, np.zeros(6), np.zeros(6)
     for key in calls:
-        assert evaluate(key, LOAD, None, q).shape == (6,)
-        assert evaluate(key, LOAD, out, q) is out
+        assert evaluate(key, RUNTIME_INPUTS, None, q).shape == (6,)
+        assert evaluate(key, RUNTIME_INPUTS, out, q) is out
     assert asked == []
-    unfit = [('unknown', LOAD, None, q), (['list'], LOAD, None, q), ('gravity', LOAD, None, [0.0] * 6)]
-    unfit += [('gravity', LOAD, None, np.full(6, np.nan)), ('gravity', LOAD, None), (), ('gravity', LOAD, out, q, q)]
+    unfit = [
+        ('unknown', RUNTIME_INPUTS, None, q),
+        (['list'], RUNTIME_INPUTS, None, q),
+        ('gravity', RUNTIME_INPUTS, None, [0.0] * 6),
+    ]
+    unfit += [
+        ('gravity', RUNTIME_INPUTS, None, np.full(6, np.nan)),
+        ('gravity', RUNTIME_INPUTS, None),
+        (),
+        ('gravity', RUNTIME_INPUTS, out, q, q),
+    ]
     for arguments in unfit:
         assert evaluate(*arguments) == 'otherwise'
         assert asked.pop() == arguments
@@ -170,24 +183,27 @@ def test_what_python_raises_instead_is_raised():
     before = sys.getrefcount(None)
     for _ in range(100):
         with pytest.raises(ValueError, match=r'^here$'):
-            evaluate('unknown', LOAD, None, np.zeros(6))
+            evaluate('unknown', RUNTIME_INPUTS, None, np.zeros(6))
     assert abs(sys.getrefcount(None) - before) < 50
 
 
 def test_a_call_keeps_what_it_needs():
     code = Specialised(CODE.arrays)
     robot = Robot.named('aubo_i5')
-    call, evaluate, load = (
+    call, evaluate, runtime_inputs = (
         code.states_code(program_of(CODE.arrays, 'mass_matrix'), blocks=True).function(),
         robot._evaluate,
-        robot.load,
+        robot.runtime_inputs,
     )
-    expected = [call(np.zeros((40, 6)), load, None), evaluate('mass_matrix', load, None, np.zeros((40, 6)))]
+    expected = [
+        call(np.zeros((40, 6)), runtime_inputs, None),
+        evaluate('mass_matrix', runtime_inputs, None, np.zeros((40, 6))),
+    ]
     evaluator = weakref.ref(robot._evaluator)
     del code, robot
     gc.collect()
-    assert (call(np.zeros((40, 6)), load, None) == expected[0]).all()
-    assert (evaluate('mass_matrix', load, None, np.zeros((40, 6))) == expected[1]).all()
+    assert (call(np.zeros((40, 6)), runtime_inputs, None) == expected[0]).all()
+    assert (evaluate('mass_matrix', runtime_inputs, None, np.zeros((40, 6))) == expected[1]).all()
     del evaluate
     gc.collect()
     assert evaluator() is None
@@ -201,9 +217,9 @@ def test_python_decides_where_there_is_no_memory_for_a_result():
         return 'otherwise'
 
     evaluate = KeyedCalls(calls, {}, otherwise).evaluate
-    assert evaluate('huge', LOAD, None, np.zeros(6)) == 'otherwise'
+    assert evaluate('huge', RUNTIME_INPUTS, None, np.zeros(6)) == 'otherwise'
     with pytest.raises(TypeError):
-        calls['huge'](np.zeros(6), LOAD, None)
+        calls['huge'](np.zeros(6), RUNTIME_INPUTS, None)
 
 
 def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
@@ -220,7 +236,7 @@ def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
     calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
     evaluate = KeyedCalls(calls, {}, lambda *arguments: 'otherwise').evaluate
-    assert evaluate('one', LOAD, None, np.zeros(6)).shape == (6,)
+    assert evaluate('one', RUNTIME_INPUTS, None, np.zeros(6)).shape == (6,)
     assert alive[0] is not None
     alive.clear()
     assert weak() is None
