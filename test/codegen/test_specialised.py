@@ -175,3 +175,10 @@ def test_an_unknown_binding_is_refused():
 
 def test_the_number_of_lanes_divides_a_part():
     assert SMALLEST_PART % lanes() == 0
+
+
+def test_the_former_name_of_the_run_time_inputs_is_deprecated():
+    robot = Robot.named('aubo_i5')
+    with pytest.warns(DeprecationWarning, match='load is deprecated: read runtime_inputs'):
+        former = robot.load
+    assert (former == robot.runtime_inputs).all()

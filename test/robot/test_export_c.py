@@ -62,11 +62,11 @@ def library(compiler: str, folder: Path, source: Path, *options) -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
-def called(function, vectors, load, shape):
+def called(function, vectors, runtime_inputs, shape):
     """Return whether all numbers are finite, and the result, of an exported function."""
     result = np.full(shape, 7.0)
     function.restype = ctypes.c_bool
-    return function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (*vectors, load, result))), result
+    return function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (*vectors, runtime_inputs, result))), result
 
 
 def special_states(random, name, lengths):
@@ -103,7 +103,7 @@ def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
             for vectors in special_states(random, name, [6] * count):
                 expected = getattr(which, name)(*vectors, *frame)
                 one = getattr(exported, f'aubo_i5_{function}')
-                finite, result = called(one, vectors, which.load, expected.shape)
+                finite, result = called(one, vectors, which.runtime_inputs, expected.shape)
                 assert finite and result.tobytes() == expected.tobytes(), (name, vectors)
 
 
@@ -131,7 +131,7 @@ def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
             inputs['q'] = which.random(random)
             expected, vectors = getattr(which, name.removesuffix('_on_moving_base'))(**inputs), inputs.values()
             function = getattr(exported, f'{source.stem.removesuffix("_dynamics")}_{name}')
-            finite, result = called(function, vectors, which.load, expected.shape)
+            finite, result = called(function, vectors, which.runtime_inputs, expected.shape)
             assert finite and (result == expected).all(), name
 
 
@@ -148,9 +148,9 @@ def test_a_robot_with_closed_loops(compiler, tmp_path):
     for name in names:
         for _ in range(5):
             vectors = [random.normal(size=length) for length in program_of(which.model.arrays, name).inputs.values()]
-            expected = which._evaluator.evaluate(name, which.load, None, *vectors)
+            expected = which._evaluator.evaluate(name, which.runtime_inputs, None, *vectors)
             function = getattr(exported, f'aubo_i5_{name}')
-            finite, result = called(function, vectors, which.load, expected.shape)
+            finite, result = called(function, vectors, which.runtime_inputs, expected.shape)
             assert finite and result.tobytes() == expected.tobytes(), name
 
 
@@ -169,7 +169,7 @@ def test_a_robot_of_many_joints(compiler, tmp_path):
     exported, random = library(compiler, tmp_path, source, '-O1', '-ffp-contract=off'), np.random.default_rng(6)
     for name in ('inverse_dynamics', 'forward_dynamics'):
         vectors = random.normal(size=(3, 14))
-        finite, result = called(getattr(exported, f'large_{name}'), vectors, which.load, 14)
+        finite, result = called(getattr(exported, f'large_{name}'), vectors, which.runtime_inputs, 14)
         assert finite and (result == getattr(which, name)(*vectors)).all()
 
 
@@ -178,13 +178,13 @@ def test_wrench_and_payload_of_another_link(compiler, tmp_path):
     which = aubo_i5().with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
     _, source, _ = which.export_c(tmp_path, ['inverse_dynamics', 'forward_dynamics'])
     exported, random = library(compiler, tmp_path, source), np.random.default_rng(3)
-    load = which.load
-    load[13:] = wrench = random.normal(size=6)
+    runtime_inputs = which.runtime_inputs
+    runtime_inputs[13:] = wrench = random.normal(size=6)
     for name in ('inverse_dynamics', 'forward_dynamics'):
         vectors = random.normal(size=(3, 6))
         wrenches = {'wrist3_Link': wrench}
         expected = getattr(which, name)(*vectors, wrenches=wrenches, reference_frame='local')
-        finite, result = called(getattr(exported, f'aubo_i5_{name}'), vectors, load, 6)
+        finite, result = called(getattr(exported, f'aubo_i5_{name}'), vectors, runtime_inputs, 6)
         assert finite and (result == expected).all()
 
 
@@ -193,13 +193,13 @@ def test_no_number_that_is_not_finite_and_no_angle_that_is_too_large_goes_unnoti
     _, source, _ = aubo_i5().export_c(tmp_path, ['inverse_dynamics', 'mass_matrix', ('link_pose', 'ee_link')])
     exported = library(compiler, tmp_path, source)
     for name, count, size in (('inverse_dynamics', 3, 6), ('mass_matrix', 1, 36), ('link_pose_ee_link', 1, 16)):
-        function, load = getattr(exported, f'aubo_i5_{name}'), aubo_i5().load
+        function, runtime_inputs = getattr(exported, f'aubo_i5_{name}'), aubo_i5().runtime_inputs
         for values, places in (((np.nan, np.inf, -np.inf), 6 * count), ((LARGEST_ANGLE, -1e20), 6)):
             for value, place in itertools.product(values, range(places)):
                 vectors = np.ones((count, 6))
-                assert called(function, vectors, load, size)[0]
+                assert called(function, vectors, runtime_inputs, size)[0]
                 vectors.flat[place] = value
-                assert not called(function, vectors, load, size)[0]
+                assert not called(function, vectors, runtime_inputs, size)[0]
 
 
 @compilers
@@ -208,7 +208,7 @@ def test_a_result_may_overwrite_an_argument(compiler, tmp_path):
     function = library(compiler, tmp_path, source).aubo_i5_inverse_dynamics
     q, qd, qdd = np.random.default_rng(4).normal(size=(3, 6))
     expected = aubo_i5().inverse_dynamics(q, qd, qdd)
-    function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (q, qd, qdd, aubo_i5().load, qdd)))
+    function(*(it.ctypes.data_as(ctypes.c_void_p) for it in (q, qd, qdd, aubo_i5().runtime_inputs, qdd)))
     assert (qdd == expected).all()
 
 
@@ -238,13 +238,13 @@ static double *vector(size_t n) {
 
 int main(void) {
     double *const q = vector(6), *const qd = vector(6), *const x = vector(6);
-    aubo_i5_load *const load = malloc(sizeof *load);
-    *load = aubo_i5_default_load;
+    aubo_i5_inputs *const inputs = malloc(sizeof *inputs);
+    *inputs = aubo_i5_default_inputs;
     for (int turn = -3; turn < 4; turn++) {
         q[0] = 1e4 * turn;
         %s
     }
-    free(load);
+    free(inputs);
     free(x);
     free(qd);
     free(q);
@@ -268,7 +268,7 @@ def test_sanitizers_find_nothing(compiler, tmp_path):
     for head in re.findall(r'bool (\w+)\(\n?(.*?)\);', source.with_suffix('.h').read_text(), re.DOTALL):
         inputs, size = re.findall(r'const double (\w+)\[', head[1]), re.search(r'result\[(\d+)\]', head[1])[1]
         arguments = ', '.join({'q': 'q', 'qd': 'qd'}.get(name, 'x') for name in inputs)
-        calls.append(f'{{ double *r = vector({size}); if (!{head[0]}({arguments}, load, r)) return 1; free(r); }}')
+        calls.append(f'{{ double *r = vector({size}); if (!{head[0]}({arguments}, inputs, r)) return 1; free(r); }}')
     assert len(calls) == len(SPECIALISED) + len(OF_A_LINK)
     (tmp_path / 'main.c').write_text(DRIVER % '\n        '.join(calls))
     program = tmp_path / 'main'
@@ -317,12 +317,12 @@ def test_hostile_names(compiler, tmp_path):
     names = (ctypes.c_char_p * len(HOSTILE)).in_dll(exported, 'error_joint_names')
     assert [name.decode() for name in names] == list(which.joint_names)
     q = np.linspace(-1.0, 1.0, which.nv)
-    finite, result = called(exported.error_gravity_torque, [q], which.load, which.nv)
+    finite, result = called(exported.error_gravity_torque, [q], which.runtime_inputs, which.nv)
     assert finite and (result == which.gravity_torque(q)).all()
     run(compiler, '-x', 'c++', '-std=c++17', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', header)
 
 
-def test_cmake_builds_a_library(tmp_path):
+def test_cmake_builds_a_library_which_has_the_former_names_of_the_run_time_inputs(tmp_path):
     if not shutil.which('cmake'):
         pytest.skip('cmake is missing')
     aubo_i5().export_c(tmp_path / 'exported', ['gravity_torque'])

@@ -32,15 +32,15 @@ def test_header_says_shapes_units_and_present_values(tmp_path):
     header, source, _ = which.export_c(tmp_path / 'a' / 'b', ['inverse_dynamics', ('jacobian', 'ee_link', 'local')])
     text = header.read_text()
     assert (
-        'const double q[6], const double qd[6], const double qdd[6], const aubo_i5_load *load, double result[6]);'
+        'const double q[6], const double qd[6], const double qdd[6], const aubo_i5_inputs *inputs, double result[6]);'
         in text
     )
     assert ' * q: Joint positions in rad (prismatic: m).\n' in text and ' * result (nv): N m (prismatic: N).\n' in text
     assert 'Frame: ee_link; reference frame: local.' in text.replace('\n * ', ' ')
     assert ' * q[5], qd[5]: wrist3_joint (revolute)\n' in text and 'AUBO_I5_NV = 6,' in text
     assert all('-Identifier: Apache-2.0\n' in path.read_text() for path in (tmp_path / 'a' / 'b').iterdir())
-    numbers = re.search(r'aubo_i5_default_load = \{(.*?)\};', source.read_text(), re.DOTALL)[1]
-    assert [float(number) for number in re.findall(r'[-\d.e]+', numbers)] == which.load.tolist()
+    numbers = re.search(r'aubo_i5_default_inputs = \{(.*?)\};', source.read_text(), re.DOTALL)[1]
+    assert [float(number) for number in re.findall(r'[-\d.e]+', numbers)] == which.runtime_inputs.tolist()
 
 
 def test_the_same_robot_gives_the_same_files_and_overwrites_them(tmp_path):
