@@ -30,7 +30,7 @@ def main():
         getattr(robot, name)(*state, *link)
         own = robot._evaluator.calls[(name, *link, 'local_world_aligned') if link else name]
         ours = {
-            'specialised': partial(own, *state, robot._runtime_inputs, out),
+            'specialised': partial(own, *state, robot._inputs, out),
             'Robot': partial(getattr(robot, name), *state, *link),
         }
         offered = {peer: of_peer[name] for peer, of_peer in peers.items() if name in of_peer}

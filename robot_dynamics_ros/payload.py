@@ -191,6 +191,22 @@ class Payload:
         return cls(mass, center, product(R, np.diag(mass * (x + y + z - squares)), R.T))
 
 
+def carrying_frame(model: Model, name: str | None) -> str:
+    """Return the name of the frame that carries a payload, by default the last link.
+
+    Raises UnknownNameError for a frame that ``model`` does not have, ArgumentError for none where there are several
+    tips.
+    """
+    if name is None:
+        parents = model.arrays.parent[1:]
+        tips = [link for i, link in enumerate(model.link_names) if i not in parents]
+        if len(tips) > 1:
+            raise ArgumentError(f'link: required, since {model.name} has several tips: {", ".join(tips)}')
+        return model.link_names[-1]
+    model.frame(name)
+    return name
+
+
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
     """Return ``model`` with each payload added to the link or frame that is its key; the same object for none."""
     if not payloads:

@@ -25,7 +25,7 @@ from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.model.products import product
-from robot_dynamics_ros.payload import Payload
+from robot_dynamics_ros.payload import Payload, carrying_frame
 
 MIMIC = ('ignore', 'couple')
 
@@ -325,13 +325,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         """
         if not isinstance(payload, Payload):
             raise ArgumentError(f'payload: expected a Payload, got {payload!r:.80}')
-        if link is None:
-            parents = self._model.arrays.parent[1:]
-            tips = [name for i, name in enumerate(self.link_names) if i not in parents]
-            if len(tips) > 1:
-                raise ArgumentError(f'link: required, since {self.name} has several tips: {", ".join(tips)}')
-            link = self.link_names[-1]
-        self._model.frame(link)
+        link = carrying_frame(self._model, link)
         payloads = self._setting.payloads
         present = payloads.get(link)
         return self._changed(payloads={**payloads, link: present + payload if present else payload})

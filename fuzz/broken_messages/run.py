@@ -177,7 +177,7 @@ class Fuzz:
         node.announced.clear()
         node.refused = ''
         if topic in LOADS:
-            node.task.arm.load.refused = ''
+            node.task.arm.payload_gravity.refused = ''
         before = compiled(self._kernels)
         try:
             answer = node.give(topic, data)

@@ -140,9 +140,9 @@ class Torques:
             return
         start = graph.nanoseconds(message.stamp if topic == 'payload_state' else message.header.stamp)
         early = message.ramp_time >= 1e-9 and start - self._node.get_clock().now().nanoseconds > SECOND
-        refused, known = self._node.task.arm.load.refused, False if early else good(message)
+        refused, known = self._node.task.arm.payload_gravity.refused, False if early else good(message)
         self._check(LOADED, known is None or known is not bool(refused), f'{message} was {refused or "not refused"}')
-        if not refused and self._node.task.arm.load.in_use:
+        if not refused and self._node.task.arm.payload_gravity.in_use:
             self.load.follow(topic, message, start, self._node.get_clock().now().nanoseconds)
         elif not refused and topic == 'payload_state':
             self.load.carry(message, start)

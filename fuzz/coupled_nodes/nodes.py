@@ -63,7 +63,7 @@ class InProcess:
         self._busy = False
         self._stack = ExitStack()
         self._gravity_kind = getattr(
-            importlib.import_module('robot_dynamics_ros.messages.load'), 'GravityState', Vector3Stamped
+            importlib.import_module('robot_dynamics_ros.messages.payload_gravity'), 'GravityState', Vector3Stamped
         )
 
     def __enter__(self):

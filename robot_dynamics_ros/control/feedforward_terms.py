@@ -42,7 +42,7 @@ def lacking(produced: TorqueTerms, needed: TorqueTerms) -> list[str]:
     return [term for term in needed.terms if term not in produced.terms]
 
 
-def load_mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
+def payload_gravity_mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
     """Return how payload or gravity differ, as they do briefly during a change; '' if they do not."""
     if produced.gravity != needed.gravity:
         return f'it was computed for gravity {produced.gravity} m/s^2, here {needed.gravity}'

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.load import Load, Vector
-from robot_dynamics_ros.control.payload_ramp import carrying
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity, Vector, carrying
 from robot_dynamics_ros.errors import InputError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
@@ -53,31 +52,31 @@ class PayloadBlender:
     One thread may call ``take`` while another one calls ``torque``.
     """
 
-    def __init__(self, make: Callable[[Robot], RobotLaw], robot: Robot, load: Load):
-        """Blend the laws ``make(robot)``; ``robot`` has no payload, ``load`` sets payload and gravity."""
+    def __init__(self, make: Callable[[Robot], RobotLaw], robot: Robot, payload_gravity: PayloadGravity):
+        """Blend the laws ``make(robot)``; ``robot`` has no payload of its own, under ``payload_gravity``."""
         self._make, self._robot = make, robot
         self._term = np.zeros(robot.nv)
         self._inputs: tuple = ()
         # replaced as a whole, for the other thread; at most four corners, the last one after both ramps
-        self._blend: tuple[Load, list[_Corner]] = load, []
-        self.take(load)
+        self._blend: tuple[PayloadGravity, list[_Corner]] = payload_gravity, []
+        self.take(payload_gravity)
 
-    def take(self, load: Load) -> None:
+    def take(self, payload_gravity: PayloadGravity) -> None:
         """Set payload and gravity; laws for the same payloads and gravity are reused."""
         _, used = self._blend
         corners: list[_Corner] = []
         scratch = np.zeros(self._robot.nv)
-        for payload_after in _sides(load.payload):
-            for gravity_after in _sides(load.gravity):
-                payloads = load.payload.after if payload_after else load.payload.before
-                gravity = load.gravity.after if gravity_after else load.gravity.before
+        for payload_after in _sides(payload_gravity.payload):
+            for gravity_after in _sides(payload_gravity.gravity):
+                payloads = payload_gravity.payload.after if payload_after else payload_gravity.payload.before
+                gravity = payload_gravity.gravity.after if gravity_after else payload_gravity.gravity.before
                 laws = [corner.law for corner in used if corner.payloads is payloads and corner.gravity == gravity]
                 law = laws[0] if laws else self._make(carrying(self._robot.with_gravity(gravity), payloads))
                 if self._inputs and not laws:
                     with suppress(InputError):  # torques that are not finite are those of the other thread
                         law.torque(*self._inputs, out=scratch)
                 corners.append(_Corner(payload_after, gravity_after, payloads, gravity, law))
-        self._blend = load, corners
+        self._blend = payload_gravity, corners
 
     def warm_up(self, vectors: int, *others) -> None:
         """Prepare the calls of the laws, later ones too, with ``vectors`` joint vectors, then ``others``, as inputs."""
@@ -87,11 +86,11 @@ class PayloadBlender:
 
     def torque(self, time: int, *inputs, out) -> None:
         """Write the torque (n, N m) at ``time`` (ns) and ``inputs`` of the law into ``out``."""
-        load, corners = self._blend
+        payload_gravity, corners = self._blend
         if len(corners) == 1:
             corners[0].law.torque(*inputs, out=out)
             return
-        p, g = load.payload.share(time), load.gravity.share(time)
+        p, g = payload_gravity.payload.share(time), payload_gravity.gravity.share(time)
         if p >= 1.0 and g >= 1.0:
             corners[-1].law.torque(*inputs, out=out)
             return

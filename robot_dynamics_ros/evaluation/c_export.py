@@ -67,7 +67,7 @@ def write_c(
             joints=_joints(evaluator),
             base_link=model.link_names[0],
             last_link=model.link_names[-1],
-            runtime_inputs=evaluator.runtime_inputs,
+            runtime_inputs=evaluator.inputs,
             functions=_functions(evaluator, prefix, programs, methods),
         )
         texts = {
@@ -158,12 +158,7 @@ def _paragraphs(key: Key, algorithm: Algorithm, methods: type) -> tuple[str, ...
     if not isinstance(key, str):
         computed += f' Frame: {key[1]}; reference frame: {key[2]}.'
     shape = ' x '.join(map(str, algorithm.shape)) or '1'
-    return (
-        computed,
-        '',
-        *(f'{vector}: {INPUTS[vector]}' for vector in algorithm.inputs),
-        f'result ({shape}): {unit}',
-    )
+    return (computed, '', *(f'{vector}: {INPUTS[vector]}' for vector in algorithm.inputs), f'result ({shape}): {unit}')
 
 
 def _documented(method: FunctionType) -> tuple[str, str]:

@@ -56,7 +56,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., m)
             rad for rotations, m for others; per s, s^2. Closures, then couplings.
         """
-        return self._evaluate('loop_errors', self._runtime_inputs, out, q)
+        return self._evaluate('loop_errors', self._inputs, out, q)
 
     def loop_jacobian(self, q, out=None) -> np.ndarray:
         """Jacobian J(q) of the constraints: the residuals have the rates J qd. Featherstone & Orin 2000, eq. 17.
@@ -73,7 +73,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., m, nv)
             rad, m per rad (prismatic: m).
         """
-        return self._evaluate('loop_jacobian', self._runtime_inputs, out, q)
+        return self._evaluate('loop_jacobian', self._inputs, out, q)
 
     def loop_rates(self, q, qd, out=None) -> np.ndarray:
         """Rates J qd of the residuals.
@@ -92,7 +92,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., m)
             rad for rotations, m for others; per s, s^2. Closures, then couplings.
         """
-        return self._evaluate('loop_rates', self._runtime_inputs, out, q, qd)
+        return self._evaluate('loop_rates', self._inputs, out, q, qd)
 
     def loop_accelerations(self, q, qd, qdd, out=None) -> np.ndarray:
         """Accelerations J qdd + dJ/dt qd of the residuals. Featherstone & Orin 2000, eq. 17.
@@ -113,7 +113,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., m)
             rad for rotations, m for others; per s, s^2. Closures, then couplings.
         """
-        return self._evaluate('loop_accelerations', self._runtime_inputs, out, q, qd, qdd)
+        return self._evaluate('loop_accelerations', self._inputs, out, q, qd, qdd)
 
     def mobility(self, q) -> np.ndarray:
         """Number of independent velocities (...) at q: nv minus the rank of the constraint Jacobian.
@@ -248,15 +248,15 @@ def _mobility(evaluator: Evaluator, q) -> np.ndarray:
 
 def _closed_state(evaluator: Evaluator, q, qd) -> ClosedState:
     """Return the nearest positions (..., nq) with closed loops, and velocities (..., nv) that keep them closed."""
-    runtime_inputs, arrays, model = evaluator.runtime_inputs, evaluator.arrays, evaluator.model
+    inputs, arrays, model = evaluator.inputs, evaluator.arrays, evaluator.model
     (positions,), shape = evaluator.states(q=q)
     constraint_units, step_units = units_of_constraints(model), units_of_velocities(model)
     for count in range(MOST_STEPS):
-        errors = evaluator.evaluate('loop_errors', runtime_inputs, None, positions)
+        errors = evaluator.evaluate('loop_errors', inputs, None, positions)
         if (np.abs(errors) <= CLOSED * constraint_units).all():
             break
         if count < STEPS_OF_LEAST_ENERGY:
-            step = evaluator.evaluate('loop_step', runtime_inputs, None, positions, -errors)
+            step = evaluator.evaluate('loop_step', inputs, None, positions, -errors)
         else:
             step = _shortest_step(evaluator, positions, errors)
         largest = np.abs(step / step_units).max(-1, initial=0.0, keepdims=True)
@@ -273,19 +273,19 @@ def _closed_state(evaluator: Evaluator, q, qd) -> ClosedState:
 
 def _after_impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
     """Return the velocities (..., nv) after the loops close suddenly."""
-    change = -evaluator.evaluate('loop_rates', evaluator.runtime_inputs, None, q, qd)
-    step = evaluator.evaluate('loop_step', evaluator.runtime_inputs, None, q, change)
+    change = -evaluator.evaluate('loop_rates', evaluator.inputs, None, q, qd)
+    step = evaluator.evaluate('loop_step', evaluator.inputs, None, q, change)
     given, _ = validation.result(out, step.shape)
     return np.add(qd, step, out=given)
 
 
 def _multipliers(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     """Return the forces lambda (..., m) of least norm for J' lambda = ID(q, qd, qdd) - tau - tau_a."""
-    runtime_inputs = evaluator.runtime_inputs
-    qdd = evaluator.evaluate('forward_dynamics', runtime_inputs, None, q, qd, tau)
-    torques = evaluator.evaluate('inverse_dynamics', runtime_inputs, None, q, qd, qdd) - tau
-    torques -= evaluator.evaluate('spring_torque', runtime_inputs, None, q, qd)
-    J, steps = evaluator.evaluate('loop_jacobian', runtime_inputs, None, q), steps_of_constraints(evaluator, q)
+    inputs = evaluator.inputs
+    qdd = evaluator.evaluate('forward_dynamics', inputs, None, q, qd, tau)
+    torques = evaluator.evaluate('inverse_dynamics', inputs, None, q, qd, qdd) - tau
+    torques -= evaluator.evaluate('spring_torque', inputs, None, q, qd)
+    J, steps = evaluator.evaluate('loop_jacobian', inputs, None, q), steps_of_constraints(evaluator, q)
     forces = np.zeros((*torques.shape[:-1], evaluator.arrays.constraints))
     for _ in range(2):
         # the second round removes what rounding left of the torques
@@ -316,15 +316,12 @@ def _closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     of_closures = np.zeros((*shape, len(closures)))
     for name, value in given.items():
         of_closures[..., closures.index(name)] = value
-    return evaluator.evaluate('closure_torque', evaluator.runtime_inputs, out, q, of_closures)
+    return evaluator.evaluate('closure_torque', evaluator.inputs, out, q, of_closures)
 
 
 def _shortest_step(evaluator: Evaluator, q, errors) -> np.ndarray:
     """Return shortest steps (count, nv) that remove errors (count, m) of independent constraints at q (count, nq)."""
-    J, unit = (
-        evaluator.evaluate('loop_jacobian', evaluator.runtime_inputs, None, q),
-        units_of_constraints(evaluator.model),
-    )
+    J, unit = (evaluator.evaluate('loop_jacobian', evaluator.inputs, None, q), units_of_constraints(evaluator.model))
     independent = np.where(independent_constraints(evaluator, q)[..., None], J / unit[:, None], 0.0)
     inverse = np.linalg.pinv(independent, rcond=evaluator.model.loops.tolerance)
     return -(inverse @ (errors / unit)[..., None])[..., 0]
@@ -349,7 +346,7 @@ def _check_closed(evaluator: Evaluator, q: np.ndarray) -> None:
 
     Residuals of independent constraints are rounding; those of dependent ones are up to the tolerance of the loops.
     """
-    errors = evaluator.evaluate('loop_errors', evaluator.runtime_inputs, None, q)
+    errors = evaluator.evaluate('loop_errors', evaluator.inputs, None, q)
     sizes = np.abs(errors) / units_of_constraints(evaluator.model)
     if (sizes <= OPEN).all():
         return

@@ -145,7 +145,7 @@ class CompiledCode(DescribedRobot):
         Gravity (3, m/s^2), the ten inertial parameters of the last link with its payload (10), and a wrench on that
         link in its own frame (6; N m, N), zeros here.
         """
-        return self._runtime_inputs.copy()
+        return self._inputs.copy()
 
     @property
     def load(self) -> np.ndarray:

@@ -39,9 +39,9 @@ class Derivatives(DescribedRobot):
             N m/rad, N m s/rad, kg m^2 (prismatic: N for N m, m for rad). Column k belongs to velocity k.
         """
         if wrenches is None:
-            return self._evaluate('inverse_dynamics_derivatives', self._runtime_inputs, out, q, qd, qdd)
+            return self._evaluate('inverse_dynamics_derivatives', self._inputs, out, q, qd, qdd)
         key = 'inverse_dynamics_derivatives', None, reference_frame, WRENCHES
-        return self._evaluate(key, self._runtime_inputs, out, q, qd, qdd, wrenches)
+        return self._evaluate(key, self._inputs, out, q, qd, qdd, wrenches)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
         """Derivatives of ``forward_dynamics`` with respect to q, qd and tau; the last is M^-1(q).
@@ -73,9 +73,9 @@ class Derivatives(DescribedRobot):
             1/s^2, 1/s, 1/(kg m^2) (prismatic: rad for 1, m for rad). Column k belongs to velocity k.
         """
         if wrenches is None:
-            return self._evaluate('forward_dynamics_derivatives', self._runtime_inputs, out, q, qd, tau)
+            return self._evaluate('forward_dynamics_derivatives', self._inputs, out, q, qd, tau)
         key = 'forward_dynamics_derivatives', None, reference_frame, WRENCHES
-        return self._evaluate(key, self._runtime_inputs, out, q, qd, tau, wrenches)
+        return self._evaluate(key, self._inputs, out, q, qd, tau, wrenches)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
         """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.
@@ -98,7 +98,7 @@ class Derivatives(DescribedRobot):
         ndarray, (..., nv, 10 n)
             N m (prismatic: N) per kg, kg m, kg m^2.
         """
-        return self._evaluate('torque_regressor', self._runtime_inputs, out, q, qd, qdd)
+        return self._evaluate('torque_regressor', self._inputs, out, q, qd, qdd)
 
     def kinetic_energy_regressor(self, q, qd, out=None) -> np.ndarray:
         """Regressor y(q, qd): the kinetic energy is y ``inertial_parameters`` plus that of rotors.
@@ -117,7 +117,7 @@ class Derivatives(DescribedRobot):
         ndarray, (..., 10 n)
             J per kg, kg m, kg m^2.
         """
-        return self._evaluate('kinetic_energy_regressor', self._runtime_inputs, out, q, qd)
+        return self._evaluate('kinetic_energy_regressor', self._inputs, out, q, qd)
 
     def potential_energy_regressor(self, q, out=None) -> np.ndarray:
         """Regressor y(q): the potential energy is y ``inertial_parameters``.
@@ -134,7 +134,7 @@ class Derivatives(DescribedRobot):
         ndarray, (..., 10 n)
             J per kg, kg m, kg m^2.
         """
-        return self._evaluate('potential_energy_regressor', self._runtime_inputs, out, q)
+        return self._evaluate('potential_energy_regressor', self._inputs, out, q)
 
     def base_parameters(self, tolerance: float = base_parameters.TOLERANCE) -> base_parameters.BaseParameters:
         """Base parameters: minimal identifiable combinations of ``inertial_parameters`` under this gravity.

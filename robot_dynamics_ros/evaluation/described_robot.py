@@ -64,7 +64,7 @@ class DescribedRobot:
         self._model = loaded(setting.model, setting.payloads)
         self._evaluator = Evaluator(self._model, gravity, setting.code, setting.adaptive)
         self._evaluate = self._evaluator.evaluate
-        self._runtime_inputs, self._weightless = self._evaluator.runtime_inputs, self._evaluator.weightless
+        self._inputs, self._weightless = self._evaluator.inputs, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
 
     def _changed(self: Described, **changes) -> Described:

@@ -102,7 +102,7 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     given, result = validation.result(out, (*shape, evaluator.arrays.nv), rows)
     qdd = result.reshape(len(rows[0]), evaluator.arrays.nv)
     forces = none if wrenches is None else rows[-1]
-    computation.compute((*rows[:3], forces, motion), evaluator.runtime_inputs[:3], view, qdd)
+    computation.compute((*rows[:3], forces, motion), evaluator.inputs[:3], view, qdd)
     if not np.isfinite(qdd).all():
         raise ArgumentError(f'forward dynamics: the result is not finite; some of {", ".join(named)} are too large')
     return filled(given, result)

@@ -68,15 +68,13 @@ class Dynamics(DescribedRobot):
             N m (prismatic: N).
         """
         if wrenches is None and actuated is None and base_velocity is None and base_acceleration is None:
-            return self._evaluate('inverse_dynamics', self._runtime_inputs, out, q, qd, qdd)
+            return self._evaluate('inverse_dynamics', self._inputs, out, q, qd, qdd)
         name, base = 'inverse_dynamics', (base_velocity, base_acceleration)
         if actuated is not None:
             tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, *base)
             return written(out, actuated_torques(self._evaluator, q, qd, qdd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
-            return self._evaluate(
-                (name, None, reference_frame, WRENCHES), self._runtime_inputs, out, q, qd, qdd, wrenches
-            )
+            return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, q, qd, qdd, wrenches)
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
@@ -131,7 +129,7 @@ class Dynamics(DescribedRobot):
             rad/s^2 (prismatic: m/s^2).
         """
         if wrenches is None and method is None and base_velocity is None and base_acceleration is None:
-            return self._evaluate('forward_dynamics', self._runtime_inputs, out, q, qd, tau)
+            return self._evaluate('forward_dynamics', self._inputs, out, q, qd, tau)
         name = 'forward_dynamics'
         if method is not None:
             method = validation.choice('method', method, [*METHODS, divide_and_conquer.METHOD])
@@ -142,10 +140,8 @@ class Dynamics(DescribedRobot):
             return divide_and_conquer.evaluate(self._evaluator, by, out, wrenches, reference_frame, base, q, qd, tau)
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
-                return self._evaluate(name, self._runtime_inputs, out, q, qd, tau)
-            return self._evaluate(
-                (name, None, reference_frame, WRENCHES), self._runtime_inputs, out, q, qd, tau, wrenches
-            )
+                return self._evaluate(name, self._inputs, out, q, qd, tau)
+            return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, q, qd, tau, wrenches)
         base = base_velocity, base_acceleration
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, tau)
 
@@ -164,7 +160,7 @@ class Dynamics(DescribedRobot):
         ndarray, (..., nv, nv)
             kg m^2 (prismatic: kg).
         """
-        return self._evaluate('mass_matrix', self._runtime_inputs, out, q)
+        return self._evaluate('mass_matrix', self._inputs, out, q)
 
     def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
         """Inverse M^-1(q) of the mass matrix, from articulated-body inertias without forming M.
@@ -183,7 +179,7 @@ class Dynamics(DescribedRobot):
         ndarray, (..., nv, nv)
             1/(kg m^2) (prismatic: 1/kg).
         """
-        return self._evaluate('mass_matrix_inverse', self._runtime_inputs, out, q)
+        return self._evaluate('mass_matrix_inverse', self._inputs, out, q)
 
     def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
         """Matrix C of Christoffel symbols: C qd = c(q, qd), and dM/dt - 2 C is skew-symmetric.
@@ -207,7 +203,7 @@ class Dynamics(DescribedRobot):
         """
         if not self._qd_is_derivative_of_q:
             raise ModelError(f'Coriolis matrix: qd of {self._model.name} is not the time derivative of q')
-        return self._evaluate('coriolis_matrix', self._runtime_inputs, out, q, qd)
+        return self._evaluate('coriolis_matrix', self._inputs, out, q, qd)
 
     def _on_moving_base(self, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:
         """Return a quantity on a base of this velocity and acceleration (..., 6 each), zeros where it is None."""
@@ -215,8 +211,8 @@ class Dynamics(DescribedRobot):
         name = f'{name}_on_moving_base'
         vectors = *vectors, *(np.zeros(6) if motion is None else motion for motion in base)
         if wrenches is None:
-            return self._evaluate(name, self._runtime_inputs, out, *vectors)
-        return self._evaluate((name, None, reference_frame, WRENCHES), self._runtime_inputs, out, *vectors, wrenches)
+            return self._evaluate(name, self._inputs, out, *vectors)
+        return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, *vectors, wrenches)
 
     @AtFirstUse
     def _qd_is_derivative_of_q(self) -> bool:

@@ -51,11 +51,11 @@ class Evaluator:
     """Evaluates the quantities of one robot for one state or a batch of states.
 
     ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
-    generic kernels are used. ``runtime_inputs`` and ``weightless`` are the run-time inputs of both, with and without
+    generic kernels are used. ``inputs`` and ``weightless`` are the run-time inputs of both, with and without
     gravity. ``calls`` are the calls of the quantities that were evaluated before, see ``Quantity``.
 
-    ``evaluate(key, runtime_inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
-    n) and ``runtime_inputs`` (19,). With external wrenches the key is (name, None, reference frame, WRENCHES), and the
+    ``evaluate(key, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
+    n) and ``inputs`` (19,). With external wrenches the key is (name, None, reference frame, WRENCHES), and the
     wrenches are the last vector as callers give them. Machine code checks types, shapes and finiteness; what is not
     prepared yet, many states, and arguments that have to be converted or rejected are left to Python. It raises
     ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
@@ -70,7 +70,7 @@ class Evaluator:
         self._of_bodies: Specialised | None = None
         self._adaptive = adaptive
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
-        self.runtime_inputs = np.concatenate([gravity, last_link, no_wrench])
+        self.inputs = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
         self._quaternions = self.arrays.quaternions
         self._angles = np.array(self.arrays.angles, np.int64)
@@ -91,7 +91,7 @@ class Evaluator:
         program, quantity = self._generic[key]
         rows, shape = self._rows(dict(zip(program.inputs, vectors, strict=True)))
         results = np.empty((len(rows[0]), *program.shape))
-        quantity.compute(rows, self.runtime_inputs, results)
+        quantity.compute(rows, self.inputs, results)
         return results.reshape(*shape, *program.shape)
 
     def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
@@ -188,19 +188,19 @@ class Evaluator:
         check_loops(self.model, name, algorithm_of(name, len(frames), *wrenches))
         return program_of(self.arrays, name, frames, validation.REFERENCE_FRAMES.index(reference_frame), *wrenches)
 
-    def _evaluate(self, key: Key, runtime_inputs: np.ndarray, out, *vectors) -> np.ndarray:
+    def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         if not isinstance(key, str) and len(key) == 4:
-            return self._evaluate_with_wrenches(key, runtime_inputs, out, *vectors)
-        prepared, result = self._evaluated(key, runtime_inputs, out, vectors)
+            return self._evaluate_with_wrenches(key, inputs, out, *vectors)
+        prepared, result = self._evaluated(key, inputs, out, vectors)
         self.calls[key] = prepared.quantity.call
         return result
 
-    def _evaluate_with_wrenches(self, key: UnderWrenches, runtime_inputs: np.ndarray, out, *vectors) -> np.ndarray:
+    def _evaluate_with_wrenches(self, key: UnderWrenches, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results of a quantity whose last vector are external wrenches."""
         own, converted = self.with_wrenches(key, vectors)
         try:
-            prepared, result = self._evaluated(own, runtime_inputs, out, converted)
+            prepared, result = self._evaluated(own, inputs, out, converted)
         except ArgumentError:
             check_finite(vectors[-1])
             raise
@@ -211,7 +211,7 @@ class Evaluator:
             self.calls[key] = prepared.quantity.call
         return result
 
-    def _evaluated(self, key: Key, runtime_inputs: np.ndarray, out, vectors: tuple) -> tuple['Prepared', np.ndarray]:
+    def _evaluated(self, key: Key, inputs: np.ndarray, out, vectors: tuple) -> tuple['Prepared', np.ndarray]:
         """Return what computes a quantity, and its results."""
         try:
             prepared = self._prepared[key]
@@ -219,13 +219,13 @@ class Evaluator:
             # of several threads that prepare it, all use the first one's
             prepared = self._prepared.setdefault(key, self._prepare(key, specialised=True))
         program, quantity = prepared
-        many = quantity.of_many(runtime_inputs, out, vectors)
+        many = quantity.of_many(inputs, out, vectors)
         if many is not None:
             return prepared, many
         named = dict(zip(program.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
         given, result = validation.result(out, (*shape, *program.shape), rows)
-        finite = quantity.compute(rows, runtime_inputs, result.reshape(len(rows[0]), *program.shape))
+        finite = quantity.compute(rows, inputs, result.reshape(len(rows[0]), *program.shape))
         if not finite:
             self._explain_not_finite(key if isinstance(key, str) else key[0], rows, named)
         return prepared, filled(given, result)

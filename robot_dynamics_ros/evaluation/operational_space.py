@@ -45,7 +45,7 @@ class OperationalSpace(DescribedRobot):
             kg m^2 (angular), kg m (coupling), kg (linear).
         """
         name = 'operational_space_inertia'
-        return evaluate(self._evaluator, name, self._runtime_inputs, out, link, reference_frame, q)
+        return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
     def operational_space_inertia_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Inverse J M^-1 J' of the operational-space inertia of F frames, which exists also where that is singular.
@@ -71,7 +71,7 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., 6 F, 6 F)
             1/(kg m^2) (angular), 1/(kg m) (coupling), 1/kg (linear).
         """
-        return inertia_inverse(self._evaluator, self._runtime_inputs, out, link, reference_frame, q)
+        return inertia_inverse(self._evaluator, self._inputs, out, link, reference_frame, q)
 
     def consistent_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Dynamically consistent inverse Jbar = M^-1 J' (J M^-1 J')^-1 of J of F frames. Raises SingularError.
@@ -95,7 +95,7 @@ class OperationalSpace(DescribedRobot):
             rad (prismatic: m) per rad, m.
         """
         name = 'consistent_inverse'
-        return evaluate(self._evaluator, name, self._runtime_inputs, out, link, reference_frame, q)
+        return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
     def nullspace_projector(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Dynamically consistent projector 1 - J' Jbar' of joint torques, Jbar the ``consistent_inverse`` of F frames.
@@ -121,7 +121,7 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., nv, nv)
             N m (prismatic: N) per N m (prismatic: N).
         """
-        return projector(self._evaluator, self._runtime_inputs, out, link, reference_frame, q)
+        return projector(self._evaluator, self._inputs, out, link, reference_frame, q)
 
     def operational_space_bias(self, q, qd, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError.
@@ -171,12 +171,10 @@ class OperationalSpace(DescribedRobot):
             N m, N of each frame.
         """
         name = 'operational_space_gravity'
-        return evaluate(self._evaluator, name, self._runtime_inputs, out, link, reference_frame, q)
+        return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
 
-def evaluate(
-    evaluator: Evaluator, name: str, runtime_inputs: np.ndarray, out, link: Links, reference_frame: str, q, *velocity
-):
+def evaluate(evaluator: Evaluator, name: str, inputs: np.ndarray, out, link: Links, reference_frame: str, q, *velocity):
     """Return the results (..., shape) of an algorithm of operational space.
 
     Kernels compute no finite result where the condition may be too large; ``exact`` decides there. Raises SingularError
@@ -185,67 +183,56 @@ def evaluate(
     if not isinstance(link, str):
         links = names_of(link)
         if len(links) > 1:
-            return of_frames(evaluator, name, runtime_inputs, out, links, reference_frame, q, *velocity)
+            return of_frames(evaluator, name, inputs, out, links, reference_frame, q, *velocity)
         (link,) = links
     try:
         if velocity:
-            return evaluator.evaluate((name, link, reference_frame), runtime_inputs, out, q, *velocity)
-        return evaluator.evaluate((name, link, reference_frame), runtime_inputs, out, q)
+            return evaluator.evaluate((name, link, reference_frame), inputs, out, q, *velocity)
+        return evaluator.evaluate((name, link, reference_frame), inputs, out, q)
     except ArgumentError:
-        result = exact(evaluator, name, runtime_inputs, link, reference_frame, q, *velocity)
+        result = exact(evaluator, name, inputs, link, reference_frame, q, *velocity)
         return written(out, result)
 
 
-def inertia_inverse(
-    evaluator: Evaluator, runtime_inputs: np.ndarray, out, link: Links, reference_frame: str, q
-) -> np.ndarray:
+def inertia_inverse(evaluator: Evaluator, inputs: np.ndarray, out, link: Links, reference_frame: str, q) -> np.ndarray:
     """Return J M^-1 J' (..., 6 F, 6 F) of F frames."""
     name, links = 'operational_space_inertia_inverse', names_of(link)
     if len(links) == 1:
-        return evaluator.evaluate((name, links[0], reference_frame), runtime_inputs, out, q)
+        return evaluator.evaluate((name, links[0], reference_frame), inputs, out, q)
     if fits(evaluator, links):
-        return evaluator.evaluate((name, links, reference_frame), runtime_inputs, out, q)
+        return evaluator.evaluate((name, links, reference_frame), inputs, out, q)
     J = jacobian(evaluator, links, reference_frame, q)
-    return written(out, J @ evaluator.evaluate('mass_matrix_inverse', runtime_inputs, None, q) @ np.swapaxes(J, -1, -2))
+    return written(out, J @ evaluator.evaluate('mass_matrix_inverse', inputs, None, q) @ np.swapaxes(J, -1, -2))
 
 
-def projector(
-    evaluator: Evaluator, runtime_inputs: np.ndarray, out, link: Links, reference_frame: str, q
-) -> np.ndarray:
+def projector(evaluator: Evaluator, inputs: np.ndarray, out, link: Links, reference_frame: str, q) -> np.ndarray:
     """Return 1 - J' Jbar' (..., nv, nv), Jbar the consistent inverse of J. Raises SingularError."""
-    inverse = evaluate(evaluator, 'consistent_inverse', runtime_inputs, None, link, reference_frame, q)
+    inverse = evaluate(evaluator, 'consistent_inverse', inputs, None, link, reference_frame, q)
     J = jacobian(evaluator, names_of(link), reference_frame, q)
     return written(out, np.eye(evaluator.arrays.nv) - np.swapaxes(inverse @ J, -1, -2))
 
 
 def of_frames(
-    evaluator: Evaluator,
-    name: str,
-    runtime_inputs: np.ndarray,
-    out,
-    links: tuple[str, ...],
-    reference_frame: str,
-    q,
-    *velocity,
+    evaluator: Evaluator, name: str, inputs: np.ndarray, out, links: tuple[str, ...], reference_frame: str, q, *velocity
 ) -> np.ndarray:
     """Return what ``evaluate`` does for several frames."""
     if name == 'operational_space_inertia':
         if fits(evaluator, links):
             try:
-                return evaluator.evaluate((name, links, reference_frame), runtime_inputs, out, q)
+                return evaluator.evaluate((name, links, reference_frame), inputs, out, q)
             except ArgumentError:  # ``exact`` has the reason
                 pass
-        return written(out, exact(evaluator, name, runtime_inputs, links, reference_frame, q))
-    inertia = of_frames(evaluator, 'operational_space_inertia', runtime_inputs, None, links, reference_frame, q)
-    inverse = evaluator.evaluate(('response_to_wrenches', links, reference_frame), runtime_inputs, None, q) @ inertia
+        return written(out, exact(evaluator, name, inputs, links, reference_frame, q))
+    inertia = of_frames(evaluator, 'operational_space_inertia', inputs, None, links, reference_frame, q)
+    inverse = evaluator.evaluate(('response_to_wrenches', links, reference_frame), inputs, None, q) @ inertia
     if name == 'consistent_inverse':
         return written(out, inverse)
-    return written(out, bias(evaluator, runtime_inputs, links, reference_frame, inertia, inverse, q, *velocity))
+    return written(out, bias(evaluator, inputs, links, reference_frame, inertia, inverse, q, *velocity))
 
 
 def bias(
     evaluator: Evaluator,
-    runtime_inputs: np.ndarray,
+    inputs: np.ndarray,
     links: tuple[str, ...],
     reference_frame: str,
     inertia,
@@ -253,22 +240,22 @@ def bias(
     q,
     *velocity,
 ) -> np.ndarray:
-    """Return Jbar' h - inertia dJ/dt qd (..., 6 F), h of the gravity in ``runtime_inputs``; qd is zero by default."""
+    """Return Jbar' h - inertia dJ/dt qd (..., 6 F), h of the gravity in ``inputs``; qd is zero by default."""
     zeros = np.zeros(evaluator.arrays.nv)
     (qd,) = velocity or (zeros,)
-    h = evaluator.evaluate('bias_torque', runtime_inputs, None, q, qd)
+    h = evaluator.evaluate('bias_torque', inputs, None, q, qd)
     blocks = [evaluator.evaluate_generic(('link_acceleration', it, reference_frame), q, qd, zeros) for it in links]
     dJ_qd = np.concatenate(blocks, axis=-1)
     return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]
 
 
 def exact(
-    evaluator: Evaluator, name: str, runtime_inputs: np.ndarray, link: Links, reference_frame: str, q, *velocity
+    evaluator: Evaluator, name: str, inputs: np.ndarray, link: Links, reference_frame: str, q, *velocity
 ) -> np.ndarray:
     """Return what ``evaluate`` does, by the singular values of J M^-1 J' (..., 6 F, 6 F)."""
     links = names_of(link)
     J = jacobian(evaluator, links, reference_frame, q)
-    M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.runtime_inputs, None, q)
+    M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.inputs, None, q)
     # M^-1 J'
     mobility = M_inv @ np.swapaxes(J, -1, -2)
     sizes = np.linalg.svd(J @ mobility, compute_uv=False)
@@ -285,7 +272,7 @@ def exact(
     inverse = mobility @ inertia
     if name == 'consistent_inverse':
         return inverse
-    return bias(evaluator, runtime_inputs, links, reference_frame, inertia, inverse, q, *velocity)
+    return bias(evaluator, inputs, links, reference_frame, inertia, inverse, q, *velocity)
 
 
 def jacobian(evaluator: Evaluator, links: tuple[str, ...], reference_frame: str, q) -> np.ndarray:

@@ -68,18 +68,18 @@ class Interpreted:
         """Store the steps and the robot."""
         self._program, self._generic = program, generic
 
-    def of_many(self, runtime_inputs, out, vectors) -> None:
+    def of_many(self, inputs, out, vectors) -> None:
         """Leave all states to ``compute``."""
 
-    def compute(self, rows, runtime_inputs, result) -> bool:
+    def compute(self, rows, inputs, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
-        return self._generic.evaluate(self._program, rows, runtime_inputs[:3], result)
+        return self._generic.evaluate(self._program, rows, inputs[:3], result)
 
 
 class Quantity:
     """A quantity by generic kernels, or by the robot's own ``code`` where that is None no longer.
 
-    ``call(vectors..., runtime_inputs, out)`` is a builtin function for arrays of one or some states: it returns the
+    ``call(vectors..., inputs, out)`` is a builtin function for arrays of one or some states: it returns the
     result, or None if some number is not finite. It raises TypeError where ``compute`` has to decide. ``adaptive`` code
     is compiled in the background when use shows that it pays; other code at its first use.
     """
@@ -91,27 +91,27 @@ class Quantity:
         self._looked = False
         self._use(self._first_level())
 
-    def of_many(self, runtime_inputs, out, vectors) -> np.ndarray | None:
+    def of_many(self, inputs, out, vectors) -> np.ndarray | None:
         """Return the results of many states by the generic kernel; None where ``compute`` has to decide."""
         call = self.call
         if self._level == Level.GENERIC and call.most > 0 and call.left >= 0:
             try:
-                result = self._generic.of_thread(self._program)(*vectors, runtime_inputs, out)
+                result = self._generic.of_thread(self._program)(*vectors, inputs, out)
             except TypeError:
                 return None
             call.left -= len(vectors[0]) if vectors[0].ndim > 1 else 1
             return result
         return None
 
-    def compute(self, rows, runtime_inputs, result) -> bool:
+    def compute(self, rows, inputs, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
         count = len(result)
         self._improve(count)
         self.call.left -= count
         if self._level == Level.GENERIC:
             part = self._generic.of_thread(self._program, checked=False)
-            return part(*rows, runtime_inputs, result) is not None
-        return self._in_parts(rows, runtime_inputs, result)
+            return part(*rows, inputs, result) is not None
+        return self._in_parts(rows, inputs, result)
 
     def _first_level(self) -> Level:
         """Return the code for the first call."""
@@ -173,14 +173,14 @@ class Quantity:
             self.call = rows.function(lanes() - 1 if few else most, held, streamed, left)
         self._level = level
 
-    def _in_parts(self, rows, runtime_inputs, result) -> bool:
+    def _in_parts(self, rows, inputs, result) -> bool:
         """Compute all states by several threads."""
         count = len(result)
         parts = max(1, min(self._threads, count // SMALLEST_PART))
         cuts = [lanes() * (count // lanes() * k // parts) for k in range(parts)] + [count]
 
         def part(i: int, j: int) -> bool:
-            return self._part(*(row[i:j] for row in rows), runtime_inputs, result[i:j, ...]) is not None
+            return self._part(*(row[i:j] for row in rows), inputs, result[i:j, ...]) is not None
 
         try:
             others = [pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]

@@ -25,7 +25,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('gravity_torque', self._runtime_inputs, out, q)
+        return self._evaluate('gravity_torque', self._inputs, out, q)
 
     def bias_torque(self, q, qd, out=None) -> np.ndarray:
         """Joint torques at zero acceleration: h = c(q, qd) + g(q).
@@ -44,7 +44,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('bias_torque', self._runtime_inputs, out, q, qd)
+        return self._evaluate('bias_torque', self._inputs, out, q, qd)
 
     def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
         """Coriolis and centrifugal torques c(q, qd) = h(q, qd) - g(q).
@@ -125,7 +125,7 @@ class TorqueTerms(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return self._evaluate('spring_torque', self._runtime_inputs, out, q, qd)
+        return self._evaluate('spring_torque', self._inputs, out, q, qd)
 
     def motor_current(self, tau, out=None) -> np.ndarray:
         """Motor currents tau / torque_constant; tau includes friction. ModelError names a joint without constant.

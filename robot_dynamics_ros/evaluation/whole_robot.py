@@ -25,7 +25,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (...)
             J.
         """
-        return self._evaluate('kinetic_energy', self._runtime_inputs, out, q, qd)
+        return self._evaluate('kinetic_energy', self._inputs, out, q, qd)
 
     def potential_energy(self, q, out=None) -> np.ndarray:
         """Potential energy V = -gravity . sum of m c; zero where all moving mass is at the base's origin.
@@ -42,7 +42,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (...)
             J.
         """
-        return self._evaluate('potential_energy', self._runtime_inputs, out, q)
+        return self._evaluate('potential_energy', self._inputs, out, q)
 
     def total_energy(self, q, qd, out=None) -> np.ndarray:
         """Total energy T + V: kinetic plus potential energy.
@@ -61,7 +61,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (...)
             J.
         """
-        return self._evaluate('total_energy', self._runtime_inputs, out, q, qd)
+        return self._evaluate('total_energy', self._inputs, out, q, qd)
 
     def center_of_mass(self, q, out=None) -> np.ndarray:
         """Centre of mass of all moving links: sum of m c / sum of m.
@@ -78,7 +78,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (..., 3)
             m, in the base frame.
         """
-        return self._evaluate('center_of_mass', self._runtime_inputs, out, q)
+        return self._evaluate('center_of_mass', self._inputs, out, q)
 
     def center_of_mass_jacobian(self, q, out=None) -> np.ndarray:
         """Jacobian J of the centre of mass, whose velocity is J qd.
@@ -95,7 +95,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (..., 3, nv)
             m per rad (prismatic: m).
         """
-        return self._evaluate('center_of_mass_jacobian', self._runtime_inputs, out, q)
+        return self._evaluate('center_of_mass_jacobian', self._inputs, out, q)
 
     def centroidal_momentum_matrix(self, q, out=None) -> np.ndarray:
         """Centroidal momentum matrix A(q): the momentum about the centre of mass is A qd, in the base's axes.
@@ -114,7 +114,7 @@ class WholeRobot(DescribedRobot):
         ndarray, (..., 6, nv)
             N m s, N s per rad/s (prismatic: m/s).
         """
-        return self._evaluate('centroidal_momentum_matrix', self._runtime_inputs, out, q)
+        return self._evaluate('centroidal_momentum_matrix', self._inputs, out, q)
 
     def centroidal_momentum(self, q, qd, out=None) -> np.ndarray:
         """Momentum A(q) qd about the centre of mass, in the base's axes; ``rotor_spin`` is included.
@@ -133,4 +133,4 @@ class WholeRobot(DescribedRobot):
         ndarray, (..., 6)
             N m s, N s.
         """
-        return self._evaluate('centroidal_momentum', self._runtime_inputs, out, q, qd)
+        return self._evaluate('centroidal_momentum', self._inputs, out, q, qd)

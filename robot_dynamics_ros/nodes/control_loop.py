@@ -15,8 +15,8 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
 from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes.arm import Arm
 from robot_dynamics_ros.nodes.hot_path import HotPath
-from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule, cores_of
 from robot_dynamics_ros.nodes.task import Task
@@ -49,7 +49,7 @@ class ControlLoop(Task):
     def __init__(
         self,
         node,
-        arm: LoadedRobot,
+        arm: Arm,
         law: Law,
         output: TorqueTopics | CommandArray,
         trajectory: TrajectoryInput | None = None,
@@ -82,12 +82,12 @@ class ControlLoop(Task):
             TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),
             timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time),
             output,
-            arm.load,
+            arm.payload_gravity,
             node.clock_watch.look,
             node.crashed,
             node.refuse,
         )
-        arm.followers.append(self._on_load)
+        arm.payload_gravity.followers.append(self._on_change)
         reset = node.create_service(Trigger, '~/reset', self._on_reset)
         node.resources.callback(node.destroy_service, reset)
         group = NoExecutor()
@@ -128,7 +128,7 @@ class ControlLoop(Task):
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known."""
         self._unheard_since = None
-        self.arm.load.begin()
+        self.arm.payload_gravity.begin()
         self.pipeline.begin()
         self._output.publish_info()
         self._hot_path.start(self._schedule)
@@ -143,7 +143,7 @@ class ControlLoop(Task):
 
     def warnings(self) -> list[str]:
         """Return what is wrong with payload, gravity, joint states, commands and further inputs."""
-        found = self.arm.load.warnings()
+        found = self.arm.payload_gravity.warnings()
         count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
         if count > 1:
             found.append(
@@ -193,7 +193,7 @@ class ControlLoop(Task):
             'rate limits, N m/s': _numbers(arm.rate_limit),
             'age limit, s': f'{gate.limit:g}',
             **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
-            **arm.load.report(),
+            **arm.payload_gravity.report(),
             **self._fields,
             **{name: value for report in self._reports for name, value in report().items()},
         }
@@ -213,7 +213,7 @@ class ControlLoop(Task):
         node.resources.callback(node.destroy_subscription, subscription)
         return subscription
 
-    def _on_load(self) -> None:
+    def _on_change(self) -> None:
         """Publish what the torque holds now."""
         if self._node.active:
             self._output.publish_info()

@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_services import DynamicsServices
-from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher
 from robot_dynamics_ros.nodes.process import run
 
 
@@ -12,9 +12,9 @@ class DynamicsServer(BaseNode):
     serves_loops = True
 
     def __init__(self, **options):
-        """Declare the parameters and create the publishers of the load."""
+        """Declare the parameters and create the publishers of payload and gravity."""
         super().__init__('dynamics_server', **options)
-        self._load_publishers = {topic: LoadPublisher(self, topic) for topic in KINDS}
+        self._load_publishers = {topic: PayloadGravityPublisher(self, topic) for topic in KINDS}
 
     def make_task(self) -> DynamicsServices:
         """Return the services."""

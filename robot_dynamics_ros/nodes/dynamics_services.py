@@ -23,9 +23,9 @@ from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.messages.load import load_report
-from robot_dynamics_ros.nodes.load_service import LoadService
-from robot_dynamics_ros.nodes.load_topics import KINDS, LoadPublisher, publisher_warnings
+from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
+from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
 from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
@@ -42,11 +42,11 @@ class DynamicsServices(Task):
 
     silence = ''  # a server publishes nothing regularly
 
-    def __init__(self, node, publishers: dict[str, LoadPublisher]):
+    def __init__(self, node, publishers: dict[str, PayloadGravityPublisher]):
         """Create the services of ``node``, a BaseNode; ``publishers`` are those of payload and gravity."""
         self._node, self.robot = node, node.robot
         self._answered = self._refused = 0
-        self.load = LoadService(node, publishers, node.value('payload_file'))
+        self.payload_gravity = PayloadGravityService(node, publishers, node.value('payload_file'))
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = node.create_guard_condition(node.guarded(self._follow_clock))
         self._republish = node.create_timer(REPUBLISH_DELAY, self._on_republish, clock=node.steady_clock)
@@ -61,8 +61,8 @@ class DynamicsServices(Task):
             (GetInverseDynamics, '~/get_inverse_dynamics', self._inverse_dynamics),
             (GetJacobian, '~/get_jacobian', self._jacobian),
             (CheckTrajectory, '~/check_trajectory', self._check_trajectory),
-            (SetGravity, '~/set_gravity', self.load.set_gravity),
-            (SetPayload, '~/set_payload', self.load.set_payload),
+            (SetGravity, '~/set_gravity', self.payload_gravity.set_gravity),
+            (SetPayload, '~/set_payload', self.payload_gravity.set_payload),
         ):
             resources.callback(node.destroy_service, node.create_service(service, name, self._guarded(answer)))
 
@@ -98,7 +98,7 @@ class DynamicsServices(Task):
     def begin(self) -> None:
         """Publish payload and gravity."""
         self._follow_clock()
-        self.load.begin()
+        self.payload_gravity.begin()
 
     def warnings(self) -> list[str]:
         """Return that another server publishes payload or gravity, too."""
@@ -108,11 +108,12 @@ class DynamicsServices(Task):
         """Return counts of requests, payload and gravity."""
         self._follow_clock()
         if self._node.active:
-            self.load.compare_clocks()
+            self.payload_gravity.compare_clocks()
+        now = self.payload_gravity.current
         return {
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
-            **load_report(self.load.load.payload.mass, self.load.load.gravity.after),
+            **payload_gravity_report(now.payload.mass, now.gravity.after),
             **{f'publishers of {topic}': str(self._publishers_of(topic)) for topic in KINDS},
         }
 
@@ -124,11 +125,11 @@ class DynamicsServices(Task):
         """Keep the progress of ramps on a clock that was set back; publish them again later, for late joiners."""
         self._node.clock_watch.look()
         while self._set_backs:
-            self.load.clock_set_back(*self._set_backs.popleft())
+            self.payload_gravity.clock_set_back(*self._set_backs.popleft())
             self._republish.reset()
 
     def _clock_set_back(self, before: int, after: int) -> None:
-        """Have the executor keep the progress of ramps, before it does anything else with the load; any thread."""
+        """Have the executor keep the progress of ramps, before it does anything else with them; any thread."""
         self._set_backs.append((before, after))
         self._set_back_signal.trigger()
 
@@ -137,7 +138,7 @@ class DynamicsServices(Task):
         self._follow_clock()
         # a clock that was set back again delays it again
         if self._node.active and self._republish.is_canceled():
-            self.load.publish()
+            self.payload_gravity.publish()
 
     def _guarded(self, answer):
         """Return the service callback of ``answer``, which fills a response or raises."""
@@ -146,7 +147,7 @@ class DynamicsServices(Task):
             try:
                 if not self._node.active:
                     raise ArgumentError(f'{self._node.get_name()} is not active')
-                self._follow_clock()  # the load is that of now
+                self._follow_clock()  # payload and gravity are those of now
                 answer(request, response)
                 response.success = True
                 self._answered += 1
@@ -167,7 +168,7 @@ class DynamicsServices(Task):
         return Query(robot, request.joint_names, self._node.locked_joint_names, **states)
 
     def _mass_matrix(self, request, response) -> None:
-        query = self._query(self.load.robot, request, 'positions')
+        query = self._query(self.payload_gravity.robot, request, 'positions')
         # into the message's own memory: the larger the answer, the longer a copy would keep other threads waiting
         numbers = array.array('d', bytes(8 * query.count * self.robot.nv**2))
         query.mass_matrix(out=np.frombuffer(numbers).reshape(-1, self.robot.nv, self.robot.nv))
@@ -175,12 +176,12 @@ class DynamicsServices(Task):
         response.joint_names = query.joint_names
 
     def _forward_dynamics(self, request, response) -> None:
-        query = self._query(self.load.robot, request, 'positions', 'velocities', 'efforts')
+        query = self._query(self.payload_gravity.robot, request, 'positions', 'velocities', 'efforts')
         response.accelerations = _flat(query.forward_dynamics())
         response.joint_names = query.joint_names
 
     def _inverse_dynamics(self, request, response) -> None:
-        query = self._query(self.load.robot, request, 'positions', 'velocities', 'accelerations')
+        query = self._query(self.payload_gravity.robot, request, 'positions', 'velocities', 'accelerations')
         terms = query.inverse_dynamics()
         for term, torque in terms.items():
             setattr(response, term, _flat(torque))
@@ -193,7 +194,7 @@ class DynamicsServices(Task):
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:
-        check_trajectory(self.load.robot, request, response, self._node.locked_joint_names)
+        check_trajectory(self.payload_gravity.robot, request, response, self._node.locked_joint_names)
 
 
 def _flat(values: np.ndarray) -> array.array:

@@ -58,7 +58,7 @@ class FeedforwardInput:
     """
 
     def __init__(self, node, arm, age_limit: float):
-        """Read the torques for a BaseNode and its LoadedRobot ``arm``.
+        """Read the torques for a BaseNode and its Arm ``arm``.
 
         ``age_limit`` (s) is the largest distance of the torque's stamp from that of a state.
         """

@@ -7,11 +7,11 @@ import numpy as np
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.nodes.arm import Arm, torque_checks
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
-from robot_dynamics_ros.nodes.load_topics import LoadTopics
-from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
@@ -26,14 +26,14 @@ class FeedforwardNode(BaseNode):
     """
 
     def __init__(self, **options):
-        """Declare the parameters and subscribe to the load."""
+        """Declare the parameters and subscribe to payload and gravity."""
         checks = {'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS)}
         super().__init__('feedforward_node', {**torque_checks(self), **checks}, **options)
-        self.load_topics = LoadTopics(self)
+        self.payload_gravity_topics = PayloadGravityTopics(self)
 
     def make_task(self) -> ControlLoop:
         """Return the control loop along the motion of the source that the parameters name."""
-        arm = LoadedRobot(self, list(self.value('compensation')))
+        arm = Arm(self, list(self.value('compensation')))
         terms = [term for term in TERMS if term in arm.ownership.terms]
         info = TorqueInfoPublisher(self, arm, 'feedforward_torque', terms, self.value('source'))
         output = TorqueTopics(self, arm, 'feedforward_torque', info)

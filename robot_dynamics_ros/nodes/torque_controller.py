@@ -11,11 +11,11 @@ from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.sampling import SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.arm import Arm, torque_checks
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
-from robot_dynamics_ros.nodes.load_topics import LoadTopics
-from robot_dynamics_ros.nodes.loaded_robot import LoadedRobot, torque_checks
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
@@ -30,14 +30,14 @@ class TorqueController(BaseNode):
     """
 
     def __init__(self, **options):
-        """Declare the parameters and subscribe to the load."""
+        """Declare the parameters and subscribe to payload and gravity."""
         checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
         super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
-        self.load_topics = LoadTopics(self)
+        self.payload_gravity_topics = PayloadGravityTopics(self)
 
     def make_task(self) -> ControlLoop:
         """Return the control loop; ArgumentError where the robot takes no torques."""
-        arm = LoadedRobot(self)
+        arm = Arm(self)
         if not arm.ownership.takes_commands:
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
         desired, fields = np.zeros((3, arm.robot.nv)), {}

@@ -8,7 +8,7 @@ from rclpy.serialization import serialize_message
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
-from robot_dynamics_ros.messages.load import payload_messages
+from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
@@ -23,7 +23,7 @@ class TorqueInfoPublisher:
     def __init__(self, node, arm, topic: str, terms: Sequence[str], source: str = ''):
         """Publish on ``topic``/info of a BaseNode.
 
-        ``arm`` is the node's LoadedRobot, ``terms`` make up the torque, ``source`` is where its motion comes from.
+        ``arm`` is the node's Arm, ``terms`` make up the torque, ``source`` is where its motion comes from.
         """
         self._node, self._arm, self._terms, self._source = node, arm, list(terms), source
         self._follower: TrajectoryFollower | None = None
@@ -70,19 +70,19 @@ class TorqueInfoPublisher:
 
     def _serialized(self, plan: Followed | None) -> bytes:
         """Return the serialized message for torques that follow ``plan``; None: no trajectory."""
-        arm, load = self._arm, self._arm.load.load
+        arm, now = self._arm, self._arm.payload_gravity.current
         info = TorqueInfo(
             joint_names=list(arm.robot.joint_names),
             terms=self._terms,
             gravity_owner=arm.ownership.gravity_owner,
             effort_limits=np.where(np.isfinite(arm.effort_limit), arm.effort_limit, 0.0).tolist(),
             model_digest=arm.digest,
-            payloads=payload_messages(load.payload.after),
+            payloads=payload_messages(now.payload.after),
             source=self._source,
         )
         info.header.stamp = self._node.get_clock().now().to_msg()
         info.header.frame_id = arm.robot.link_names[0]
-        info.gravity.x, info.gravity.y, info.gravity.z = (float(part) for part in load.gravity.after)
+        info.gravity.x, info.gravity.y, info.gravity.z = (float(part) for part in now.gravity.after)
         if plan is not None:
             info.trajectory = plan.identity
             set_nanoseconds(info.trajectory_start, plan.start)

@@ -109,21 +109,21 @@ class TorquePipeline:
         limiter: TorqueLimiter,
         fallback: GravityFallback | RampToZero | None,
         output: Output,
-        load: Awaited,
+        awaited: Awaited,
         look_at_clock: Callable[[], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
-        No torque is published while ``load.missing`` is not ''. ``look_at_clock()`` makes the ramps of payload and
+        No torque is published while ``awaited.missing`` is not ''. ``look_at_clock()`` makes the ramps of payload and
         gravity follow a clock that was set back. ``crashed(error)`` handles an exception, ``refuse(reason)`` logs that
         a state was rejected.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self.limiter, self.fallback = limiter, fallback
         self._publish, self._publish_command = output.publish, output.publish_command
-        self._load, self._look_at_clock = load, look_at_clock
+        self._awaited, self._look_at_clock = awaited, look_at_clock
         self._crashed, self._refuse = crashed, refuse
         self._torque = np.zeros(len(limiter.last))
         self.counts = Counts()
@@ -161,26 +161,11 @@ class TorquePipeline:
         While states of the arm come, those without any of its joints are skipped.
         """
         before, self._seen = self._seen, time.monotonic()
-        steady = self._seen
         self.counts.received += 1
         if self.halted:
             return
         try:
-            now = self._clock.now()
-            if self._gate.set_back(now):
-                self._look_at_clock()
-                self.law.set_back(now)
-            self.silence = self._load.missing or self._answer(data, steady, now)
-            if info is not None and self._own == steady and info.get('publisher_gid') != self._publisher:
-                self._publisher = info.get('publisher_gid')
-                self.publishers.add(str(self._publisher))
-        except DynamicsError as error:
-            own = self._own
-            if isinstance(error, OtherJointsError) and own is not None and steady - own <= OWN:
-                self._seen = before
-                return
-            self.silence = self._reject(str(error))
-            self._refuse(self.silence)
+            self.silence = self._answer(data, info, before)
         except Exception as error:  # no exception leaves a callback
             self._crashed(error)
 
@@ -189,23 +174,10 @@ class TorquePipeline:
 
         Where simulated time stands still nothing is overdue, and where it goes back no time passes.
         """
-        if self.fallback is None or not self.fallback.armed or self.halted:
+        if self.halted:
             return
         try:
-            steady, now = time.monotonic(), self._clock.now()
-            passing = self._passing(steady, now)
-            self._missing_for += max(passing - self._looked, 0.0)
-            self._looked = passing
-            overdue = self._missing_for - self._gate.limit
-            if overdue < 0.0:
-                return
-            self.silence, self._falls_back = self.fallback.reason, True
-            self._look_at_clock()
-            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, passing)):
-                self.fallback.reset()
-        except DynamicsError as error:
-            self.fallback.reset()
-            self.silence = f'{self.fallback.reason}: {error}'
+            self.silence = self._fall_back(self.silence)
         except Exception as error:  # no exception leaves a callback
             self._crashed(error)
 
@@ -248,10 +220,31 @@ class TorquePipeline:
         seen = self._seen
         return None if seen is None else time.monotonic() - seen
 
-    def _answer(self, data: bytes, steady: float, now: int) -> str:
+    def _answer(self, data: bytes, info: dict | None, before: float | None) -> str:
+        """Answer a state, the one before it seen at ``before`` (s); return why there is no torque."""
+        steady, now = self._seen, self._clock.now()
+        try:
+            if self._gate.set_back(now):
+                self._look_at_clock()
+                self.law.set_back(now)
+            silence = self._awaited.missing or self._torque_of(data, steady, now)
+            if info is not None and self._own == steady and info.get('publisher_gid') != self._publisher:
+                self._publisher = info.get('publisher_gid')
+                self.publishers.add(str(self._publisher))
+            return silence
+        except DynamicsError as error:
+            own = self._own
+            if isinstance(error, OtherJointsError) and own is not None and steady - own <= OWN:
+                self._seen = before
+                return self.silence
+            silence = self._reject(str(error))
+            self._refuse(silence)
+            return silence
+
+    def _torque_of(self, data: bytes, steady: float, now: int) -> str:
         """Publish the torque for a state; return why there is none."""
         state, gate = self._state, self._gate
-        self._load.in_use = True
+        self._awaited.in_use = True
         stamp = state.read(data)
         self._falls_back, self._own = False, steady
         verdict = gate.check(stamp, now)
@@ -264,7 +257,7 @@ class TorquePipeline:
         gate.used = self._stamp = stamp
         passing = self._passing(steady, now)
         if not self._send(self._publish, passing):
-            return self._without_torque(NOT_FINITE)
+            return self._fall_back(NOT_FINITE)
         gate.answered = stamp
         self._looked, self._missing_for = passing, 0.0
         self.counts.published += 1
@@ -277,7 +270,7 @@ class TorquePipeline:
         if result.outcome is Outcome.INCOMPLETE:
             if self.fallback:
                 self.fallback.see(self._state.q)
-            return self._without_torque(result.reason)
+            return self._fall_back(result.reason)
         self._gate.used = self._state.stamp
         if self.fallback:
             self.fallback.reset()
@@ -302,10 +295,25 @@ class TorquePipeline:
     def _reject(self, why: str) -> str:
         """Count a rejected state and return the reason why it gets no torque."""
         self.counts.reject(why)
-        return self._without_torque(f'joint state rejected: {why}')
+        return self._fall_back(f'joint state rejected: {why}')
 
-    def _without_torque(self, reason: str) -> str:
-        """Let the fallback act for a state that gets no torque; return the reason."""
-        self.silence = reason
-        self.on_pause()
-        return self.silence
+    def _fall_back(self, reason: str) -> str:
+        """Publish the torque of the fallback where usable states are overdue; return why, else ``reason``."""
+        if self.fallback is None or not self.fallback.armed:
+            return reason
+        steady, now = time.monotonic(), self._clock.now()
+        passing = self._passing(steady, now)
+        self._missing_for += max(passing - self._looked, 0.0)
+        self._looked = passing
+        overdue = self._missing_for - self._gate.limit
+        if overdue < 0.0:
+            return reason
+        self._falls_back = True
+        try:
+            self._look_at_clock()
+            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, passing)):
+                self.fallback.reset()
+            return self.fallback.reason
+        except DynamicsError as error:
+            self.fallback.reset()
+            return f'{self.fallback.reason}: {error}'

@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, lacking, load_mismatch, mismatch
+from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, lacking, mismatch, payload_gravity_mismatch
 from robot_dynamics_ros.control.law import Outcome, Result
-from robot_dynamics_ros.messages.load import payload_messages
+from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import nanoseconds
 
 SPREAD = 1.0
@@ -51,7 +51,7 @@ class Producer:
         """Compare the terms with those that are needed, after either has changed."""
         why = mismatch(self.terms, needed.terms)
         self.fault = _refusal(why) if why else None
-        why = load_mismatch(self.terms, needed.terms)
+        why = payload_gravity_mismatch(self.terms, needed.terms)
         if not why:
             self.late = None
         elif self._fitted:
@@ -80,7 +80,7 @@ class Producers:
     """
 
     def __init__(self, node, arm, topic: str):
-        """Compare with the LoadedRobot ``arm`` of a BaseNode; ``topic`` is that of the torque."""
+        """Compare with the Arm ``arm`` of a BaseNode; ``topic`` is that of the torque."""
         self._node, self._arm, self._topic = node, arm, topic
         self._nothing = _refusal(f'nothing came on {topic}/info')
         self._twins = _refusal(f'several publishers of {topic} cannot be distinguished; stop all but one')
@@ -92,7 +92,7 @@ class Producers:
         self._ignored = 0
         self._said: Result | None = None
         self._needed = Needed(self._terms(), 0.0)
-        arm.followers.append(self._on_load)
+        arm.payload_gravity.followers.append(self._on_change)
         self._look = node.create_guard_condition(node.guarded(self.look))
         node.resources.callback(node.destroy_guard_condition, self._look)
 
@@ -191,20 +191,20 @@ class Producers:
     def _endpoints(self, topic: str) -> list:
         return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
 
-    def _on_load(self) -> None:
+    def _on_change(self) -> None:
         """Need another payload or gravity from now on."""
         self._needed = Needed(self._terms(), time.monotonic())
 
     def _terms(self) -> TorqueTerms:
         """Return the terms that a torque must have to be added."""
-        arm, load = self._arm, self._arm.load.load
+        arm, now = self._arm, self._arm.payload_gravity.current
         return TorqueTerms(
             joint_names=tuple(arm.robot.joint_names),
             terms=arm.ownership.terms,
             gravity_owner=arm.ownership.gravity_owner,
             model_digest=arm.digest,
-            gravity=tuple(map(float, load.gravity.after)),
-            payload=_payload_of(payload_messages(load.payload.after)),
+            gravity=tuple(map(float, now.gravity.after)),
+            payload=_payload_of(payload_messages(now.payload.after)),
         )
 
 

@@ -80,7 +80,7 @@ class TorqueTopics:
     """
 
     def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher):
-        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its LoadedRobot."""
+        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its Arm."""
         self.info = info
         self._named = NamedTorque(node, topic)
         self._commands = CommandArray(node, f'{topic}/commands') if arm.ownership.takes_commands else None

@@ -90,7 +90,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
                     step=_call(closing.get('loop_step'), by_blocks),
                     of_step=np.array([x.q.ctypes.data, x.change.ctypes.data]),
                 ),
-                runtime_inputs=evaluator.runtime_inputs,
+                inputs=evaluator.inputs,
                 states=count,
             )
             fixed = robot.model.arrays, plan, x, calls, torque.rows, robot.friction, setup.stops

@@ -69,7 +69,7 @@ class Setup:
         """Return a quantity of states at the time t (s), which an error names."""
         evaluator = evaluator_of(self.robot)
         try:
-            return evaluator.evaluate(name, evaluator.runtime_inputs, out, *vectors)
+            return evaluator.evaluate(name, evaluator.inputs, out, *vectors)
         except (ArgumentError, ModelError) as error:
             raise _not_finite(t, error) from None
 

@@ -99,5 +99,5 @@ class Calls(NamedTuple):
     vectors: np.ndarray  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
     inverse: Call
     loops: LoopCalls
-    runtime_inputs: np.ndarray  # (19,)
+    inputs: np.ndarray  # (19,)
     states: int

@@ -9,9 +9,8 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import NO_TRAJECTORY, NOT_BEGUN, TrajectoryFollower
 
@@ -25,7 +24,7 @@ PAYLOAD = Payload(3.0, (0.1, 0.0, 0.2))
 def made(measured, terms=TERMS, load=None):
     """Return a law, its source and a state."""
     source = GivenMotion(np.zeros((3, 6)), MOTION)
-    blender = PayloadBlender(lambda robot: Compensation(robot, terms), ROBOT, load or Load.of(ROBOT))
+    blender = PayloadBlender(lambda robot: Compensation(robot, terms), ROBOT, load or PayloadGravity.of(ROBOT))
     state = MeasuredState(Q.copy(), QD.copy())
     state.stamp, state.has_velocity = 7 * SECOND, True
     return FeedforwardLaw(source, source.desired, blender, measured), source, state
@@ -77,7 +76,7 @@ def test_only_the_chosen_terms_count(terms):
 
 
 def test_the_load_is_that_of_the_states_time():
-    load = Load(PayloadRamp().to('ee_link', PAYLOAD, 7 * SECOND, 2.0), Load.of(ROBOT).gravity)
+    load = PayloadGravity(PayloadRamp().to('ee_link', PAYLOAD, 7 * SECOND, 2.0), PayloadGravity.of(ROBOT).gravity)
     (law, _, state), out = made(False, load=load), np.full(6, np.nan)
     state.stamp = 8 * SECOND
     law.torque(state, out)
@@ -94,7 +93,7 @@ def test_warm_up_stop_and_a_clock_that_is_set_back_reach_the_source():
             super().torque(q, qd, qdd, out)
 
     source = GivenMotion(np.zeros((3, 6)), MOTION)
-    blender = PayloadBlender(lambda robot: Recorder(robot, TERMS), ROBOT, Load.of(ROBOT))
+    blender = PayloadBlender(lambda robot: Recorder(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
     law = FeedforwardLaw(source, source.desired, blender, False)
     law.warm_up()
     assert calls == [np.zeros((3, 6)).tolist()] and source.calls == ['warm_up']
@@ -107,7 +106,7 @@ def test_along_a_trajectory_it_is_the_torque_of_each_time():
     """And nothing after a silence where the arm is no longer on it."""
     desired, told, out = np.zeros((3, 6)), [], np.full(6, np.nan)
     follower = TrajectoryFollower(ROBOT, desired, 0.1, told.append)
-    blender = PayloadBlender(lambda robot: Compensation(robot, TERMS), ROBOT, Load.of(ROBOT))
+    blender = PayloadBlender(lambda robot: Compensation(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
     law, state = FeedforwardLaw(follower, desired, blender, False), MeasuredState(Q.copy(), QD.copy())
     law.warm_up()
     assert law.torque(state, out) is NO_TRAJECTORY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, load_mismatch, mismatch
+from robot_dynamics_ros.control.feedforward_terms import TorqueTerms, mismatch, payload_gravity_mismatch
 
 DOWN, ALL = (0.0, 0.0, -9.81), ('gravity', 'coriolis', 'inertia', 'friction')
 MINE = TorqueTerms(('a', 'b', 'c'), ALL, 'node', '0123456789abcdef', DOWN, (('tool', 1.0, 0.1, 0.0, 0.0),))
@@ -10,7 +10,7 @@ MINE = TorqueTerms(('a', 'b', 'c'), ALL, 'node', '0123456789abcdef', DOWN, (('to
 
 def test_the_same_fits():
     produced = MINE._replace()
-    assert mismatch(produced, MINE) == load_mismatch(produced, MINE) == ''
+    assert mismatch(produced, MINE) == payload_gravity_mismatch(produced, MINE) == ''
 
 
 @pytest.mark.parametrize('terms', [('gravity',), ('inertia', 'gravity'), tuple(reversed(ALL))], ids='+'.join)
@@ -72,9 +72,11 @@ def test_payload_and_gravity_are_compared_separately():
     """They may differ for a while, when a change is on its way to both."""
     up, empty = MINE._replace(gravity=(0.0, 0.0, 9.81)), MINE._replace(payload=())
     assert mismatch(up, MINE) == mismatch(empty, MINE) == ''
-    assert load_mismatch(up, MINE) == f'it was computed for gravity (0.0, 0.0, 9.81) m/s^2, here {DOWN}'
-    assert load_mismatch(MINE, up) == f'it was computed for gravity {DOWN} m/s^2, here (0.0, 0.0, 9.81)'
-    assert load_mismatch(empty, MINE) == f'it was computed for the payload (), here {MINE.payload}'
-    assert load_mismatch(up._replace(payload=()), MINE).startswith('it was computed for gravity')
+    assert payload_gravity_mismatch(up, MINE) == f'it was computed for gravity (0.0, 0.0, 9.81) m/s^2, here {DOWN}'
+    assert payload_gravity_mismatch(MINE, up) == f'it was computed for gravity {DOWN} m/s^2, here (0.0, 0.0, 9.81)'
+    assert payload_gravity_mismatch(empty, MINE) == f'it was computed for the payload (), here {MINE.payload}'
+    assert payload_gravity_mismatch(up._replace(payload=()), MINE).startswith('it was computed for gravity')
     moved = MINE._replace(payload=(('tool', 1.0, 0.1, 0.0, 1e-12),))
-    assert load_mismatch(moved, MINE) == f'it was computed for the payload {moved.payload}, here {MINE.payload}'
+    assert (
+        payload_gravity_mismatch(moved, MINE) == f'it was computed for the payload {moved.payload}, here {MINE.payload}'
+    )

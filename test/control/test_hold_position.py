@@ -8,8 +8,8 @@ from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.state_gate import StateGate
 
 PENDULUM = """<robot name="arm">
@@ -55,7 +55,7 @@ def model():
 def held(model, seconds, gap):
     """Return the positions of an arm 30 % heavier than its model, each state's, held with gaps of ``gap`` ns."""
     heavier = model.with_payload(Payload(1.2, (0.0, 0.0, 0.2)), link='upper').with_payload(Payload(0.6, (0, 0, 0.15)))
-    load = Load.of(model)
+    load = PayloadGravity.of(model)
     hold = PayloadBlender(lambda robot: Hold(robot, STIFFNESS, DAMPING), model, load)
     told = []
     law = JointSpaceLaw(NoMotion(), np.zeros((3, 2)), hold, hold, None, HoldPosition(model, 0.5, told.append))

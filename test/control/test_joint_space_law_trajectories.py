@@ -9,8 +9,8 @@ from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
@@ -25,7 +25,7 @@ class Fed:
 
     def __init__(self):
         self.told, self.desired, self.known, self.effort = [], np.zeros((3, 6)), set(), np.zeros(6)
-        self.follower, load = TrajectoryFollower(ROBOT, self.desired, 0.5, self.told.append), Load.of(ROBOT)
+        self.follower, load = TrajectoryFollower(ROBOT, self.desired, 0.5, self.told.append), PayloadGravity.of(ROBOT)
         control = PayloadBlender(
             lambda robot: JointSpaceControl(robot, 'pd_feedforward', STIFFNESS, DAMPING, 5.0), ROBOT, load
         )
@@ -125,7 +125,7 @@ class Loop:
     def __init__(self, law='pd_gravity'):
         self.told, self.desired = [], np.zeros((3, 6))
         self.follower, self.gate = TrajectoryFollower(ROBOT, self.desired, 0.1, self.told.append), StateGate(0.05)
-        load = Load.of(ROBOT)
+        load = PayloadGravity.of(ROBOT)
         control = PayloadBlender(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0), ROBOT, load)
         position = HoldPosition(ROBOT, 0.1, self.told.append)
         self.law = JointSpaceLaw(

@@ -13,9 +13,8 @@ from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.control.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 
@@ -83,7 +82,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize('share', SHARES)
 def test_the_torque_is_that_of_what_is_carried_in_between(make, inputs, share):
     expected = np.empty(6)
-    found = torque(PayloadBlender(make, ROBOT, Load(RAMP, CONSTANT)), at(share), *inputs)
+    found = torque(PayloadBlender(make, ROBOT, PayloadGravity(RAMP, CONSTANT)), at(share), *inputs)
     make(between(min(max(share, 0.0), 1.0))).torque(*inputs, out=expected)
     assert_same(found, expected)
 
@@ -92,7 +91,7 @@ def test_the_torque_is_that_of_what_is_carried_in_between(make, inputs, share):
 @pytest.mark.parametrize('share', SHARES)
 def test_the_torque_is_that_of_gravity_in_between(make, inputs, share):
     expected, part = np.empty(6), min(max(share, 0.0), 1.0)
-    found = torque(PayloadBlender(make, ROBOT, Load(PayloadRamp(), TILTING)), at(share), *inputs)
+    found = torque(PayloadBlender(make, ROBOT, PayloadGravity(PayloadRamp(), TILTING)), at(share), *inputs)
     gravity = (1.0 - part) * np.array(DOWN) + part * np.array(ASIDE)
     make(ROBOT.with_gravity(gravity)).torque(*inputs, out=expected)
     assert_same(found, expected)
@@ -103,7 +102,7 @@ def test_the_torque_is_that_of_gravity_in_between(make, inputs, share):
 @pytest.mark.parametrize('lag', [-0.4, 0.0, 0.7, 1.2], ids='gravity {} s later'.format)
 def test_payload_and_gravity_may_change_at_the_same_time(make, inputs, lag):
     """Against the robot with the load in between, whose torque is bilinear in both."""
-    load = Load(RAMP, GravityRamp(UP, ASIDE, START + round(lag * SECOND), SECOND))
+    load = PayloadGravity(RAMP, GravityRamp(UP, ASIDE, START + round(lag * SECOND), SECOND))
     blender, expected = PayloadBlender(make, ROBOT, load), np.empty(6)
     for seconds in (-0.5, 0.0, 0.1, 0.65, 1.0, 1.9, 2.05, 2.3):
         time = START + round(seconds * SECOND)
@@ -114,41 +113,41 @@ def test_payload_and_gravity_may_change_at_the_same_time(make, inputs, lag):
 @pytest.mark.parametrize(('make', 'inputs'), MAKES.values(), ids=MAKES)
 def test_once_warmed_up_it_prepares_the_calls_for_a_new_load(make, inputs, monkeypatch):
     """The first torque after a change takes no longer than others."""
-    blender = PayloadBlender(make, ROBOT, Load(PayloadRamp(), CONSTANT))
+    blender = PayloadBlender(make, ROBOT, PayloadGravity(PayloadRamp(), CONSTANT))
     others = inputs[2:] if inputs[-1] is FEEDFORWARD else ()
     blender.warm_up(len(inputs) - len(others), *others)
-    blender.take(Load(RAMP, TILTING))
+    blender.take(PayloadGravity(RAMP, TILTING))
     prepared = []
     prepare = Evaluator._prepare
     monkeypatch.setattr(Evaluator, '_prepare', lambda *args, **named: prepared.append(1) or prepare(*args, **named))
     for share in SHARES:
         torque(blender, at(share), *inputs)
     assert prepared == []
-    blender = PayloadBlender(make, ROBOT, Load(RAMP, TILTING))
+    blender = PayloadBlender(make, ROBOT, PayloadGravity(RAMP, TILTING))
     torque(blender, at(0.5), *inputs)
     assert prepared or make in [make for name, (make, _) in MAKES.items() if name in ('pd', 'pd_feedforward')]
 
 
 def test_a_load_whose_torques_overflow_is_followed_nevertheless():
     heavy = Payload(1e308, (0.0, 0.0, 0.0), np.zeros((3, 3)))
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(PayloadRamp(), CONSTANT))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(PayloadRamp(), CONSTANT))
     blender.warm_up(1)
-    blender.take(Load(PayloadRamp({FRAME: heavy}), CONSTANT))
+    blender.take(PayloadGravity(PayloadRamp({FRAME: heavy}), CONSTANT))
     with pytest.raises(ArgumentError, match='not finite'):
         torque(blender, 0, Q)
 
 
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])
 def test_it_does_not_matter_which_kernels_compute(binding):
-    blender = PayloadBlender(GravityTorque, ROBOT.with_binding(binding), Load(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT.with_binding(binding), PayloadGravity(RAMP, TILTING))
     gravity = 0.5 * (np.array(DOWN) + np.array(ASIDE))
     assert_same(torque(blender, at(0.5), Q), between(0.5, gravity).gravity_torque(Q))
 
 
 def test_without_ramps_and_after_them_it_is_one_law_to_the_bit():
     expected = ROBOT.with_gravity(ASIDE).with_payload(NEW, FRAME).gravity_torque(Q).tolist()
-    constant = PayloadBlender(GravityTorque, ROBOT, Load(PayloadRamp({FRAME: NEW}), GravityRamp(ASIDE, DOWN)))
-    changing = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    constant = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(PayloadRamp({FRAME: NEW}), GravityRamp(ASIDE, DOWN)))
+    changing = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
     for time in (0, at(0.5), at(1.0), at(9.0)):
         assert torque(constant, time, Q).tolist() == expected
     for share in (1.0, 1.5, 9.0):
@@ -170,11 +169,11 @@ def counting(calls):
 @pytest.mark.parametrize(
     ('load', 'counts'),
     [
-        (Load(PayloadRamp(), CONSTANT), {-1.0: 1, 0.5: 1, 2.0: 1}),
-        (Load(RAMP, CONSTANT), {-1.0: 1, 0.0: 1, 0.5: 2, 1.0: 1}),
-        (Load(PayloadRamp(), TILTING), {-1.0: 1, 0.0: 1, 0.5: 2, 1.0: 1}),
-        (Load(RAMP, TILTING), {-1.0: 1, 0.5: 4, 1.0: 1}),
-        (Load(RAMP, GravityRamp(UP, DOWN, START + SECOND, 2 * SECOND)), {0.25: 2, 0.75: 4, 1.25: 2, 2.0: 1}),
+        (PayloadGravity(PayloadRamp(), CONSTANT), {-1.0: 1, 0.5: 1, 2.0: 1}),
+        (PayloadGravity(RAMP, CONSTANT), {-1.0: 1, 0.0: 1, 0.5: 2, 1.0: 1}),
+        (PayloadGravity(PayloadRamp(), TILTING), {-1.0: 1, 0.0: 1, 0.5: 2, 1.0: 1}),
+        (PayloadGravity(RAMP, TILTING), {-1.0: 1, 0.5: 4, 1.0: 1}),
+        (PayloadGravity(RAMP, GravityRamp(UP, DOWN, START + SECOND, 2 * SECOND)), {0.25: 2, 0.75: 4, 1.25: 2, 2.0: 1}),
     ],
     ids=['none', 'payload', 'gravity', 'both', 'one after the other'],
 )
@@ -198,34 +197,34 @@ def test_warm_up_computes_every_law_once_at_zero():
             seen.append((self.gravity, [np.shape(each) for each in inputs], out.shape))
             assert not any(np.any(each) for each in inputs[:2])
 
-    PayloadBlender(Recorder, ROBOT, Load(RAMP, TILTING)).warm_up(2, DESIRED, FEEDFORWARD)
+    PayloadBlender(Recorder, ROBOT, PayloadGravity(RAMP, TILTING)).warm_up(2, DESIRED, FEEDFORWARD)
     shapes = [(6,), (6,), (3, 6), (6,)], (6,)
     assert seen == [(list(gravity), *shapes) for gravity in (DOWN, ASIDE, DOWN, ASIDE)]
 
 
 def test_a_clock_that_jumps_back_after_the_ramps_brings_nothing_back():
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
     torque(blender, at(1.0), Q)
-    blender.take(Load(RAMP, TILTING).clock_set_back(at(1.0), at(0.25)))
+    blender.take(PayloadGravity(RAMP, TILTING).clock_set_back(at(1.0), at(0.25)))
     expected = ROBOT.with_gravity(ASIDE).with_payload(NEW, FRAME).gravity_torque(Q)
     for share in (1.0, 0.5, -1.0):
         np.testing.assert_array_equal(torque(blender, at(share), Q), expected)
 
 
 def test_a_clock_that_jumps_back_within_the_ramps_keeps_their_progress():
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
     before = torque(blender, at(0.5), Q)
-    blender.take(Load(RAMP, TILTING).clock_set_back(at(0.5), at(0.25)))
+    blender.take(PayloadGravity(RAMP, TILTING).clock_set_back(at(0.5), at(0.25)))
     np.testing.assert_array_equal(torque(blender, at(0.25), Q), before)
-    expected = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    expected = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
     np.testing.assert_array_equal(torque(blender, at(0.5), Q), torque(expected, at(0.75), Q))
 
 
 @pytest.mark.parametrize('share', [0.5, 1.5])
 def test_the_progress_is_kept_from_there_on(share):
-    expected = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
-    blender.take(Load(RAMP, TILTING).clock_set_back(at(share), at(-3.0)))
+    expected = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
+    blender.take(PayloadGravity(RAMP, TILTING).clock_set_back(at(share), at(-3.0)))
     for later in (0.0, 0.2):
         np.testing.assert_array_equal(torque(blender, at(-3.0 + later), Q), torque(expected, at(share + later), Q))
 
@@ -237,14 +236,14 @@ def test_a_law_is_made_once_for_the_same_payload_and_gravity():
         made.append(GravityTorque(robot))
         return made[-1]
 
-    load = Load(RAMP, TILTING)
+    load = PayloadGravity(RAMP, TILTING)
     blender = PayloadBlender(make, ROBOT, load)
     assert len(made) == 4
     # a clock that is set back in mid-ramp and after it; then the same payloads under other gravity
     for later, count in (
         (load.clock_set_back(at(0.5), at(-3.0)), 4),
         (load.clock_set_back(at(1.5), at(-3.0)), 4),
-        (Load(RAMP, GravityRamp(UP, ASIDE, START, SECOND)), 7),
+        (PayloadGravity(RAMP, GravityRamp(UP, ASIDE, START, SECOND)), 7),
     ):
         blender.take(later)
         assert len(made) == count
@@ -254,9 +253,9 @@ def test_a_law_is_made_once_for_the_same_payload_and_gravity():
 
 
 def test_the_next_load_blends_from_the_current_one():
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, CONSTANT))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, CONSTANT))
     payload = RAMP.to(FRAME, Payload(0.0, (0.0, 0.0, 0.0)), at(0.5), RAMP_TIME)
-    blender.take(Load(payload, CONSTANT.to(UP, at(0.5), RAMP_TIME)))
+    blender.take(PayloadGravity(payload, CONSTANT.to(UP, at(0.5), RAMP_TIME)))
     middle, end = between(0.5).gravity_torque(Q), ROBOT.with_gravity(UP).gravity_torque(Q)
     assert_same(torque(blender, at(0.5), Q), middle)
     # half way down in mass and up in gravity: nothing is felt of either
@@ -267,14 +266,16 @@ def test_the_next_load_blends_from_the_current_one():
 def test_another_robot_than_six_hinges():
     arm, q = mixed(), np.array([0.3, -0.4, 0.5])
     found = np.empty(3)
-    blender = PayloadBlender(GravityTorque, arm, Load(PayloadRamp({'sledge': NEW}), GravityRamp(UP, DOWN, 0, SECOND)))
+    blender = PayloadBlender(
+        GravityTorque, arm, PayloadGravity(PayloadRamp({'sledge': NEW}), GravityRamp(UP, DOWN, 0, SECOND))
+    )
     blender.torque(SECOND // 4, q, out=found)
     np.testing.assert_allclose(found, 0.5 * arm.with_payload(NEW, 'sledge').gravity_torque(q), rtol=0, atol=1e-12)
 
 
 def test_the_gravity_law_is_gravity_where_the_arm_is():
     law, state, out = (
-        GravityLaw(PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))),
+        GravityLaw(PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))),
         MeasuredState(Q, QD),
         Q * 0.0,
     )
@@ -290,7 +291,7 @@ def test_the_gravity_law_is_gravity_where_the_arm_is():
 
 def test_the_gravity_law_is_compiled_by_its_own_call():
     calls = []
-    GravityLaw(PayloadBlender(counting(calls), ROBOT, Load(RAMP, TILTING))).warm_up()
+    GravityLaw(PayloadBlender(counting(calls), ROBOT, PayloadGravity(RAMP, TILTING))).warm_up()
     assert len(calls) == 4
 
 
@@ -304,8 +305,8 @@ def threads_take_turns_often():
 
 def test_a_load_that_changes_in_the_midst_of_a_torque_counts_from_the_next_one_on():
     """As another thread changes it, at the places where that would be felt."""
-    later = Load(PayloadRamp({FRAME: OLD}), CONSTANT)
-    first = torque(PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING)), at(0.7), Q)
+    later = PayloadGravity(PayloadRamp({FRAME: OLD}), CONSTANT)
+    first = torque(PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING)), at(0.7), Q)
 
     class Changing(PayloadRamp):
         def share(self, time):
@@ -321,7 +322,7 @@ def test_a_load_that_changes_in_the_midst_of_a_torque_counts_from_the_next_one_o
         (GravityTorque, Changing(RAMP.after, RAMP.before, RAMP.start, RAMP.duration)),
         (ChangingLaw, RAMP),
     ):
-        blender = PayloadBlender(make, ROBOT, Load(ramp, TILTING))
+        blender = PayloadBlender(make, ROBOT, PayloadGravity(ramp, TILTING))
         np.testing.assert_array_equal(torque(blender, at(0.7), Q), first)
         np.testing.assert_array_equal(torque(blender, at(0.7), Q), ROBOT.with_payload(OLD, FRAME).gravity_torque(Q))
 
@@ -330,13 +331,13 @@ def test_a_load_that_changes_in_the_midst_of_a_torque_counts_from_the_next_one_o
 @pytest.mark.usefixtures('threads_take_turns_often')
 def test_loads_may_change_while_torques_are_asked_for():
     """Every torque is that of one load, however the threads meet."""
-    blender = PayloadBlender(GravityTorque, ROBOT, Load(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))
     changes, over = [], threading.Event()
 
     def change():
         k = len(changes)
         payload = PayloadRamp().to(FRAME, NEW if k % 2 else OLD, at(k % 3 * 0.5), RAMP_TIME * (k % 2))
-        blender.take(Load(payload, TILTING if k % 2 else CONSTANT))
+        blender.take(PayloadGravity(payload, TILTING if k % 2 else CONSTANT))
         changes.append(k)
 
     def keep_changing():

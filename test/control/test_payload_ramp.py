@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.payload_ramp import LARGEST, PayloadRamp, carrier, carrying, check_size
+from robot_dynamics_ros.control.payload_gravity import LARGEST, PayloadRamp, carrier, carrying, check_size
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 OLD = {'wrist3_Link': Payload.box(3.0, (0.1, 0.2, 0.3), (0.0, 0.1, 0.2))}

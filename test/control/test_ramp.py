@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.ramp import LATE, SHORTEST
 
 SECOND = 1_000_000_000
@@ -47,17 +46,17 @@ def test_a_torque_makes_no_step_where_a_message_does_not_continue_what_is_held(t
     followed = told.without_step(HELD, NOW)
     assert followed.at(NOW) is HELD.at(NOW) and followed.after is told.after
     assert followed.duration == max(SHORTEST, told.start + told.duration - NOW)
-    blender, torques = PayloadBlender(GravityTorque, robot, Load(HELD, gravity)), []
+    blender, torques = PayloadBlender(GravityTorque, robot, PayloadGravity(HELD, gravity)), []
     for k in range(-1, 102):
         if k == 0:
-            blender.take(Load(followed, gravity))
+            blender.take(PayloadGravity(followed, gravity))
         torques.append(np.zeros(6))
         blender.torque(NOW + k * followed.duration // 100, Q, out=torques[-1])
     whole = np.abs(torques[-1] - torques[0])
     assert whole.max() > 1.0  # N m
     assert (np.abs(np.diff(torques, axis=0)) <= 0.011 * whole + 1e-9).all()
     exact = np.zeros(6)
-    PayloadBlender(GravityTorque, robot, Load(told, gravity)).torque(NOW + 100 * SECOND, Q, out=exact)
+    PayloadBlender(GravityTorque, robot, PayloadGravity(told, gravity)).torque(NOW + 100 * SECOND, Q, out=exact)
     assert np.array_equal(torques[-1], exact)
 
 

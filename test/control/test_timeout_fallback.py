@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.timeout_fallback import (
     ON_DEACTIVATE,
     ON_STALE,
@@ -17,7 +16,7 @@ from robot_dynamics_ros.control.timeout_fallback import (
 from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5')
-BARE = Load.of(ROBOT)
+BARE = PayloadGravity.of(ROBOT)
 HOLDING = PayloadBlender(GravityTorque, ROBOT, BARE)
 SECOND = 1_000_000_000
 Q = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
@@ -75,7 +74,7 @@ def test_a_state_before_the_first_torque_arms_nothing():
 
 def test_gravity_only_follows_the_ramp_of_a_payload():
     payload, out = Payload(3.0, (0.1, 0.0, 0.2)), np.zeros(6)
-    load = Load(PayloadRamp().to('ee_link', payload, 10 * SECOND, 2.0), BARE.gravity)
+    load = PayloadGravity(PayloadRamp().to('ee_link', payload, 10 * SECOND, 2.0), BARE.gravity)
     holding = fallback('gravity_only', gravity=PayloadBlender(GravityTorque, ROBOT, load))
     holding.record(Q, SENT)
     bare, loaded = ROBOT.gravity_torque(Q), ROBOT.with_payload(payload, 'ee_link').gravity_torque(Q)

@@ -76,7 +76,7 @@ def test_accelerations_of_random_trees(seed):
             qd = projected(robot, q, qd)
         if rank_of(J) == len(J) or not apart:
             # where A and B are apart, a spring about the axis of one is no spring about that of the other
-            torques = robot._evaluate('spring_torque', robot._runtime_inputs, None, q, qd)
+            torques = robot._evaluate('spring_torque', robot._inputs, None, q, qd)
             if not apart:
                 expected = chains.spring_torques(robot, q, qd)
                 assert np.abs(torques - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())

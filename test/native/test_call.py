@@ -142,7 +142,7 @@ def test_after_its_number_of_states_it_refuses():
 
 def test_without_the_gil_the_results_are_the_same():
     q = np.random.default_rng(0).normal(size=(1000, 6))
-    runtime_inputs = Robot.named('aubo_i5').load
+    runtime_inputs = Robot.named('aubo_i5').runtime_inputs
     assert (gravity_torque(held=0)(q, runtime_inputs, None) == gravity_torque(held=1000)(q, runtime_inputs, None)).all()
 
 

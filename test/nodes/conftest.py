@@ -9,7 +9,7 @@ from support import graph as ros
 from support import participants
 from support.feedforward import CONTROLLER, NAMES
 from support.feedforward import NODE as FEEDFORWARD
-from support.load_followers import Process
+from support.payload_gravity_followers import Process
 
 import pytest
 

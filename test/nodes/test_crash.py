@@ -39,7 +39,7 @@ def node(request):
     assert made.active
     made.sent, made.told = [], []
     made.task.pipeline._publish = lambda stamp, torque: made.sent.append(torque.copy())
-    made.task.arm.load.missing = ''  # nobody spins this node until its load is known
+    made.task.arm.payload_gravity.missing = ''  # nobody spins this node until payload and gravity are known
     made.diagnostics.publisher.publish = lambda array: made.told.extend(array.status)
     yield made
     made.fall_silent()
@@ -86,7 +86,7 @@ def test_an_error_on_the_hot_path_silences_the_node_until_it_is_activated_again(
     (status,) = node.told
     assert (status.level, status.message) == (DiagnosticStatus.ERROR, node.crash)
     node.trigger_activate()
-    node.task.arm.load.missing = ''
+    node.task.arm.payload_gravity.missing = ''
     node.task.pipeline.law = GravityLaw(node.task.arm.gravity)
     node.task.pipeline.on_state(state(node))
     assert len(node.sent) == 1

@@ -14,12 +14,11 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.load import GravityRamp, Load
 from robot_dynamics_ros.control.ownership import Ownership
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import Followed
-from robot_dynamics_ros.messages.load import payload_messages
+from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.torque_producers import SPREAD
@@ -32,15 +31,15 @@ BOX = Payload(1.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.01]))
 
 
 class Consumer:
-    """As much of a torque node and of its loaded robot as the input needs; its steady time is set by hand."""
+    """As much of a torque node and of its arm as the input needs; its steady time is set by hand."""
 
     digest = '0123456789abcdef'
     robot = ROBOT
 
     def __init__(self, monkeypatch):
         self.ownership = Ownership('', 'node', [''])
-        self.load = SimpleNamespace(load=load())
-        self.followers, self.resources = [], ExitStack()
+        self.payload_gravity = SimpleNamespace(current=payload_and_gravity(), followers=[])
+        self.resources = ExitStack()
         self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
         self.publishers = [FIRST]
@@ -97,9 +96,9 @@ class Consumer:
         return self.input.effort[0] if fault is None else fault.reason
 
     def carry(self, gravity=DOWN, payload=None):
-        """Know of another load."""
-        self.load.load = load(gravity, payload)
-        for follow in self.followers:
+        """Know of another payload or gravity."""
+        self.payload_gravity.current = payload_and_gravity(gravity, payload)
+        for follow in self.payload_gravity.followers:
             follow()
 
     def fault(self, later=0.0):
@@ -123,8 +122,8 @@ def known(gid):
     return {'publisher_gid': {'implementation_identifier': 'rmw_fastrtps_cpp', 'data': gid}}
 
 
-def load(gravity=DOWN, payload=None):
-    return Load(PayloadRamp({'ee_link': payload} if payload else {}), GravityRamp(gravity, gravity))
+def payload_and_gravity(gravity=DOWN, payload=None):
+    return PayloadGravity(PayloadRamp({'ee_link': payload} if payload else {}), GravityRamp(gravity, gravity))
 
 
 @pytest.fixture

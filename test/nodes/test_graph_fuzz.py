@@ -16,7 +16,7 @@ from coupled_nodes.settings import drawn_in_real_time
 
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
-from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.torque_producers import Producers
 
 MESSAGES, SEED = 2000, 11
@@ -122,7 +122,12 @@ WRONG = {
         *(TorqueModel, 'state', lambda *arguments: STATE(*arguments[:5], False)),
         _by('wait_for_load'),
     ),
-    'R7, a payload is there at once': (Load, 'carry', lambda load, message, _=True: None, _by('forget_payload')),
+    'R7, a payload is there at once': (
+        Load,
+        'carry',
+        lambda load, message, _=True: None,
+        _by('forget_payload'),
+    ),
     'R8, any payload is taken': (ServerModel, 'set_payload', lambda *_: True, _by('payload')),
     'R9, a trajectory begins where it arrives': (
         *(FollowingModel, 'trajectory', _begins_on_arrival),
@@ -199,7 +204,7 @@ def _only_beyond_the_age_limit(gate, stamp):
     return gate.used is None or stamp - gate.used > gate._limit
 
 
-FAULT, FOLLOWED = FeedforwardInput.fault, LoadInput._followed
+FAULT, FOLLOWED = FeedforwardInput.fault, PayloadGravityInput._followed
 BROKEN = {
     'R2, a raised age limit hides a silence': ('push_in_a_pause', StateGate, 'resumes', _only_beyond_the_age_limit),
     'R12, no feedforward torque is too old': ('lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
@@ -210,8 +215,13 @@ BROKEN = {
         lambda *_: True,
     ),
     'R13, torques of a second publisher are added': ('second_feedforward', Producers, 'accepts', lambda *_: True),
-    'R25, a payload ends in a step': ('forget_payload', LoadInput, '_followed', lambda *arguments: arguments[-1]),
-    'R25, a payload outlives its server': ('forget_payload', LoadInput, '_followed', _keeps_payload),
+    'R25, a payload ends in a step': (
+        'forget_payload',
+        PayloadGravityInput,
+        '_followed',
+        lambda *arguments: arguments[-1],
+    ),
+    'R25, a payload outlives its server': ('forget_payload', PayloadGravityInput, '_followed', _keeps_payload),
 }
 """By the rule that the nodes drop: the move that must show it, and what of the nodes is replaced."""
 

@@ -150,16 +150,16 @@ def test_a_payload_needs_a_limit(make, path):
     for limit in (0.0, 2.0):
         node = make(SERVER, model=path, payload_limit=limit)
         node.start()
-        load = node.task.load
-        response = node.task._guarded(load.set_payload)(request, SetPayload.Response())
+        service = node.task.payload_gravity
+        response = node.task._guarded(service.set_payload)(request, SetPayload.Response())
         assert response.success == (limit > 0.0), response.message
         assert response.success or response.message.startswith('payload without the parameter payload_limit: not')
     gravity = SetGravity.Request(ramp_time=1e-9)
     gravity.gravity.vector.y = -5.0
-    assert node.task._guarded(load.set_gravity)(gravity, SetGravity.Response()).success
+    assert node.task._guarded(service.set_gravity)(gravity, SetGravity.Response()).success
     request = GetForwardDynamics.Request(**MOTION, efforts=TORQUE.tolist())
     response = answered(node, '_forward_dynamics', request, GetForwardDynamics.Response())
-    expected = node.task.load.robot.forward_dynamics(START, SPEED, TORQUE)
+    expected = node.task.payload_gravity.robot.forward_dynamics(START, SPEED, TORQUE)
     assert response.success and response.accelerations.tolist() == expected.tolist()
     assert abs(expected - BAR.forward_dynamics(START, SPEED, TORQUE)).max() > 0.1
 

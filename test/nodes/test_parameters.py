@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.joint_space_control import LAWS
 from robot_dynamics_ros.control.ownership import OWNERS, PRESETS
-from robot_dynamics_ros.control.payload_ramp import LONGEST
+from robot_dynamics_ros.control.payload_gravity import LONGEST
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.compiled_code import BINDINGS

@@ -137,10 +137,10 @@ def test_payloads_go_on_any_frame_of_the_tip_side_and_nowhere_else(part):
         node.start()
         assert node.active, node.silence
         assert node.locked_joint_names == ('left_joint', 'right_joint')
-        node.task.load.set_payload(SetPayload.Request(mass=1.0, frame=part['frame']), None)
-        assert node.task.load.load.payload.after[part['frame']].mass == 1.0
+        node.task.payload_gravity.set_payload(SetPayload.Request(mass=1.0, frame=part['frame']), None)
+        assert node.task.payload_gravity.current.payload.after[part['frame']].mass == 1.0
         with pytest.raises(DynamicsError, match='not fixed to the last link'):
-            node.task.load.set_payload(SetPayload.Request(mass=1.0, frame=part['elsewhere']), None)
+            node.task.payload_gravity.set_payload(SetPayload.Request(mass=1.0, frame=part['elsewhere']), None)
     finally:
         node.fall_silent()
         node.destroy_node()

@@ -54,7 +54,7 @@ class Parts:
             limiter=limiter,
             fallback=Ramp(self.calls),
             output=self,
-            load=self,
+            awaited=self,
             look_at_clock=lambda: self.calls.append('look at the clock'),
             crashed=pytest.fail,
             refuse=pytest.fail,

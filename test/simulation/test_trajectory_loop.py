@@ -49,7 +49,7 @@ def code_that_calls(robot):
         'loop_errors': machine_code(robot.loop_errors, (nq,)),
         'loop_rates': machine_code(robot.loop_rates, (nq, nv)),
         'loop_jacobian': machine_code(robot.loop_jacobian, (nq,)),
-        'loop_step': machine_code(partial(evaluator.evaluate, 'loop_step', evaluator.load, None), (nq, m)),
+        'loop_step': machine_code(partial(evaluator.evaluate, 'loop_step', evaluator.inputs, None), (nq, m)),
     }
 
     def code(self, key, evaluations, many):

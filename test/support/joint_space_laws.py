@@ -10,8 +10,8 @@ from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.load import Load
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 
 ROBOT = Robot.named('aubo_i5')
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -42,7 +42,7 @@ class Controller:
     def __init__(self, law='pd_feedforward'):
         self.desired = np.full((3, 6), np.nan)
         motion = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 6))
-        self.source, self.load = GivenMotion(self.desired, motion), Load.of(ROBOT)
+        self.source, self.load = GivenMotion(self.desired, motion), PayloadGravity.of(ROBOT)
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
         self.told = []

@@ -71,7 +71,7 @@ class Mechanism:
 
 def loop_step(robot: Robot, q, change) -> np.ndarray:
     """Return the least step (nv,) in the mass metric that changes the rows of the loops by ``change``."""
-    return robot._evaluate('loop_step', robot._runtime_inputs, None, q, change)
+    return robot._evaluate('loop_step', robot._inputs, None, q, change)
 
 
 def closed(robot: Robot, q) -> np.ndarray:

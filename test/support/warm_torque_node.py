@@ -64,7 +64,7 @@ def main():
 
 def carried(node) -> float:
     """Return the mass of the payload that a node uses, at the end of its ramp."""
-    return node.task.arm.load.load.payload.mass
+    return node.task.arm.payload_gravity.current.payload.mass
 
 
 def move(graph, node):

@@ -1,15 +1,14 @@
-"""``~/set_payload`` and ``~/set_gravity``: the load of the arm, published and, on request, kept over a restart."""
+"""``~/set_payload`` and ``~/set_gravity``: payload and gravity are published; a payload may be kept over a restart."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from robot_dynamics_ros.control.load import GravityRamp, Load, vector_of
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp, carrier
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp, carrier, vector_of
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
 from robot_dynamics_ros.jit.cache import remove_abandoned
-from robot_dynamics_ros.messages.load import (
+from robot_dynamics_ros.messages.payload_gravity import (
     body_of,
     gravity_of,
     gravity_state,
@@ -17,42 +16,42 @@ from robot_dynamics_ros.messages.load import (
     ramp_time_of,
 )
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes.load_topics import LoadPublisher
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityPublisher
 from robot_dynamics_ros.nodes.robot_loader import check_gravity
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
 
-class LoadService:
-    """The load of a configured server: ``load``, changed by requests and published on ``KINDS``.
+class PayloadGravityService:
+    """Payload and gravity of a configured server: ``current``, changed by requests and published on ``KINDS``.
 
     The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
     """
 
-    def __init__(self, node, publishers: dict[str, LoadPublisher], path: str):
+    def __init__(self, node, publishers: dict[str, PayloadGravityPublisher], path: str):
         """Begin with the payload in the file ``path`` ('': none is kept) and the gravity of the node's robot.
 
         ModelError names the file if it is broken.
         """
         self._node, self._publishers, self._path = node, publishers, path
-        self._made: tuple[Load, Robot] | None = None
+        self._made: tuple[PayloadGravity, Robot] | None = None
         now = self._now()
-        gravity = Load.of(node.robot).gravity
-        self.load = Load(PayloadRamp(start=now), replace(gravity, start=now))
+        gravity = PayloadGravity.of(node.robot).gravity
+        self.current = PayloadGravity(PayloadRamp(start=now), replace(gravity, start=now))
         self._kept = self._other_clock_possible = False
         if path:
             remove_abandoned(Path(path))
             try:
                 kept = read_payload(path)
                 if kept is not None:
-                    self.load = replace(self.load, payload=self._ramp_of(kept))
+                    self.current = replace(self.current, payload=self._ramp_of(kept))
                     self._kept = self._other_clock_possible = True
             except DynamicsError as error:
                 raise ModelError(f'payload_file {path}: {error}') from error
 
     def begin(self) -> None:
-        """Publish the load, as at activation, and log where it is from."""
-        mass, (x, y, z) = self.load.payload.mass, self.load.gravity.after
+        """Publish payload and gravity, as at activation, and log where it is from."""
+        mass, (x, y, z) = self.current.payload.mass, self.current.gravity.after
         source = f'from {self._path}' if self._kept else 'nothing is kept from an earlier start'
         self._node.get_logger().info(
             f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2'
@@ -69,40 +68,40 @@ class LoadService:
         if not self._other_clock_possible or now == 0:
             return
         self._other_clock_possible = False
-        if self.load.payload.duration and self.load.payload.start > now:
+        if self.current.payload.duration and self.current.payload.start > now:
             self._node.get_logger().warning(
                 f'payload_file {self._path}: its ramp begins later than now, so it is of another clock: finished'
             )
-            self.load = replace(self.load, payload=replace(self.load.payload, start=now, duration=0))
+            self.current = replace(self.current, payload=replace(self.current.payload, start=now, duration=0))
             self.publish()
 
     def publish(self) -> None:
         """Publish payload and gravity; the node is active."""
-        self._publishers['payload_state'].publish(payload_state(self._node.robot, self.load.payload))
-        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, self.load.gravity))
+        self._publishers['payload_state'].publish(payload_state(self._node.robot, self.current.payload))
+        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, self.current.gravity))
 
     @property
     def robot(self) -> Robot:
-        """The node's robot with its load now; the same object while nothing changes."""
+        """The node's robot under payload and gravity of now; the same object while nothing changes."""
         now = self._now()
-        if not self.load.finished(now):
-            return self.load.robot_at(self._node.robot, now)
-        if self.load.payload.duration or self.load.gravity.duration:
-            self.load = self.load.clock_set_back(now, now)  # finished for good, whatever the clock does
-        if self._made is None or self._made[0] is not self.load:
-            self._made = self.load, self.load.robot_at(self._node.robot, now)
+        if not self.current.finished(now):
+            return self.current.robot_at(self._node.robot, now)
+        if self.current.payload.duration or self.current.gravity.duration:
+            self.current = self.current.clock_set_back(now, now)  # finished for good, whatever the clock does
+        if self._made is None or self._made[0] is not self.current:
+            self._made = self.current, self.current.robot_at(self._node.robot, now)
         return self._made[1]
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
-        self.load = self.load.clock_set_back(before, after)
+        self.current = self.current.clock_set_back(before, after)
 
     def set_payload(self, request, response) -> None:
         """Serve a ``SetPayload`` request; DynamicsError names what is wrong with it."""
         frame, payload = body_of(self._node.robot, request)
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
         self._check_payload(frame, payload)
-        ramp = self.load.payload.to(frame, payload, self._now(), ramp_time)
+        ramp = self.current.payload.to(frame, payload, self._now(), ramp_time)
         # the file is written last: nothing is refused after it
         if self._path:
             try:
@@ -110,7 +109,7 @@ class LoadService:
             except ModelError as error:
                 raise ModelError(f'payload_file {self._path}: {error}') from error
             self._kept = True
-        self.load = replace(self.load, payload=ramp)
+        self.current = replace(self.current, payload=ramp)
         self._publishers['payload_state'].publish(payload_state(self._node.robot, ramp))
         self._node.get_logger().info(f'payload: {payload.mass:g} kg on {frame}, over {ramp_time:g} s')
 
@@ -118,11 +117,11 @@ class LoadService:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
         vector = gravity_of(self._node.robot, request.gravity)
         check_gravity(vector, self._node.value('gravity_limit'))
-        for frame, payload in self.load.payload.after.items():
+        for frame, payload in self.current.payload.after.items():
             self._check_held(frame, payload, vector)
         ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
-        ramp: GravityRamp = self.load.gravity.to(vector, self._now(), ramp_time)
-        self.load = replace(self.load, gravity=ramp)
+        ramp: GravityRamp = self.current.gravity.to(vector, self._now(), ramp_time)
+        self.current = replace(self.current, gravity=ramp)
         self._publishers['gravity_state'].publish(gravity_state(self._node.robot, ramp))
         x, y, z = vector
         self._node.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2, over {ramp_time:g} s')
@@ -133,7 +132,7 @@ class LoadService:
         if limit and payload.mass > limit:
             raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
         # where gravity was set to 0 any mass could be held: also check the parameter's gravity
-        for gravity in {self.load.gravity.after, vector_of(self._node.robot.gravity)}:
+        for gravity in {self.current.gravity.after, vector_of(self._node.robot.gravity)}:
             self._check_held(frame, payload, gravity)
 
     def _check_held(self, frame: str, payload: Payload, gravity) -> None:

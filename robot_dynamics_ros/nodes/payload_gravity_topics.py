@@ -16,7 +16,7 @@ REMEMBERED = 64
 _local: WeakKeyDictionary = WeakKeyDictionary()
 
 
-class LoadPublisher:
+class PayloadGravityPublisher:
     """Publishes one of ``KINDS``, transient local, and hands each message to the nodes of this process directly.
 
     It exists as long as its node: a subscriber knows that there is a server before the server is active.
@@ -34,7 +34,7 @@ class LoadPublisher:
         self._publisher.publish(message)
 
 
-class LoadTopics:
+class PayloadGravityTopics:
     """The subscriptions of one node to ``KINDS`` and the newest message of each, from the node's start to its end.
 
     The copy of a message that was handed over directly, which comes over DDS later, is ignored.
@@ -114,5 +114,5 @@ def publisher_warnings(publishers: Callable[[str], int]) -> list[str]:
 
 
 def _receivers(context, resolved: str) -> WeakSet:
-    """Return the ``LoadTopics`` of this process that subscribe to a topic in a context."""
+    """Return the ``PayloadGravityTopics`` of this process that subscribe to a topic in a context."""
     return _local.setdefault(context, {}).setdefault(resolved, WeakSet())

@@ -16,7 +16,7 @@ SECOND = 1_000_000_000
 
 @pytest.fixture
 def arm():
-    """The LoadedRobot of a configured node."""
+    """The Arm of a configured node."""
     context = rclpy.Context()
     context.init(args=ros.AUBO_I5)
     node = GravityCompensationNode(context=context)
@@ -28,20 +28,20 @@ def arm():
 
 
 def test_a_law_follows_a_clock_that_was_set_back_while_the_law_was_made(arm):
-    now = arm.load._node.get_clock().now().nanoseconds
+    now = arm.payload_gravity._node.get_clock().now().nanoseconds
     message = PayloadState(mass=2.0, frame='ee_link', ramp_time=1.0)
     set_nanoseconds(message.stamp, now)
-    arm.load._receive('payload_state', message)
+    arm.payload_gravity._receive('payload_state', message)
     after = now - 300 * SECOND
     times = iter([(now + 2 * SECOND, after)])
 
     def make(robot):
         for before, then in times:  # once
-            arm.load.clock_set_back(before, then)
+            arm.payload_gravity.clock_set_back(before, then)
         return GravityTorque(robot)
 
     blender = arm.blended(make)
-    assert arm.load.load.payload.finished(after)
+    assert arm.payload_gravity.current.payload.finished(after)
     q = np.full(arm.robot.nv, 0.5)
     found, expected = np.zeros((2, arm.robot.nv))
     blender.torque(after, q, out=found)

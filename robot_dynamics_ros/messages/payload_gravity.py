@@ -8,8 +8,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.load import GravityRamp
-from robot_dynamics_ros.control.payload_ramp import LONGEST, PayloadRamp, carrier
+from robot_dynamics_ros.control.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
@@ -107,7 +106,7 @@ def payload_messages(payloads: Mapping[str, Payload]) -> list[PayloadMessage]:
     ]
 
 
-def load_report(mass: float, gravity) -> dict[str, str]:
+def payload_gravity_report(mass: float, gravity) -> dict[str, str]:
     """Return the diagnostics of a payload of ``mass`` (kg) and of ``gravity`` (3, m/s^2)."""
     return {'payload, kg': f'{mass:g}', 'gravity, m/s^2': ' '.join(f'{part:g}' for part in gravity)}
 

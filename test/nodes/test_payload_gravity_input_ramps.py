@@ -2,7 +2,7 @@
 
 import time
 
-from support.load_followers import PAYLOAD, SECOND, Follower, mass_of, set_payload
+from support.payload_gravity_followers import PAYLOAD, SECOND, Follower, mass_of, set_payload
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, Vector3Stamped
@@ -13,7 +13,7 @@ from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.load_topics import KINDS
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 
@@ -25,12 +25,12 @@ def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process
     message.stamp.sec = 100
     publisher.publish(message)
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
-    follower.load.clock_set_back(101 * SECOND, 3 * SECOND)
-    assert follower.load.load.payload.share(3 * SECOND) == 0.25
-    assert follower.seen[-1] is follower.load.load
+    follower.payload_gravity.clock_set_back(101 * SECOND, 3 * SECOND)
+    assert follower.payload_gravity.current.payload.share(3 * SECOND) == 0.25
+    assert follower.seen[-1] is follower.payload_gravity.current
     publisher.publish(message)
     process.spin(0.3)
-    assert follower.load.load.payload.share(3 * SECOND) == 0.25
+    assert follower.payload_gravity.current.payload.share(3 * SECOND) == 0.25
 
 
 def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
@@ -53,14 +53,14 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
     message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
     message.stamp.sec = 2000
     publisher.publish(message)
-    process.spin_until(lambda: 'begins 1900.0 s later than now' in follower.load.missing, 'the reason')
+    process.spin_until(lambda: 'begins 1900.0 s later than now' in follower.payload_gravity.missing, 'the reason')
     assert mass_of(follower) == 0.0
     pass_by(1998)
     process.spin(0.3)
     assert mass_of(follower) == 0.0
     pass_by(2000)
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload, with its ramp')
-    process.spin_until(lambda: 'begins' not in follower.load.missing, 'no reason any more')
+    process.spin_until(lambda: 'begins' not in follower.payload_gravity.missing, 'no reason any more')
     # without a ramp there is nothing to be early for
     message.stamp.sec, message.mass, message.ramp_time = 9000, 3.0, 0.0
     publisher.publish(message)
@@ -76,7 +76,7 @@ def test_a_message_that_comes_after_a_ramp_of_later_replaces_it(process):
     later.stamp.sec, later.stamp.nanosec = divmod(start, SECOND)
     for message, text in (PAYLOAD, ''), (later, 'later than now'):
         publisher.publish(message)
-        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.load.refused, message)  # noqa: B023
+        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.payload_gravity.refused, message)  # noqa: B023
     publisher.publish(PAYLOAD)
     process.spin_until(lambda: follower.get_clock().now().nanoseconds > start, 'its time')
     assert mass_of(follower) == 2.0
@@ -97,20 +97,21 @@ def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progre
     follower.start()
     server.start()
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=1.0)
-    server.task.load.set_gravity(request, SetGravity.Response())
+    server.task.payload_gravity.set_gravity(request, SetGravity.Response())
     set_payload(server, 2.0, ramp_time=400.0)
     at(1100)
     at(50)
-    for load in (server.task.load.load, follower.load.load):
-        assert load.payload.share(50 * SECOND) == 0.25 and load.gravity.share(0) == 1.0
-    moved = follower.load.load.payload.start
-    process.spin_until(lambda: follower.load._applied['payload_state'].stamp.sec < 0, 'the state of the new time')
+    for now in (server.task.payload_gravity.current, follower.payload_gravity.current):
+        assert now.payload.share(50 * SECOND) == 0.25 and now.gravity.share(0) == 1.0
+    moved = follower.payload_gravity.current.payload.start
+    applied = follower.payload_gravity._applied
+    process.spin_until(lambda: applied['payload_state'].stamp.sec < 0, 'the state of the new time')
     late = other_process.node(Follower, name='late')
     late.start()
-    other_process.spin_until(lambda: set(late.load._applied) == set(KINDS), 'its load')
-    for load in (follower.load.load, late.load.load):
-        assert (load.payload.start, load.payload.share(50 * SECOND)) == (moved, 0.25)
-        assert load.gravity.share(0) == 1.0 and load.gravity.after == (9.81, 0.0, 0.0)
+    other_process.spin_until(lambda: set(late.payload_gravity._applied) == set(KINDS), 'payload and gravity')
+    for now in (follower.payload_gravity.current, late.payload_gravity.current):
+        assert (now.payload.start, now.payload.share(50 * SECOND)) == (moved, 0.25)
+        assert now.gravity.share(0) == 1.0 and now.gravity.after == (9.81, 0.0, 0.0)
 
 
 def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile(process, monkeypatch):
@@ -122,7 +123,7 @@ def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile
         return time.monotonic_ns(), time.time_ns() - back[0]
 
     monkeypatch.setattr(server.clock_watch, '_now', now)
-    monkeypatch.setattr(server.task.load, '_now', lambda: now()[1])
+    monkeypatch.setattr(server.task.payload_gravity, '_now', lambda: now()[1])
     for publisher in server._load_publishers.values():
         monkeypatch.setattr(publisher, 'publish', published.append)
     set_payload(server, 2.0, ramp_time=1000.0)

@@ -1,4 +1,4 @@
-"""The robot of a torque node with the payload and gravity in force, its limits, and what its own controller adds."""
+"""The arm of a torque node: its robot under payload and gravity in force, its limits, what it compensates itself."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,16 +6,15 @@ from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes.load_input import LoadInput
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.realtime import cores_of
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 
 
-class LoadedRobot:
-    """``load`` is payload and gravity in force, ``gravity`` the blended gravity torque.
+class Arm:
+    """``payload_gravity`` is payload and gravity in force, ``gravity`` the blended gravity torque.
 
     ``ownership`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
-    ``followers`` are called after each change of the load.
     """
 
     def __init__(self, node, wanted=('',)):
@@ -29,29 +28,18 @@ class LoadedRobot:
         self.ownership = Ownership(node.value('preset'), node.value('gravity_owner'), wanted)
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
         self.rate_limit = rate_limits(node.value('rate_limit'), names)
-        self.followers: list[Callable[[], object]] = []
-        self._blenders: list[PayloadBlender] = []
-        self.load = LoadInput(node, self._on_change, node.value('await_load'))
+        self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))
         self.gravity = self.blended(GravityTorque)
 
     def blended(self, make) -> PayloadBlender:
         """Return the law ``make(robot)`` blended over payload and gravity, which it follows from now on."""
-        blender = PayloadBlender(make, self.robot, self.load.load)
-        # a clock that was set back meanwhile has changed the load in another thread
-        with self.load.changing:
-            blender.take(self.load.load)
-            self._blenders.append(blender)
+        blender = PayloadBlender(make, self.robot, self.payload_gravity.current)
+        self.payload_gravity.follow(blender.take)
         return blender
 
     def drop_laws(self) -> None:
-        """Let the load be followed by ``gravity`` alone: the other laws are made again."""
-        self._blenders = [self.gravity]
-
-    def _on_change(self) -> None:
-        for blender in self._blenders:
-            blender.take(self.load.load)
-        for follow in self.followers:
-            follow()
+        """Let payload and gravity be followed by ``gravity`` alone: the other laws are made again."""
+        self.payload_gravity.laws = [self.gravity.take]
 
 
 def torque_checks(node) -> Mapping[str, Callable]:

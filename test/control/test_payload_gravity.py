@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.load import GravityRamp, Load
-from robot_dynamics_ros.control.payload_ramp import PayloadRamp
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 
 SECOND = 1_000_000_000
 START = 5 * SECOND
 DOWN, SIDEWAYS = (0.0, 0.0, -9.81), (9.81, 0.5, 0.0)
 TOOL, BOX = Payload(1.0, (0.1, 0.0, 0.05)), Payload.box(3.0, (0.1, 0.2, 0.3), (0.0, 0.1, 0.2))
-LOAD = Load(
+LOAD = PayloadGravity(
     PayloadRamp({'ee_link': BOX}, {'wrist3_Link': TOOL}, START - SECOND, 2 * SECOND),
     GravityRamp(SIDEWAYS, DOWN, START, 4 * SECOND),
 )
@@ -51,7 +50,7 @@ def test_before_and_after_the_ramps_it_is_one_robot_to_the_bit():
     assert same_bits(torques(LOAD.robot_at(bare, 0)), torques(laden(LOAD.payload.before, DOWN)))
     assert same_bits(torques(LOAD.robot_at(bare, 10 * START)), torques(laden(LOAD.payload.after, SIDEWAYS)))
     tilted = bare.with_gravity(SIDEWAYS)
-    assert same_bits(torques(Load.of(tilted).robot_at(bare, START)), torques(tilted))
+    assert same_bits(torques(PayloadGravity.of(tilted).robot_at(bare, START)), torques(tilted))
 
 
 def test_a_new_gravity_ramp_starts_at_the_current_gravity():
@@ -67,7 +66,7 @@ def test_it_is_finished_when_both_ramps_are():
     ends = [LOAD.finished(START + round(seconds * SECOND)) for seconds in (-9.0, 0.9, 1.0, 3.9, 4.0, 9.0)]
     assert ends == [False, False, False, False, True, True]
     assert LOAD.payload.finished(START + SECOND) and not LOAD.payload.finished(START + SECOND - 1)
-    assert Load.of(robot_of('aubo_i5')).finished(0)
+    assert PayloadGravity.of(robot_of('aubo_i5')).finished(0)
 
 
 @pytest.mark.parametrize('after', [0, START - 7 * SECOND, START - SECOND], ids=['zero', 'before', 'into it'])

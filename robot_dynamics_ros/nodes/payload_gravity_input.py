@@ -1,4 +1,4 @@
-"""From ``payload_state`` and ``gravity_state`` of a dynamics_server to the load of a node beside it."""
+"""From ``payload_state`` and ``gravity_state`` of a dynamics_server to payload and gravity of a node beside it."""
 
 import threading
 import time
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_dynamics_ros.control.load import Load
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.messages.load import gravity_ramp_of, load_report, payload_ramp_of
-from robot_dynamics_ros.nodes.load_topics import KINDS, LoadTopics, publisher_warnings
+from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, payload_gravity_report, payload_ramp_of
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityTopics, publisher_warnings
 
 RampOf = TypeVar('RampOf', bound=Ramp)
 DISCOVERY = 0.5
@@ -28,27 +28,30 @@ LOOK_PERIOD = 0.02
 """s between two checks while something is missing."""
 
 
-class LoadInput:
-    """The load of a configured node: ``load``, with the newest valid message of each topic.
+class PayloadGravityInput:
+    """Payload and gravity of a configured node: ``current``, by the newest valid message of each topic.
 
-    ``missing`` is '' once the load is known, else why no torque may be published. A wrong message is refused and
-    changes nothing; one whose ramp begins later than now is refused until then. Once the load is ``in_use``, one that
-    does not continue it is followed by a ramp (``Ramp.without_step``): a server that starts anew, a second one, or a
+    ``missing`` is '' once both are known, else why no torque may be published. A wrong message is refused and changes
+    nothing; one whose ramp begins later than now is refused until then. Once they are ``in_use``, a message that does
+    not continue them is followed by a ramp (``Ramp.without_step``): a server that starts anew, a second one, or a
     message that is late makes no step. Without a publisher there is no payload and gravity is the node's. The executor
-    handles messages; any thread may report a clock that was set back. The lock ``changing`` blocks updates.
+    handles messages; any thread may report a clock that was set back. After a change ``laws`` take ``current``, then
+    ``followers`` are called.
     """
 
-    def __init__(self, node, changed: Callable[[], object], awaited: bool = False):
-        """Begin with the messages in ``node.load_topics``; ``changed()`` is called after each later change of ``load``.
+    def __init__(self, node, awaited: bool = False):
+        """Begin with the messages in ``node.payload_gravity_topics``.
 
         ``node`` is a BaseNode whose robot has no payload. ``awaited``: torques wait for both messages, even if no
         publisher is known yet.
         """
-        self.load = Load.of(node.robot)
+        self.current = PayloadGravity.of(node.robot)
+        self.laws: list[Callable[[PayloadGravity], object]] = []
+        self.followers: list[Callable[[], object]] = []
         self.refused = ''
-        self._node, self._changed, self._awaited = node, changed, awaited
-        self._topics: LoadTopics = node.load_topics
-        self.changing = threading.Lock()
+        self._node, self._awaited = node, awaited
+        self._topics: PayloadGravityTopics = node.payload_gravity_topics
+        self._changing = threading.Lock()  # another thread may report a clock that was set back
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
@@ -64,10 +67,16 @@ class LoadInput:
         node.resources.callback(self._destroy)
 
     def _destroy(self) -> None:
-        """Destroy what the constructor made; the node's ``LoadTopics`` subscribe again."""
+        """Destroy what the constructor made; the node's ``PayloadGravityTopics`` subscribe again."""
         self._topics.attach(None)
         self._topics.renew()
         self._node.destroy_timer(self._timer)
+
+    def follow(self, take: Callable[[PayloadGravity], object]) -> None:
+        """Let a law take payload and gravity, now and after each change."""
+        with self._changing:
+            take(self.current)
+            self.laws.append(take)
 
     def begin(self) -> None:
         """Check again what is missing, as at activation."""
@@ -76,7 +85,7 @@ class LoadInput:
         self.look()
 
     def look(self) -> None:
-        """Check until nothing is missing or early: what appears on the graph later only changes the load."""
+        """Check until nothing is missing or early: what appears on the graph later only changes them."""
         now = self._node.get_clock().now().nanoseconds
         for topic, (start, message) in list(self._early.items()):
             if start - now <= AHEAD:
@@ -90,15 +99,15 @@ class LoadInput:
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""
-        with self.changing:
-            self.load = self.load.clock_set_back(before, after)
-            self._changed()
+        with self._changing:
+            self.current = self.current.clock_set_back(before, after)
+            self._tell()
 
     def report(self) -> dict[str, str]:
         """Return payload and gravity for the diagnostics, and why a message was refused last."""
-        load = self.load
+        now = self.current
         return {
-            **load_report(load.payload.mass, load.gravity.after),
+            **payload_gravity_report(now.payload.mass, now.gravity.after),
             'load refused last': self.refused,
             **{f'publishers of {topic}': str(self._topics.publishers(topic)) for topic in KINDS},
         }
@@ -113,13 +122,19 @@ class LoadInput:
         self.look()
 
     def _receive(self, topic: str, message) -> None:
-        """Apply a message and report the change."""
-        with self.changing:
+        """Apply a message and tell of the change."""
+        with self._changing:
             if self._apply(topic, message):
-                self._changed()
+                self._tell()
+
+    def _tell(self) -> None:
+        for take in self.laws:
+            take(self.current)
+        for follow in self.followers:
+            follow()
 
     def _apply(self, topic: str, message) -> bool:
-        """Return whether ``message`` changed the load; one that is wrong is refused by name."""
+        """Return whether ``message`` changed payload or gravity; one that is wrong is refused by name."""
         self._early.pop(topic, None)
         if message == self._applied.get(topic):
             return False
@@ -127,16 +142,16 @@ class LoadInput:
             if topic == 'payload_state':
                 payload = payload_ramp_of(self._node.robot, message)
                 self._check_start(topic, message, payload)
-                load = replace(self.load, payload=self._followed(topic, self.load.payload, payload))
+                changed = replace(self.current, payload=self._followed(topic, self.current.payload, payload))
             else:
                 gravity = gravity_ramp_of(self._node.robot, message)
                 self._check_start(topic, message, gravity)
-                load = replace(self.load, gravity=self._followed(topic, self.load.gravity, gravity))
+                changed = replace(self.current, gravity=self._followed(topic, self.current.gravity, gravity))
         except DynamicsError as error:
             self.refused = self._refusals[topic] = f'{topic}: {error}'
             self._node.get_logger().warning(f'refused: {self.refused}')
             return False
-        self.load = load
+        self.current = changed
         self._applied[topic] = message
         self._refusals.pop(topic, None)
         return True

@@ -3,7 +3,7 @@
 import re
 import time
 
-from support.load_followers import PAYLOAD, Follower, mass_of, set_payload
+from support.payload_gravity_followers import PAYLOAD, Follower, mass_of, set_payload
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -12,12 +12,12 @@ from std_msgs.msg import Header
 
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
-from robot_dynamics_ros.control.load import Load
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.ramp import LATE, SHORTEST
-from robot_dynamics_ros.nodes import load_input
+from robot_dynamics_ros.nodes import payload_gravity_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.load_topics import KINDS
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
@@ -26,15 +26,15 @@ GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
 def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
-    assert follower.load.missing == 'waiting for payload_state'
+    assert follower.payload_gravity.missing == 'waiting for payload_state'
     server.start()
-    assert set(follower.load._applied) == set(KINDS) and follower.load.missing == ''
+    assert set(follower.payload_gravity._applied) == set(KINDS) and follower.payload_gravity.missing == ''
     set_payload(server, 2.0)
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=3.0)
-    server.task.load.set_gravity(request, SetGravity.Response())
-    assert follower.load.load.payload.after['ee_link'].mass == 2.0
-    assert follower.load.load.gravity == server.task.load.load.gravity
-    assert follower.seen[-1] is follower.load.load
+    server.task.payload_gravity.set_gravity(request, SetGravity.Response())
+    assert follower.payload_gravity.current.payload.after['ee_link'].mass == 2.0
+    assert follower.payload_gravity.current.gravity == server.task.payload_gravity.current.gravity
+    assert follower.seen[-1] is follower.payload_gravity.current
 
 
 def test_copies_that_come_over_dds_later_change_nothing(process):
@@ -71,17 +71,17 @@ def test_robots_of_one_process_keep_their_loads_apart(process):
 
 def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
     follower = process.node(Follower)
-    monkeypatch.setattr(load_input, 'DISCOVERY', 1e9)
+    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 1e9)
     follower.start()
     process.spin(0.2)
-    assert follower.load.missing == 'waiting for payload_state'
-    monkeypatch.setattr(load_input, 'DISCOVERY', 0.5)
-    process.spin_until(lambda: not follower.load.missing, 'it waits for nobody')
-    assert follower.load._timer.is_canceled()
-    # a server that comes later changes the load, and nothing else
+    assert follower.payload_gravity.missing == 'waiting for payload_state'
+    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 0.5)
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it waits for nobody')
+    assert follower.payload_gravity._timer.is_canceled()
+    # a server that comes later changes payload and gravity, and nothing else
     other = process.node(DynamicsServer)
     process.spin(0.3)
-    assert follower.load.missing == ''
+    assert follower.payload_gravity.missing == ''
     other.start()
     set_payload(other, 2.0)
     assert mass_of(follower) == 2.0
@@ -90,19 +90,19 @@ def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
 def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process, other_process, monkeypatch):
     server = other_process.node(DynamicsServer)
     follower = process.node(Follower)
-    process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the server')
+    process.spin_until(lambda: follower.payload_gravity_topics.has_publisher('gravity_state'), 'the server')
     follower.start()
-    process.spin(load_input.DISCOVERY + 0.2)
-    assert follower.load.missing == 'waiting for payload_state'
-    monkeypatch.setattr(load_input, 'PATIENCE', 0.0)
+    process.spin(payload_gravity_input.DISCOVERY + 0.2)
+    assert follower.payload_gravity.missing == 'waiting for payload_state'
+    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', 0.0)
     process.spin(0.1)
-    assert follower.load.missing == (
+    assert follower.payload_gravity.missing == (
         'payload_state has a publisher, but no message came within 0 s: activate dynamics_server'
     )
     monkeypatch.undo()
     server.start()
     set_payload(server, 2.0)
-    process.spin_until(lambda: not follower.load.missing, 'it still waits')
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     assert mass_of(follower) == 2.0
 
 
@@ -111,13 +111,13 @@ def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, 
         GravityState, 'gravity_state', TRANSIENT_LOCAL
     )
     follower = process.node(Follower)
-    process.spin_until(lambda: follower.load_topics.has_publisher('gravity_state'), 'the publisher')
+    process.spin_until(lambda: follower.payload_gravity_topics.has_publisher('gravity_state'), 'the publisher')
     follower.start()
-    process.spin(load_input.DISCOVERY + 0.1)
-    assert follower.load.missing == 'waiting for gravity_state'
+    process.spin(payload_gravity_input.DISCOVERY + 0.1)
+    assert follower.payload_gravity.missing == 'waiting for gravity_state'
     publisher.publish(GRAVITY)
-    process.spin_until(lambda: not follower.load.missing, 'it still waits')
-    assert list(follower.load.load.gravity.after) == [0.0, 9.81, 0.0]
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
+    assert list(follower.payload_gravity.current.gravity.after) == [0.0, 9.81, 0.0]
 
 
 def test_a_new_configuration_begins_with_the_load_in_force(process):
@@ -132,8 +132,8 @@ def test_a_new_configuration_begins_with_the_load_in_force(process):
     follower.start()
     assert (mass_of(follower), len(follower.seen)) == (3.0, seen)
     # what was said before the configuration must be heard anew: the server may have ended meanwhile
-    assert follower.load.missing == 'waiting for gravity_state'
-    process.spin_until(lambda: not follower.load.missing, 'it still waits')
+    assert follower.payload_gravity.missing == 'waiting for gravity_state'
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     assert mass_of(follower) == 3.0
 
 
@@ -146,7 +146,7 @@ def test_the_load_of_a_server_that_is_gone_is_not_used_by_a_new_configuration(pr
     other_process.executor.remove_node(server)
     other_process.nodes.clear()
     server.destroy_node()
-    process.spin_until(lambda: not follower.load_topics.has_publisher('payload_state'), 'it is still there')
+    process.spin_until(lambda: not follower.payload_gravity_topics.has_publisher('payload_state'), 'it is still there')
     assert mass_of(follower) == 2.0  # the arm still carries it
     follower.trigger_deactivate()
     follower.trigger_cleanup()
@@ -159,15 +159,15 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process)
     publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
     publisher.publish(PayloadState(mass=2.0, frame='hook'))
     follower.start()
-    process.spin_until(lambda: follower.load.refused, 'a refusal')
-    process.spin(load_input.DISCOVERY)
-    assert "'hook'" in follower.load.refused
-    assert follower.load.missing == f'refused: {follower.load.refused}'
+    process.spin_until(lambda: follower.payload_gravity.refused, 'a refusal')
+    process.spin(payload_gravity_input.DISCOVERY)
+    assert "'hook'" in follower.payload_gravity.refused
+    assert follower.payload_gravity.missing == f'refused: {follower.payload_gravity.refused}'
     publisher.publish(PAYLOAD)
-    process.spin_until(lambda: not follower.load.missing, 'it still waits')
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     publisher.publish(PayloadState(mass=-2.0, frame='ee_link'))
-    process.spin_until(lambda: 'mass' in follower.load.refused, 'a refusal')
-    assert (follower.load.missing, mass_of(follower)) == ('', 2.0)
+    process.spin_until(lambda: 'mass' in follower.payload_gravity.refused, 'a refusal')
+    assert (follower.payload_gravity.missing, mass_of(follower)) == ('', 2.0)
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_every_field_of_a_message_is_validated(process, message, reason):
     publisher = process.node(BaseNode, name='hand').create_publisher(type(message), topic, TRANSIENT_LOCAL)
     follower.start()
     publisher.publish(message)
-    process.spin_until(lambda: follower.load.refused, 'a refusal')
-    assert follower.load.load == Load.of(follower.robot)
-    assert re.match(f'{topic}: {reason}', follower.load.refused)
+    process.spin_until(lambda: follower.payload_gravity.refused, 'a refusal')
+    assert follower.payload_gravity.current == PayloadGravity.of(follower.robot)
+    assert re.match(f'{topic}: {reason}', follower.payload_gravity.refused)
 
 
 def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_are_computed(process):
@@ -196,23 +196,23 @@ def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_a
     follower.start()
     server.start()
     set_payload(server, 3.0, ramp_time=1e-9)
-    held = follower.load.load.payload
+    held = follower.payload_gravity.current.payload
     time.sleep(1.5e-9 * LATE)  # what changed just now may still change at once
     before = follower.get_clock().now().nanoseconds
     assert held.finished(before - LATE)
-    follower.load.in_use = True  # as the pipeline says at the first state
+    follower.payload_gravity.in_use = True  # as the pipeline says at the first state
     second = process.node(DynamicsServer)
     second.start()
-    ramp = follower.load.load.payload
+    ramp = follower.payload_gravity.current.payload
     assert (mass_of(follower), ramp.before, ramp.duration) == (0.0, held.after, SHORTEST)
     assert before <= ramp.start <= follower.get_clock().now().nanoseconds
-    gravity = follower.load.load.gravity
+    gravity = follower.payload_gravity.current.gravity
     assert gravity.finished(before) and gravity.after == (0.0, 0.0, -9.81)
     # a node that is activated begins with what is in force
     follower.trigger_deactivate()
     follower.trigger_activate()
     set_payload(second, 2.0, ramp_time=1e-9)
-    assert mass_of(follower) == 2.0 and follower.load.load.payload.duration == 1
+    assert mass_of(follower) == 2.0 and follower.payload_gravity.current.payload.duration == 1
 
 
 def test_two_servers_are_a_warning_with_their_number(process):
@@ -220,19 +220,19 @@ def test_two_servers_are_a_warning_with_their_number(process):
     servers = [process.node(DynamicsServer) for _ in range(2)]
     for node in (follower, *servers):
         node.start()
-    process.spin_until(lambda: len(follower.load.warnings()) == 2, 'the warnings')
+    process.spin_until(lambda: len(follower.payload_gravity.warnings()) == 2, 'the warnings')
     text = 'payload_state has 2 publishers, and the newest message counts: end all instances of dynamics_server but one'
-    assert follower.load.warnings() == [text, text.replace('payload', 'gravity')]
-    assert follower.load.report()['publishers of payload_state'] == '2'
+    assert follower.payload_gravity.warnings() == [text, text.replace('payload', 'gravity')]
+    assert follower.payload_gravity.report()['publishers of payload_state'] == '2'
     found = []
     process.nodes[0].create_subscription(DiagnosticArray, '/diagnostics', found.append, 10)
     process.spin_until(lambda: any('gravity_state has 2' in array.status[0].message for array in found), 'a warning')
     status = next(array.status[0] for array in found if 'gravity_state has 2' in array.status[0].message)
-    assert (status.level, status.message) == (DiagnosticStatus.WARN, '; '.join(follower.load.warnings()))
+    assert (status.level, status.message) == (DiagnosticStatus.WARN, '; '.join(follower.payload_gravity.warnings()))
     assert {'publishers of payload_state': '2', 'publishers of gravity_state': '2'}.items() <= {
         value.key: value.value for value in status.values
     }.items()
     process.executor.remove_node(servers[1])
     process.nodes.remove(servers[1])
     servers[1].destroy_node()
-    process.spin_until(lambda: not follower.load.warnings(), 'no warning any more')
+    process.spin_until(lambda: not follower.payload_gravity.warnings(), 'no warning any more')

@@ -10,27 +10,28 @@ from rclpy.executors import SingleThreadedExecutor
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.load_input import LoadInput
-from robot_dynamics_ros.nodes.load_topics import LoadTopics
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 
 SECOND = 1_000_000_000
 PAYLOAD = PayloadState(mass=2.0, frame='ee_link')
 
 
 class Follower(BaseNode):
-    """As much of a torque node as the load needs."""
+    """As much of a torque node as payload and gravity need."""
 
     def __init__(self, name='follower', **options):
         super().__init__(name, **options)
-        self.load_topics = LoadTopics(self)
-        self.load, self.seen = None, []
+        self.payload_gravity_topics = PayloadGravityTopics(self)
+        self.payload_gravity, self.seen = None, []
 
     def make_task(self):
-        self.load = LoadInput(self, lambda: self.seen.append(self.load.load))
+        self.payload_gravity = PayloadGravityInput(self)
+        self.payload_gravity.laws.append(self.seen.append)
         return super().make_task()
 
     def on_activate(self, state):
-        self.load.begin()
+        self.payload_gravity.begin()
         return super().on_activate(state)
 
 
@@ -72,8 +73,8 @@ class Process:
 
 def set_payload(server, mass, **fields):
     response = SetPayload.Response()
-    server.task.load.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
+    server.task.payload_gravity.set_payload(SetPayload.Request(mass=mass, frame='ee_link', **fields), response)
 
 
 def mass_of(follower):
-    return follower.load.load.payload.mass
+    return follower.payload_gravity.current.payload.mass

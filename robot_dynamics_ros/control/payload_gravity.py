@@ -1,13 +1,13 @@
-"""Payload ramp: the payloads of a robot as a function of time."""
+"""Payload and gravity of a robot as functions of time, each with a ramp."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.payload import Payload
+from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot import Robot
 
 LARGEST = 1e8
@@ -16,6 +16,7 @@ SMALLEST = 1e-9
 """kg: a share of a smaller mass may underflow to 0 while its inertia does not."""
 LONGEST = 3600.0
 """Longest duration of a ramp, s."""
+Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,66 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
         return sum(payload.mass for payload in self.after.values())
 
 
+@dataclass(frozen=True)
+class GravityRamp(Ramp[Vector]):
+    """Gravity vector in the base link over time, m/s^2: a linear change from ``before`` to ``after``."""
+
+    def at(self, time: int) -> Vector:
+        """Return gravity (3,) at ``time`` (ns), exactly ``after`` when the ramp is finished."""
+        share = self.share(time)
+        if share >= 1.0:
+            return self.after
+        return vector_of((1.0 - share) * np.array(self.before) + share * np.array(self.after))
+
+    def numbers(self, *values) -> np.ndarray:
+        """Return the vectors ``values`` as an array (values, 3)."""
+        return np.array(values)
+
+    def to(self, vector, start: int, ramp_time: float) -> 'GravityRamp':
+        """Return the ramp from gravity at ``start`` (ns) to ``vector`` (3, m/s^2) over ``ramp_time`` s."""
+        return GravityRamp(vector_of(vector), self.at(start), start, round(ramp_time * 1e9))
+
+
+@dataclass(frozen=True)
+class PayloadGravity:
+    """Payload ramp and gravity ramp of a robot."""
+
+    payload: PayloadRamp
+    gravity: GravityRamp
+
+    @classmethod
+    def of(cls, robot: Robot) -> 'PayloadGravity':
+        """Return no payload, under the gravity of ``robot``."""
+        gravity = vector_of(robot.gravity)
+        return cls(PayloadRamp(), GravityRamp(gravity, gravity))
+
+    def robot_at(self, robot: Robot, time: int) -> Robot:
+        """Return ``robot``, which has no payload, with payload and gravity at ``time`` (ns)."""
+        return carrying(robot.with_gravity(self.gravity.at(time)), self.payload.at(time))
+
+    def finished(self, time: int) -> bool:
+        """Return whether both ramps are finished at ``time`` (ns)."""
+        return self.payload.finished(time) and self.gravity.finished(time)
+
+    def clock_set_back(self, before: int, after: int) -> 'PayloadGravity':
+        """Return both ramps for a clock that was set back from ``before`` to ``after`` (ns); see ``Ramp``."""
+        return replace(
+            self,
+            payload=self.payload.clock_set_back(before, after),
+            gravity=self.gravity.clock_set_back(before, after),
+        )
+
+
 def carrier(robot: Robot, payload: Payload, frame: str) -> str:
     """Return the name of the frame that carries ``payload``, the last link for ''.
 
-    ``robot`` has no payload. Raises DynamicsError for an unknown frame, a payload beyond the limits of ``check_size``,
-    and a frame that is not fixed to the last link: specialised code has run-time inertia for that link only.
+    Raises DynamicsError for an unknown frame, a payload beyond the limits of ``check_size``, and a frame that is not
+    fixed to the last link: specialised code has run-time inertia for that link only.
     """
     check_size(payload)
-    loaded = robot.with_payload(payload, frame or None)
-    (name,) = loaded.payloads
-    if loaded.binding != robot.binding:
+    name = carrying_frame(robot.model, frame or None)
+    moved = robot.model.frame(name).link == len(robot.link_names) - 1
+    if payload.mass and not moved and robot.binding != 'generic':
         raise ArgumentError(
             f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF, or use the binding '
             "'generic'"
@@ -96,3 +147,9 @@ def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
     for frame, payload in payloads.items():
         robot = robot.with_payload(payload, frame)
     return robot
+
+
+def vector_of(vector) -> Vector:
+    """Return a vector (3,) as a tuple of floats."""
+    x, y, z = (float(part) for part in vector)
+    return x, y, z

@@ -11,13 +11,13 @@ from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.load import Load
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, write_payload
 from robot_dynamics_ros.jit.cache import TEMPORARY
-from robot_dynamics_ros.messages.load import gravity_ramp_of, payload_ramp_of
-from robot_dynamics_ros.nodes.load_service import LoadService
-from robot_dynamics_ros.nodes.load_topics import KINDS
+from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, payload_ramp_of
+from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
 
 ROBOT = Robot.named('aubo_i5')
 BODY = {'mass': 2.5, 'com': (0.02, -0.03, 0.1), 'inertia': [0.04, 0.05, 0.03, 0.01, 0.002, -0.01]}
@@ -53,7 +53,7 @@ class StandIn:
 
 
 def service_of(node, path=''):
-    return LoadService(node, dict.fromkeys(KINDS, node), str(path))
+    return PayloadGravityService(node, dict.fromkeys(KINDS, node), str(path))
 
 
 def gravity_request(x, y, z, **fields):
@@ -91,7 +91,7 @@ def test_a_ramp_that_never_ends_is_refused_and_the_old_payload_stays(ramp_time):
     service.set_payload(SetPayload.Request(**BODY), None)
     with pytest.raises(ArgumentError, match='ramp_time'):
         service.set_payload(SetPayload.Request(ramp_time=ramp_time), None)
-    assert service.load.payload.mass == BODY['mass']
+    assert service.current.payload.mass == BODY['mass']
 
 
 def test_both_are_published_at_every_activation():
@@ -122,11 +122,11 @@ def test_a_late_joiner_computes_what_the_server_does_at_any_time_of_a_ramp_that_
     service.set_payload(SetPayload.Request(ramp_time=2.0), None)
     service.publish()
     payload, gravity = node.published[-2:]
-    joined = Load(payload_ramp_of(ROBOT, payload), gravity_ramp_of(ROBOT, gravity))
+    joined = PayloadGravity(payload_ramp_of(ROBOT, payload), gravity_ramp_of(ROBOT, gravity))
     for time in (0, SECOND, 2 * SECOND, 2 * SECOND + 1, 3 * SECOND, 9 * SECOND):
         node.clock.nanoseconds = time
         np.testing.assert_array_equal(
-            joined.robot_at(ROBOT, time).gravity_torque(Q), service.load.robot_at(ROBOT, time).gravity_torque(Q)
+            joined.robot_at(ROBOT, time).gravity_torque(Q), service.current.robot_at(ROBOT, time).gravity_torque(Q)
         )
     assert {name: body.mass for name, body in joined.payload.before.items()} == {'ee_link': 1.875, 'wrist3_Link': 0.25}
 
@@ -139,7 +139,7 @@ def test_bodies_before_add_up_on_their_frame_and_one_without_mass_is_none(tmp_pa
     assert {name: body.mass for name, body in told.before.items()} == expected
     path, kept = tmp_path / 'payload.yaml', [Body('ee_link', mass, np.zeros(3), np.zeros((3, 3))) for mass in masses]
     write_payload(path, KeptPayload(kept[0], 0, 4.0, tuple(kept)))
-    found = service_of(StandIn(), path).load.payload
+    found = service_of(StandIn(), path).current.payload
     assert {name: body.mass for name, body in found.before.items()} == expected
 
 
@@ -150,10 +150,11 @@ def test_a_server_that_restarts_continues_the_ramp_in_its_file(tmp_path):
     node.clock.nanoseconds = 17 * SECOND + 123_456_789
     service.set_payload(SetPayload.Request(mass=1.0, com=(0.1, 0.0, 0.0), ramp_time=4.0), None)
     again = service_of(node, path)
-    assert again.load.payload.start == node.clock.nanoseconds
+    assert again.current.payload.start == node.clock.nanoseconds
     for time in (0, 18 * SECOND, 20 * SECOND, 99 * SECOND):
         np.testing.assert_array_equal(
-            again.load.robot_at(ROBOT, time).gravity_torque(Q), service.load.robot_at(ROBOT, time).gravity_torque(Q)
+            again.current.robot_at(ROBOT, time).gravity_torque(Q),
+            service.current.robot_at(ROBOT, time).gravity_torque(Q),
         )
     service.publish()
     again.begin()
@@ -197,7 +198,7 @@ def test_a_ramp_that_was_set_here_is_not_of_another_clock():
     service.set_payload(SetPayload.Request(**BODY, ramp_time=4.0), None)
     node.clock.nanoseconds = 999 * SECOND
     service.compare_clocks()
-    assert service.load.payload.duration == 4 * SECOND
+    assert service.current.payload.duration == 4 * SECOND
 
 
 @pytest.mark.parametrize('before_or_in_it', [-1, 1])
@@ -216,10 +217,10 @@ def test_requests_without_a_ramp_time_use_that_of_the_parameter():
     service = service_of(node)
     service.set_payload(SetPayload.Request(**BODY), None)
     service.set_gravity(gravity_request(0.0, 0.0, 9.81), None)
-    assert (service.load.payload.duration, service.load.gravity.duration) == (2 * SECOND, 2 * SECOND)
+    assert (service.current.payload.duration, service.current.gravity.duration) == (2 * SECOND, 2 * SECOND)
     assert [message.ramp_time for message in node.published] == [2.0, 2.0]
     service.set_payload(SetPayload.Request(ramp_time=1.0), None)
-    assert service.load.payload.duration == SECOND
+    assert service.current.payload.duration == SECOND
 
 
 RATED = {'mass': 5.0, 'frame': 'ee_link'}
@@ -240,7 +241,7 @@ def test_the_rated_payload_is_carried_and_a_car_is_not():
     needed, alone, available = map(float, found.groups()[1:])
     assert available == ROBOT.limits.effort[joint] < needed
     assert alone < ROBOT.limits.effort[joint]
-    assert (service.load.payload.mass, len(node.published)) == (5.0, 1)
+    assert (service.current.payload.mass, len(node.published)) == (5.0, 1)
 
 
 def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the_parameter():
@@ -255,7 +256,7 @@ def test_a_payload_must_be_held_under_the_gravity_in_force_and_under_that_of_the
         service.set_payload(heavy, None)
     service = service_of(StandIn(ROBOT.with_gravity((0.0, 0.0, -1.62))))
     service.set_payload(heavy, None)
-    assert service.load.payload.mass == 10.0
+    assert service.current.payload.mass == 10.0
     # and what is carried must be held under a new gravity
     with pytest.raises(ArgumentError, match=r"^mass: 10 kg on 'ee_link': joint .* would need"):
         service.set_gravity(gravity_request(0.0, 0.0, -9.81), None)
@@ -271,7 +272,7 @@ def test_a_payload_limit_replaces_the_effort_limits():
     service.set_payload(SetPayload.Request(mass=20.0, frame='ee_link'), None)
     with pytest.raises(ArgumentError, match=r'^mass: 20.1 kg is above the parameter payload_limit, 20 kg$'):
         service.set_payload(SetPayload.Request(mass=20.1, frame='ee_link'), None)
-    assert service.load.payload.mass == 20.0
+    assert service.current.payload.mass == 20.0
 
 
 def test_a_payload_can_always_be_removed():
@@ -279,7 +280,7 @@ def test_a_payload_can_always_be_removed():
     service.set_payload(SetPayload.Request(mass=20.0, frame='ee_link'), None)
     service._node.parameters['payload_limit'] = 0.0
     service.set_payload(SetPayload.Request(), None)
-    assert service.load.payload.mass == 0.0
+    assert service.current.payload.mass == 0.0
 
 
 def test_a_file_with_more_than_the_arm_holds_is_refused_by_name(tmp_path):
