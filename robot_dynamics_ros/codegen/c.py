@@ -34,7 +34,7 @@ class Joint(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function of the file, whose name is that of its code, and its comment."""
+    """A function of the generated file: its name, code and comment."""
 
     code: StraightLine
     paragraphs: tuple[str, ...]

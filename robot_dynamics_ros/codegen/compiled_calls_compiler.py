@@ -1,4 +1,4 @@
-"""IR of the functions of ``compiled_calls``, in code that Numba compiles."""
+"""LLVM's intermediate representation of ``call_rows`` and ``prefetch``, for code that Numba compiles."""
 
 from typing import Any
 

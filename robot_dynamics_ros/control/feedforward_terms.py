@@ -1,10 +1,10 @@
-"""Compatibility of a feedforward torque from another node with the torque to which it is added."""
+"""May a feedforward torque from another node be added to this node's? Terms, owner of gravity, payload, model."""
 
 from typing import NamedTuple
 
 
 class TorqueTerms(NamedTuple):
-    """Contents of a torque, as its producer publishes them on the info topic, or as a consumer requires them."""
+    """What a torque includes: as its node publishes it on the info topic, or as another node requires it."""
 
     joint_names: tuple[str, ...]
     terms: tuple[str, ...]

@@ -36,7 +36,7 @@ class HoldPosition:
         self._holds = True
 
     def update(self, state: MeasuredState) -> None:
-        """Measure the position at ``state`` where holding begins, or after a pause that ends it."""
+        """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
         if self._holds and not (state.resumed and self._ends_after(state)):
             return
         self.position[:] = state.q

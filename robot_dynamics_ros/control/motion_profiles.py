@@ -1,4 +1,4 @@
-"""Motions of joints in closed form, sampled: quintic and cubic polynomials, trapezoidal velocity, Fourier series."""
+"""Joint motion profiles at given times: quintic and cubic polynomials, trapezoidal velocity, Fourier series."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Joint-space gains and the sampling period: the limit of stability, and gains that keep clear of it.
+"""Largest stable joint-space gains for a sampling period, and gains that are proposed well below them.
 
 A controller that reads joint states every T seconds holds its torque meanwhile. Sampled with a zero-order hold,
 M qdd = -D qd - K q has modes x with real numbers m = x^H M x, d = x^H D x and k = x^H K x, and their poles z solve

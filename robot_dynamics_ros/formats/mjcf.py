@@ -1,4 +1,4 @@
-"""Import of MJCF, compiled by MuJoCo; what a model cannot represent is refused or reported, see ``mjcf_elements``.
+"""Reads MJCF through MuJoCo's compiler. What ``Model`` cannot hold is refused or reported (``mjcf_elements``).
 
 In MuJoCo a body is moved by its joints one after the other, in the body's own axes: a slide by axis (q - ref), a hinge
 or ball about an axis or point at the joint's pos. A joint that is not a body's last, or whose pos is not the body's

@@ -33,7 +33,7 @@ class Chain(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What the velocities cause; index k as in ``Chain``."""
+    """Velocity-dependent accelerations and forces of each body; index k as in ``Chain``."""
 
     a: list  # (6,)   acceleration of body k against body k + 1 at thdd = 0
     b: list  # (6,)   gyroscopic force
@@ -238,7 +238,7 @@ def shifted(K: list) -> np.ndarray:
 
 
 def tip_force(R: list, f) -> np.ndarray:
-    """Return phi(1, 0) f: a force (6,), or columns (6, m), at O_1 from axes of the base to those of body 1."""
+    """Return phi(1, 0) f: a force (6,), or columns (6, m), at O_1, rotated from base axes to those of body 1."""
     moment, force = f[:3], f[3:]
     for rotation in R[:0:-1]:
         moment, force = rotation.T @ moment, rotation.T @ force

@@ -29,7 +29,7 @@ class ClockWatch:
         )
 
     def look(self) -> None:
-        """Check whether the clock has gone back since the last check; ``set_back`` has returned when this returns.
+        """Check whether the clock has gone back since the last check, and if so call ``set_back`` before returning.
 
         Any thread may call it: while a simulated clock is being set, another thread may read it before its callbacks.
         """

@@ -31,11 +31,11 @@ COMMAND_RAMPS: dict[str, Callable[[float], float | None]] = {
 }
 """Over how many s the command goes to zero at deactivation, by on_deactivate; None: it is left as it is."""
 UNHEARD = 5.0
-"""Time after which a publisher of joint states from which none has come is worth a word, s."""
+"""Time after which a publisher of joint states from which nothing comes is reported, s."""
 
 
 class Input(NamedTuple):
-    """A topic of the hot path: ``handler`` receives bytes and what rclpy knows of the message, in that thread."""
+    """A topic of the hot path: its thread calls ``handler`` with the bytes, and what rclpy knows of the message."""
 
     topic: str
     kind: type

@@ -50,7 +50,7 @@ class ControllerStateInput:
         self._places = np.zeros(0, np.intp)
 
     def subscribe(self, node) -> None:
-        """Subscribe for ``node``; a wrong message is refused by name, the last right one is used further.
+        """Subscribe for ``node``; a wrong message is refused with the reason, and the last right one stays in use.
 
         Raises ArgumentError where there is no such message type.
         """

@@ -61,7 +61,7 @@ class PayloadGravityTopics:
         self._subscribe()
 
     def attach(self, receive: Callable[[str, object], None] | None) -> None:
-        """Call ``receive(topic, message)`` for each message from now on; None: for none."""
+        """Set the callback ``receive(topic, message)`` of new messages; None removes it."""
         self._receive = receive
 
     def newest(self) -> Iterator[tuple[str, object]]:

@@ -1,4 +1,4 @@
-"""The task of simulated_arm: MuJoCo behind the topics of a real arm."""
+"""What simulated_arm does: it steps MuJoCo, and publishes and reads the topics of a real arm."""
 
 import reprlib
 import time

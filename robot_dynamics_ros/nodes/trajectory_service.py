@@ -1,4 +1,4 @@
-"""``~/check_trajectory``: from the message to arrays and back."""
+"""Service ``~/check_trajectory``: peak torques, margins and time scaling of the trajectory in a request."""
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

@@ -135,11 +135,11 @@ def results_with(instruction_set: str) -> str:
 
 
 def test_the_figures_of_the_readme_are_those_of_the_last_run():
-    results = results_with(*figures(r'ratio of the times in the same run, with\s+(AVX2|AVX-512);', README))
+    results = results_with(*figures(r'the AUBO-i5 with (AVX2|AVX-512)', README))
     arm, _, _ = results.partition('AUBO-i5, 6 velocities, generic;')[2].partition('AUBO-i5, 6 velocities, specialised;')
     rows = {
-        'robot not compiled yet': (arm, r'^  {}: [^:]*?/ pin +(\S+)'),
-        'robot compiled': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
+        'before code for this robot is compiled': (arm, r'^  {}: [^:]*?/ pin +(\S+)'),
+        'method, after': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
         'in compiled code': (results, r'^{}: [^:]*?CasADi with [^:]*?/ -O3 (\S+),'),
         '100,000, one core': (results, r'^{}, +100000 states: [^:]*?/ pin +(\S+)'),
     }
