@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE
+from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE, is_masked
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.products import determinant
@@ -125,7 +125,7 @@ def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarr
     if out is None:
         fresh = np.empty(shape)
         return fresh, fresh
-    is_array = isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray)
+    is_array = isinstance(out, np.ndarray) and not is_masked(out)
     if not is_array or out.shape != shape or out.dtype != np.float64 or not out.flags.writeable:
         found = f'{out.dtype} {out.shape}' if is_array else type(out).__name__
         raise ArgumentError(f'out: expected a writable float64 array of shape {shape}, got {found}')
@@ -137,7 +137,7 @@ def result(out, shape: tuple[int, ...], inputs=()) -> tuple[np.ndarray, np.ndarr
 def numbers(name: str, value) -> np.ndarray:
     """Return ``value`` as a float64 array; ArgumentError unless it has real numbers, none of them masked."""
     parts = value if isinstance(value, list | tuple) else (value,)
-    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+    if any(is_masked(part) for part in parts):
         raise ArgumentError(
             f'{name}: expected numbers without a mask, got a masked array; fill or remove what is masked'
         )

@@ -4,8 +4,8 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from robot_dynamics_ros.jit.generated import generated_module
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.native import call
 from robot_dynamics_ros.native.states_code import StatesCode
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 MOST_OPERATIONS = 20_000
 """Longest code that is compiled for the methods of a robot: operations and two for each number of the result.
@@ -158,8 +161,10 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
 
 
 @cache
-def background() -> ThreadPoolExecutor:
+def background() -> 'ThreadPoolExecutor':
     """Return the thread that compiles code that pays while calls go on."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import)
+
     return ThreadPoolExecutor(1, thread_name_prefix='robot_dynamics_ros_compiler')
 
 

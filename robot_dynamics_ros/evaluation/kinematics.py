@@ -135,7 +135,7 @@ class Kinematics(DescribedRobot):
         """
         return configuration.neutral(self._model.arrays)
 
-    def random(self, generator: np.random.Generator | None = None) -> np.ndarray:
+    def random(self, generator: 'np.random.Generator | None' = None) -> np.ndarray:
         """Random position: uniform within the limits, or from -pi to pi without limits.
 
         Parameters

@@ -5,11 +5,11 @@ for blocks of states. The sign of a zero may differ between the first and the ot
 """
 
 import os
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from enum import IntEnum
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import Specialised, background
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.native.states_code import UNLIMITED
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 BREAK_EVEN = 200_000
 """Number of states after which straight-line code is compiled for a robot, in the background.
@@ -202,8 +205,10 @@ def best_level(code: Specialised, program: Program) -> Level:
 
 
 @cache
-def pool() -> ThreadPoolExecutor:
+def pool() -> 'ThreadPoolExecutor':
     """Return the thread pool that all robots share; with the calling thread there is one thread per core."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import)
+
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
 
 

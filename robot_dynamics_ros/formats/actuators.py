@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import audit_rotors
@@ -129,6 +129,8 @@ def _table(where: str, quantity: str, table) -> dict[str, float]:
 
 def _loaded(path: str | Path):
     """Return the content of a YAML file; ModelError if it cannot be read."""
+    from robot_dynamics_ros.formats.untrusted_yaml import parsed_yaml  # noqa: PLC0415  (slow to import)
+
     try:
         return parsed_yaml(read_text(path))
     except ModelError as error:

@@ -43,11 +43,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
-from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, read_text
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
@@ -66,6 +65,8 @@ def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
 
     Raises ModelError naming joint or loop and key. ``Model.findings`` has the findings of the model check.
     """
+    from robot_dynamics_ros.formats.untrusted_yaml import parsed_yaml  # noqa: PLC0415  (slow to import)
+
     is_text = isinstance(source, str) and '\n' in source
     try:
         return _model(parsed_yaml(str(source) if is_text else read_text(source)))
@@ -89,6 +90,8 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
         'frames': frames,
         **loops_written(model.loops),
     }
+    import yaml  # noqa: PLC0415  (slow to import)
+
     # numbers on one line, tables on several
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=math.inf)
 

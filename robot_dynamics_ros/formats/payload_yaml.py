@@ -16,7 +16,8 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.untrusted_text import parsed_yaml, read_text
+from robot_dynamics_ros.formats.untrusted_text import read_text
+from robot_dynamics_ros.formats.untrusted_yaml import parsed_yaml
 from robot_dynamics_ros.jit.cache import write_at_once
 from robot_dynamics_ros.model import checked
 from robot_dynamics_ros.model.inertial_parameters import symmetric

@@ -1,4 +1,4 @@
-"""Parsing of untrusted XML and YAML with limited sizes; errors name the attribute or the line."""
+"""Parsing of untrusted files and XML with limited sizes; errors name the attribute."""
 
 import math
 import os
@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 
-import yaml
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, XMLParser
 
@@ -17,12 +16,9 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.checked import LARGEST_NUMBER, MAX_NAME, is_name
 
 MAX_BYTES = 4 * 1024 * 1024  # a humanoid's URDF has 0.2 MiB; meshes are separate files
-MAX_YAML_BYTES = 1024 * 1024  # a joint has 1.2 kB
 MAX_DEPTH = 64  # URDF needs six levels, extensions of simulators some more
-MAX_ELEMENTS = 50_000  # of XML; a humanoid with shapes and hands has some thousands
-MAX_VALUES = 50_000  # of YAML, keys counted; a joint has a hundred
+MAX_ELEMENTS = 50_000  # a humanoid with shapes and hands has some thousands
 MOST_MOVING_LINKS = 1000  # a humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB
-MAX_SCALAR = 10_000  # characters; PyYAML needs hours for some longer numbers
 # Python's float() also accepts 'nan', '1_000' and digits of every script.
 _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
 
@@ -99,58 +95,6 @@ def parsed(text: str) -> Element:
         raise ModelError(f'not well-formed XML: {error}{hint}') from error
     except UnicodeEncodeError as error:
         raise ModelError(f'not UTF-8 text: {error.reason} at character {error.start}') from error
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """Builds plain values; raises ModelError at the first value beyond the limits, and at aliases."""
-
-    depth = values = 0
-
-    def compose_node(self, parent, index):
-        """Compose one value and its children."""
-        line = self.peek_event().start_mark.line + 1
-        if self.check_event(yaml.AliasEvent):
-            raise ModelError(f'line {line}: aliases are refused')
-        self.depth += 1
-        self.values += 1
-        if self.depth > MAX_DEPTH:
-            raise ModelError(f'line {line}: nested deeper than {MAX_DEPTH} tables and lists')
-        if self.values > MAX_VALUES:
-            raise ModelError(f'more than {MAX_VALUES} values')
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        if isinstance(node, yaml.ScalarNode) and len(node.value) > MAX_SCALAR:
-            raise ModelError(f'line {line}: a value of more than {MAX_SCALAR} characters')
-        return node
-
-    def construct_mapping(self, node, deep=False):
-        """Construct a table; ModelError for a key that occurs twice."""
-        known = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if (key.tag, key.value) in known:
-                where = f'line {key.start_mark.line + 1}'
-                raise ModelError(f'{where}: the key {reprlib.repr(key.value)} occurs twice')
-            known.add((key.tag, key.value))
-        return super().construct_mapping(node, deep)
-
-
-def parsed_yaml(text: str):
-    """Return the plain values of a YAML text; ModelError for invalid or too long text and for aliases.
-
-    The error names the line but does not quote it, since the file may be confidential.
-    """
-    if len(text) > MAX_YAML_BYTES:
-        raise ModelError(f'longer than {MAX_YAML_BYTES} bytes')
-    try:
-        return yaml.load(text, Loader=_PlainLoader)
-    except ModelError:
-        raise
-    except yaml.MarkedYAMLError as error:
-        line = f'line {error.problem_mark.line + 1}: ' if error.problem_mark else ''
-        raise ModelError(f'not YAML: {line}{error.problem}') from error
-    # ValueError: an invalid date; OverflowError: a base-60 number larger than every float
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        raise ModelError(f'not YAML: {error}') from error
 
 
 def only_child(owner: str, element: Element, tag: str) -> Element | None:

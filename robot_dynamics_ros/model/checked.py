@@ -2,6 +2,7 @@
 
 import math
 import reprlib
+import sys
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -127,11 +128,17 @@ def direction(where: str, value) -> np.ndarray:
     return unit(found)
 
 
+def is_masked(value) -> bool:
+    """Return whether ``value`` is a masked array; numpy.ma is not imported for those who have none."""
+    masked = sys.modules.get('numpy.ma')
+    return masked is not None and isinstance(value, masked.MaskedArray)
+
+
 def _fits(value, shape: tuple[int, ...]) -> bool:
     """Return whether nested lists hold numbers in this shape; stop at the first mismatch in huge lists."""
     if not shape:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked(value):
         return False  # a masked number is none
     if isinstance(value, np.ndarray):
         return value.shape == shape and value.dtype.kind in 'iuf'

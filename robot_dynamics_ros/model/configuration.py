@@ -45,7 +45,7 @@ def joint_pose(arrays: ModelArrays, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return E.T, origin
 
 
-def random(arrays: ModelArrays, limits: JointLimits, generator: np.random.Generator) -> np.ndarray:
+def random(arrays: ModelArrays, limits: JointLimits, generator: 'np.random.Generator') -> np.ndarray:
     """Return a random position (nq,): uniform within the limits, quaternions uniform over all rotations.
 
     A coordinate without limits is uniform from -pi to pi (rad, m).

@@ -22,11 +22,9 @@ from robot_dynamics_ros.formats.untrusted_text import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
-    MAX_SCALAR,
-    MAX_VALUES,
-    MAX_YAML_BYTES,
     MOST_MOVING_LINKS,
 )
+from robot_dynamics_ros.formats.untrusted_yaml import MAX_SCALAR, MAX_VALUES, MAX_YAML_BYTES
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.checked import MAX_NAME
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS as MOST_MOVING_LINKS_OF_CODE

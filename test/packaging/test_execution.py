@@ -34,7 +34,7 @@ ALLOWED = {  # (file, what): why
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
     ('nodes/parameters.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
-    ('formats/untrusted_text.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
+    ('formats/untrusted_yaml.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
 }
 
 
@@ -118,7 +118,7 @@ def test_what_executes_nothing_is_let_through():
 
 
 def test_yaml_is_loaded_by_a_safe_loader():
-    tree = ast.parse((PACKAGE / 'formats' / 'untrusted_text.py').read_text(encoding='utf-8'))
+    tree = ast.parse((PACKAGE / 'formats' / 'untrusted_yaml.py').read_text(encoding='utf-8'))
     (bases,) = (node.bases for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == '_PlainLoader')
     assert [ast.unparse(base) for base in bases] == ['yaml.SafeLoader']
     (load,) = (node for what, node in uses(tree) if what == 'yaml.load')
