@@ -1,7 +1,8 @@
 """What tests need beyond pytest: all of it for scripts/test, whatever is there for ``colcon test``.
 
 ``colcon test`` (known by its prefix of test names) leaves out test files that import a package that is not installed,
-and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``.
+and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``, and so does
+``scripts/test --quick``.
 """
 
 import ast
@@ -17,6 +18,9 @@ LEFT_OUT, NOT_QUICK = pytest.StashKey(), pytest.StashKey()
 QUICK = (
     'control',
     'messages',
+    'native',
+    'evaluation/test_closed_loops',
+    'evaluation/test_facade',
     'formats/test_aubo_i5',
     'formats/test_library',
     'formats/test_urdf',
@@ -25,11 +29,12 @@ QUICK = (
     'nodes/test_torque_controller',
     'robot/test_payload',
 )
-"""Folders and files that ``colcon test`` runs: they show within minutes that library and nodes work as installed."""
+"""Folders and files that show within a minute or two that library and nodes work."""
 
 
 def pytest_addoption(parser):
     """Let the settings of pytest-timeout stand in pyproject.toml also where it is not installed."""
+    parser.addoption('--quick', action='store_true', help='run a selection of the tests that takes a minute or two')
     if find_spec('pytest_timeout') is None:
         parser.addini('timeout', 'of no effect without pytest-timeout')
 
@@ -64,12 +69,14 @@ def missing(path: Path) -> frozenset:
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave a file out for ``colcon test`` where it can't be imported."""
-    if not config.getoption('junitprefix') or TESTS not in collection_path.parents or collection_path.suffix != '.py':
+    """Leave a file out that is not quick, and for ``colcon test`` one that can't be imported."""
+    by_colcon, quick = config.getoption('junitprefix'), config.getoption('quick')
+    if not (by_colcon or quick) or TESTS not in collection_path.parents or collection_path.suffix != '.py':
         return None
     name = collection_path.relative_to(TESTS).with_suffix('').as_posix()
     is_test = collection_path.name.startswith('test_')
-    if is_test and config.args_source is not config.ArgsSource.ARGS and not {name, name.split('/')[0]} & {*QUICK}:
+    quick = quick or config.args_source is not config.ArgsSource.ARGS
+    if is_test and quick and not {name, name.split('/')[0]} & {*QUICK}:
         config.stash[NOT_QUICK].append(name)
         return True
     lacks = missing(collection_path)
@@ -83,8 +90,8 @@ def pytest_terminal_summary(terminalreporter, config):
     """Name what was left out."""
     if config.stash[NOT_QUICK]:
         terminalreporter.write_line(
-            f'quick tests alone: {len(config.stash[NOT_QUICK])} more files of tests are run by scripts/test, or with'
-            ' --pytest-args test'
+            f'quick tests alone: {len(config.stash[NOT_QUICK])} more files of tests are run by scripts/test, or by'
+            ' colcon test --pytest-args test'
         )
     for name, packages in sorted(config.stash[LEFT_OUT].items()):
         terminalreporter.write_line(f'left out: {name}, for not installed: {", ".join(sorted(packages))}')

@@ -14,6 +14,8 @@ from random_robots import random_urdf
 
 NEVER_SEEN, MANY, WARM, EVER = 0.030, 10.0, 1.5, 4.0
 """At most: s, s, and times of ``import numba``."""
+OF_PINOCCHIO = 1.2
+"""Time to the first torque at most, as a part of that of a process with Pinocchio."""
 ROUNDS, EVER_ROUNDS, MANY_ROBOTS = 11, 3, 200
 JOINTS = 7
 IMPORT_NUMBA = 'import numba; print(1, flush=True)'
@@ -66,7 +68,7 @@ def new_process(name: str, urdf: str):
     print(
         f'process start to first torque, warm, {name}: {seconds["ours"]:.3f} s; '
         f'/ import numba ({seconds["numba"]:.3f} s) {verdict(seconds["ours"] / seconds["numba"], WARM)}; '
-        f'/ pin ({seconds["pin"]:.3f} s) {seconds["ours"] / seconds["pin"]:.2f}'
+        f'/ pin ({seconds["pin"]:.3f} s) {verdict(seconds["ours"] / seconds["pin"], OF_PINOCCHIO)}'
     )
 
 

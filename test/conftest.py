@@ -44,7 +44,7 @@ UNMEASURED = (
     'nodes/test_graph_fuzz',
     'nodes/test_guarded',
     'nodes/test_humanoid',
-    'nodes/test_load_first',
+    'nodes/test_payload_gravity_first',
     'nodes/test_rate_limit',
     'nodes/test_rejoin',
     'nodes/test_security_policy',
