@@ -1,8 +1,8 @@
 """What tests need beyond pytest: all of it for scripts/test, whatever is there for ``colcon test``.
 
 ``colcon test`` (known by its prefix of test names) leaves out test files that import a package that is not installed,
-and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``, and so does
-``scripts/test --quick``.
+and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``,
+and so does ``scripts/test --quick``.
 """
 
 import ast

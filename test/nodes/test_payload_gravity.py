@@ -102,7 +102,8 @@ def near(found, wanted, room=0.0):
 def late(bare, loaded, ramp_time):
     """Return how much a torque changes along a ramp while a busy machine delays its message, at most ``TIMEOUT``.
 
-    A node that receives a ramp late begins at what it holds (test_payload_gravity_input compares such ramps to the last bit).
+    A node that receives a ramp late begins at what it holds (test_payload_gravity_input compares such ramps to the last
+    bit).
     """
     return ros.TIMEOUT / ramp_time * np.abs(loaded - bare)
 
