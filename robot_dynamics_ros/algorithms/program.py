@@ -99,17 +99,17 @@ def algorithm_of(name: str, frames: int = 0, wrenches: str | None = None) -> Alg
 
 
 def program_of(
-    arrays: ModelArrays, name: str, frames: Sequence[Frame] = (), view: int = 0, wrenches: str | None = None
+    arrays: ModelArrays, name: str, frames: Sequence[Frame] = (), reference_frame: int = 0, wrenches: str | None = None
 ) -> Program:
     """Return the steps of a quantity for a robot.
 
-    ``frames`` are those of a quantity of frames, or the one that an external wrench acts on; ``view`` is the index of
-    their reference frame. ``wrenches`` is the input of external wrenches, if there is one.
+    ``frames`` are those of a quantity of frames, or the one that an external wrench acts on;
+    ``reference_frame`` is the index of theirs. ``wrenches`` is the input of external wrenches, if there is one.
     """
     algorithm = algorithm_of(name, len(frames), wrenches)
     kernel = algorithm.kernel if isinstance(algorithm.kernel, Kernel) else algorithm.kernel(arrays)
     inputs, lengths = [*algorithm.inputs, *filter(None, [wrenches])], lengths_of(arrays)
-    known = _numbers_of(frames, view)
+    known = _numbers_of(frames, reference_frame)
     steps = []
     if wrenches:
         before, changes = (
@@ -117,7 +117,7 @@ def program_of(
         )
         known |= {'wrenches': wrenches, 'f_ext': Scratch('f_ext')}
         steps.append(before)
-        if 'D_f' in kernel.parameters and view != LOCAL:
+        if 'D_f' in kernel.parameters and reference_frame != LOCAL:
             known['D_f'] = Scratch('D_f')
             steps.append(changes)
     absent: dict[str, Argument] = {name: Zeros((arrays.nv,)) for name in ('qd', 'qdd', 'tau')}
@@ -167,14 +167,14 @@ def _shape_of(algorithm: Algorithm, arrays: ModelArrays, frames: int) -> tuple[i
     return tuple(sizes[size] if isinstance(size, str) else size for size in algorithm.shape)
 
 
-def _numbers_of(frames: Sequence[Frame], view: int) -> dict[str, Argument]:
+def _numbers_of(frames: Sequence[Frame], reference_frame: int) -> dict[str, Argument]:
     """Return the arguments of kernels that say which frames, by their names."""
     links = np.array([frame.link for frame in frames], np.int64)
     rotations = np.array([frame.rotation for frame in frames], float)
     origins = np.array([frame.origin for frame in frames], float)
     if len(frames) == 1:
-        return {'i': int(links[0]), 'rotation': rotations[0], 'origin': origins[0], 'view': view}
-    return {'links': links, 'rotations': rotations, 'origins': origins, 'view': view}
+        return {'i': int(links[0]), 'rotation': rotations[0], 'origin': origins[0], 'reference_frame': reference_frame}
+    return {'links': links, 'rotations': rotations, 'origins': origins, 'reference_frame': reference_frame}
 
 
 def _name_of(name: str, numbers: dict[str, Argument], wrenches: str | None) -> str:
@@ -182,11 +182,11 @@ def _name_of(name: str, numbers: dict[str, Argument], wrenches: str | None) -> s
     if wrenches:
         name = f'{name}_with_{wrenches}'
     if wrenches in (WRENCHES, WRENCHES_AT_POINTS):
-        return f'{name}_{numbers["view"]}'
+        return f'{name}_{numbers["reference_frame"]}'
     frames = [it for key, it in numbers.items() if key in ('i', 'rotation', 'origin', 'links', 'rotations', 'origins')]
     if not wrenches and not any(np.size(it) for it in frames):
         return name
-    digest = hashlib.sha256(f'{numbers["view"]} '.encode())
+    digest = hashlib.sha256(f'{numbers["reference_frame"]} '.encode())
     for it in frames:
         digest.update(np.asarray(it).tobytes())
     several = '_of_frames' if 'links' in numbers else ''

@@ -46,24 +46,24 @@ class DivideAndConquer:
         self._assembly = Assembly.of(model.arrays, model.link_names, self._parts)
         self._own = threading.local()
 
-    def compute(self, vectors, gravity: np.ndarray, view: int, qdd: np.ndarray) -> None:
+    def compute(self, vectors, gravity: np.ndarray, reference_frame: int, qdd: np.ndarray) -> None:
         """Write qdd (count, nv) of states in rows.
 
-        ``vectors`` are rows of q, qd, tau, wrenches (in the reference frame ``view``, see ``kernels.wrenches``) and
+        ``vectors`` are rows of q, qd, tau, wrenches (in ``reference_frame``, see ``kernels.wrenches``) and
         base motion (velocity and acceleration); the last two may have no columns. ``gravity`` (3, m/s^2) is in the
         base frame.
         """
         states, parts = self._states(), self._parts
         if parts == 1:
-            states(*vectors, gravity, qdd, _plan(0, PHASES, 0, 2, view))
+            states(*vectors, gravity, qdd, _plan(0, PHASES, 0, 2, reference_frame))
             return
         for b in range(len(qdd)):
             one = (*(vector[b : b + 1] for vector in vectors), gravity, qdd[b : b + 1])
             for phase in range(PHASES):
                 if phase % 2 == 0:
-                    states(*one, _plan(phase, phase + 1, parts, parts + 1, view))
+                    states(*one, _plan(phase, phase + 1, parts, parts + 1, reference_frame))
                 else:
-                    plans = [_plan(phase, phase + 1, part, part + 1, view) for part in range(parts)]
+                    plans = [_plan(phase, phase + 1, part, part + 1, reference_frame) for part in range(parts)]
                     _in_threads(states, one, plans)
 
     def _states(self) -> Callable:
@@ -81,7 +81,7 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     ``base`` are velocity and acceleration (..., 6 each) of the base or None. Raises ArgumentError, and UnknownNameError
     for wrenches.
     """
-    view = validation.REFERENCE_FRAMES.index(
+    index_of_frame = validation.REFERENCE_FRAMES.index(
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
     )
     named = dict(zip(('q', 'qd', 'tau'), vectors, strict=True))
@@ -102,7 +102,7 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     given, result = validation.result(out, (*shape, evaluator.arrays.nv), rows)
     qdd = result.reshape(len(rows[0]), evaluator.arrays.nv)
     forces = none if wrenches is None else rows[-1]
-    computation.compute((*rows[:3], forces, motion), evaluator.inputs[:3], view, qdd)
+    computation.compute((*rows[:3], forces, motion), evaluator.inputs[:3], index_of_frame, qdd)
     if not np.isfinite(qdd).all():
         raise ArgumentError(f'forward dynamics: the result is not finite; some of {", ".join(named)} are too large')
     return filled(given, result)

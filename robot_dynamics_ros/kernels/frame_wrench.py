@@ -1,6 +1,6 @@
-"""An external wrench F (6; N m, N) on a frame, as one on its link; see ``kinematics`` for the frame and for ``view``.
+"""An external wrench F (6; N m, N) on a frame, as one on its link; see ``kinematics`` for the frame.
 
-The frame may be fixed to the base, link 0. F is a moment and a force, expressed in the reference frame ``view``:
+The frame may be fixed to the base, link 0. F is a moment and a force, expressed in ``reference_frame``:
 
     0   'world': axes of the base, moment about the base's origin
     1   'local_world_aligned': axes of the base, moment about the frame's origin
@@ -15,7 +15,7 @@ from robot_dynamics_ros.kernels.wrenches import changes, no_sums, sums_of_link
 
 
 @kernel
-def external_wrench(model, work, q, F, i, rotation, origin, view):
+def external_wrench(model, work, q, F, i, rotation, origin, reference_frame):
     """Write f_ext of ``work``: the wrench on link ``i`` in its frame, zeros for all other links, at q (nq, rad or m).
 
     Writes the arrays f_ext E r of ``work``, E and r between base and link. Reads ``model``. RBDA table 2.3.
@@ -30,29 +30,29 @@ def external_wrench(model, work, q, F, i, rotation, origin, view):
     f = work.f_ext
     pose = link_in_base(model, work, i)
     f[i, 0], f[i, 1], f[i, 2], f[i, 3], f[i, 4], f[i, 5] = wrench_in_link(
-        pose, rotation, origin, view, F[0], F[1], F[2], F[3], F[4], F[5]
+        pose, rotation, origin, reference_frame, F[0], F[1], F[2], F[3], F[4], F[5]
     )
 
 
 @kernel
-def wrench_in_link(pose, rotation, origin, view, nx, ny, nz, fx, fy, fz):
+def wrench_in_link(pose, rotation, origin, reference_frame, nx, ny, nz, fx, fy, fz):
     """Return a wrench on a frame as one about the origin of its link in the link's axes: six components (N m, N).
 
     ``pose`` is that of the link from ``link_in_base``. RBDA table 2.3, force vectors.
     """
-    if view == 2:
+    if reference_frame == 2:
         nx, ny, nz = times(rotation, nx, ny, nz)
         fx, fy, fz = times(rotation, fx, fy, fz)
     else:
         xx, xy, xz, yx, yy, yz, zx, zy, zz, px, py, pz = pose
-        if view == 0:
+        if reference_frame == 0:
             # n - p x f
             pf_x, pf_y, pf_z = cross(px, py, pz, fx, fy, fz)
             nx, ny, nz = nx - pf_x, ny - pf_y, nz - pf_z
         # R' n, R' f
         nx, ny, nz = xx * nx + xy * ny + xz * nz, yx * nx + yy * ny + yz * nz, zx * nx + zy * ny + zz * nz
         fx, fy, fz = xx * fx + xy * fy + xz * fz, yx * fx + yy * fy + yz * fz, zx * fx + zy * fy + zz * fz
-    if view != 0:
+    if reference_frame != 0:
         # n + origin x f
         of_x, of_y, of_z = cross(origin[0], origin[1], origin[2], fx, fy, fz)
         nx, ny, nz = nx + of_x, ny + of_y, nz + of_z
@@ -90,7 +90,7 @@ def times(R, x, y, z):
 
 
 @kernel
-def changes_of_wrench(model, work, q, F, i, origin, view):
+def changes_of_wrench(model, work, q, F, i, origin, reference_frame):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrench in the frame of link ``i``.
 
     Writes the arrays E r D_f T J F_q G of ``work``. Reads ``model``. For the equation see ``wrenches.changes`` (RBDA
@@ -99,4 +99,4 @@ def changes_of_wrench(model, work, q, F, i, origin, view):
     link_poses(model, work, q, work.T)
     no_sums(model, work)
     sums_of_link(work, i, F[0], F[1], F[2], F[3], F[4], F[5], origin[0], origin[1], origin[2])
-    changes(model, work, view)
+    changes(model, work, reference_frame)

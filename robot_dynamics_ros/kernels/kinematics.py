@@ -1,7 +1,7 @@
 """Forward and differential kinematics: pose, velocity, acceleration and Jacobian of a frame.
 
 A frame is fixed to link ``i`` at ``rotation`` (3, 3; frame to link) and ``origin`` (3, m, link frame). Its velocity,
-its acceleration or a column of its Jacobian is (angular, linear), expressed in the reference frame ``view``:
+its acceleration or a column of its Jacobian is (angular, linear), expressed in the reference frame ``reference_frame``:
 
     0   'world': axes of the base, velocity of the point that coincides with the base's origin
     1   'local_world_aligned': axes of the base, velocity of the frame's origin
@@ -45,18 +45,20 @@ def frame_pose(model, work, q, i, rotation, origin, pose):
 
 
 @kernel
-def frame_velocity(model, work, q, qd, i, rotation, origin, view, v):
+def frame_velocity(model, work, q, qd, i, rotation, origin, reference_frame, v):
     """Write v (6; rad/s, m/s), the velocity of a frame at q (nq, rad or m), qd (nv, per s).
 
     Writes ``v`` and the arrays E r v T of ``work``. Reads ``model``. RBDA eq. 4.10, link by link.
     """
     poses_to_link(model, work, q, i)
     wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
-    v[0], v[1], v[2], v[3], v[4], v[5] = to_reference_frame(work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz)
+    v[0], v[1], v[2], v[3], v[4], v[5] = to_reference_frame(
+        work.T, i, rotation, origin, reference_frame, wx, wy, wz, vx, vy, vz
+    )
 
 
 @kernel
-def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
+def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, reference_frame, a):
     """Write a (6; rad/s^2, m/s^2), the acceleration of a frame for the motion q, qd, qdd; gravity is not included.
 
     Writes ``a`` and the arrays E r w v a B T rest still of ``work``. Reads ``model``, q (nq, rad or m), qd, qdd (nv
@@ -78,27 +80,27 @@ def frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, a):
         work.a[i, 5] + B[i, 2, 0] * x + B[i, 2, 1] * y + B[i, 2, 2] * z,
     )
     wx, wy, wz, vx, vy, vz = point_velocity(model, work, qd, i, origin)
-    if view != 1:
+    if reference_frame != 1:
         # (v + p x w)' = a + v x w + p x alpha,  (R' v)' = R' (a + v x w)
         vw_x, vw_y, vw_z = cross(vx, vy, vz, wx, wy, wz)
         ax, ay, az = ax + vw_x, ay + vw_y, az + vw_z
     a[0], a[1], a[2], a[3], a[4], a[5] = to_reference_frame(
-        work.T, i, rotation, origin, view, alpha_x, alpha_y, alpha_z, ax, ay, az
+        work.T, i, rotation, origin, reference_frame, alpha_x, alpha_y, alpha_z, ax, ay, az
     )
 
 
 @kernel
-def jacobian(model, work, q, i, rotation, origin, view, J):
+def jacobian(model, work, q, i, rotation, origin, reference_frame, J):
     """Write J (6, nv), with J qd the velocity of a frame at q (nq, rad or m).
 
     Writes all of ``J`` and the arrays E r T of ``work``. Reads ``model``. Siciliano et al. 2009, section 3.1.
     """
     poses_to_link(model, work, q, i)
-    jacobian_of_poses(model, work, i, rotation, origin, view, J)
+    jacobian_of_poses(model, work, i, rotation, origin, reference_frame, J)
 
 
 @kernel
-def jacobian_of_poses(model, work, i, rotation, origin, view, J):
+def jacobian_of_poses(model, work, i, rotation, origin, reference_frame, J):
     """Write J (6, nv) as ``jacobian`` does, from the array T of ``work`` between base and link.
 
     Reads ``model``. Siciliano et al. 2009, section 3.1.
@@ -116,7 +118,7 @@ def jacobian_of_poses(model, work, i, rotation, origin, view, J):
             wd_x, wd_y, wd_z = cross(wx, wy, wz, x - work.T[j, 0, 3], y - work.T[j, 1, 3], z - work.T[j, 2, 3])
             vx, vy, vz = vx + wd_x, vy + wd_y, vz + wd_z
             J[0, k - 1], J[1, k - 1], J[2, k - 1], J[3, k - 1], J[4, k - 1], J[5, k - 1] = to_reference_frame(
-                work.T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz
+                work.T, i, rotation, origin, reference_frame, wx, wy, wz, vx, vy, vz
             )
         j = model.parent[j]
 
@@ -148,14 +150,14 @@ def point_velocity(model, work, qd, i, origin):
 
 
 @kernel
-def to_reference_frame(T, i, rotation, origin, view, wx, wy, wz, vx, vy, vz):
-    """Return (w, v), six components in the axes of the base at the frame's origin, in the reference frame ``view``."""
-    if view == 0:
+def to_reference_frame(T, i, rotation, origin, reference_frame, wx, wy, wz, vx, vy, vz):
+    """Return (w, v), six components in the axes of the base at the frame's origin, in ``reference_frame``."""
+    if reference_frame == 0:
         # (w, v + p x w)
         x, y, z = point_position(T, i, origin)
         pw_x, pw_y, pw_z = cross(x, y, z, wx, wy, wz)
         vx, vy, vz = vx + pw_x, vy + pw_y, vz + pw_z
-    if view == 2:
+    if reference_frame == 2:
         # (R' w, R' v), R = R_i rotation
         wx, wy, wz = into_frame(T, i, rotation, wx, wy, wz)
         vx, vy, vz = into_frame(T, i, rotation, vx, vy, vz)

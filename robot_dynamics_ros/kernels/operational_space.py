@@ -1,4 +1,4 @@
-"""Operational-space dynamics of a frame that is fixed to link ``i``; see ``kinematics`` for the frame and ``view``.
+"""Operational-space dynamics of a frame that is fixed to link ``i``; see ``kinematics`` for both frames.
 
 Where the frame cannot move in all six directions, or nearly so, results are not finite: where the condition of
 J M^-1 J' may be above 1e12 / 36.
@@ -16,7 +16,7 @@ from robot_dynamics_ros.kernels.rnea import rnea
 
 
 @kernel
-def operational_space_inertia(model, work, q, i, rotation, origin, view, inertia):
+def operational_space_inertia(model, work, q, i, rotation, origin, reference_frame, inertia):
     """Write inertia (6, 6; kg m^2, kg m, kg) = (J M^-1 J')^-1 of a frame at q (nq, rad or m), rotors included.
 
     Writes all of ``inertia`` and the arrays E r f I_c d M T J K A of ``work``. Reads ``model``.
@@ -24,17 +24,17 @@ def operational_space_inertia(model, work, q, i, rotation, origin, view, inertia
     Khatib 1987, eq. 29, by the factors of M: J M^-1 J' = K' D^-1 K, K = L'^-1 J', where only the rows of velocities
     between the base and the frame are not zero (RBDA section 6.5). M^-1 is not formed.
     """
-    frame_mobility(model, work, q, i, rotation, origin, view)
+    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, inertia)
 
 
 @kernel
-def operational_space_inertia_inverse(model, work, q, i, rotation, origin, view, A):
+def operational_space_inertia_inverse(model, work, q, i, rotation, origin, reference_frame, A):
     """Write A (6, 6; per kg m^2, kg m, kg) = J M^-1 J' of a frame at q (nq, rad or m), rotors included.
 
     Writes all of ``A`` and the arrays E r f I_c d M T J K A of ``work``. Reads ``model``. RBDA section 6.5.
     """
-    frame_mobility(model, work, q, i, rotation, origin, view)
+    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
     for row in range(6):
         for column in range(row + 1):
             A[row, column] = work.A[row, column]
@@ -42,13 +42,13 @@ def operational_space_inertia_inverse(model, work, q, i, rotation, origin, view,
 
 
 @kernel
-def consistent_inverse(model, work, q, i, rotation, origin, view, inverse):
+def consistent_inverse(model, work, q, i, rotation, origin, reference_frame, inverse):
     """Write inverse (nv, 6; rad or m per rad, m) = M^-1 J' (J M^-1 J')^-1 of a frame at q (nq, rad or m).
 
     Writes all of ``inverse`` and the arrays E r f I_c d M T J K A Lambda of ``work``. Reads ``model``.
     Khatib 1987, eq. 36.
     """
-    frame_mobility(model, work, q, i, rotation, origin, view)
+    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, work.Lambda)
     for k in range(1, inverse.shape[0] + 1):
         # D^-1 K Lambda
@@ -66,7 +66,7 @@ def consistent_inverse(model, work, q, i, rotation, origin, view, inverse):
 
 
 @kernel
-def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation, origin, view, bias):
+def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation, origin, reference_frame, bias):
     """Write bias (6; N m, N) = Lambda (J M^-1 h - a), h = ID(q, qd, qdd) and a the frame's acceleration for qdd.
 
     With qdd = 0 (nv), J M^-1 h - a is minus the acceleration of the frame without joint torques. ``a`` is without
@@ -75,8 +75,8 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
     """
     no_motion(work)
     rnea(model, work, q, qd, qdd, work.still, work.still, gravity, f_ext, work.h)
-    frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, view, bias)
-    frame_mobility(model, work, q, i, rotation, origin, view)
+    frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, reference_frame, bias)
+    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, work.Lambda)
     # h = L'^-1 h
     n = work.h.shape[0]
@@ -97,7 +97,7 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
 
 
 @kernel
-def frame_mobility(model, work, q, i, rotation, origin, view):
+def frame_mobility(model, work, q, i, rotation, origin, reference_frame):
     """Write A (6, 6) = J M^-1 J' = K' D^-1 K of ``work``, the lower triangle, and K (nv, 6) = L'^-1 J'.
 
     Writes the arrays E r f I_c d M T J K A of ``work``: M has L, d has 1 / D. Reads ``model``. RBDA section 6.5.
@@ -107,7 +107,7 @@ def frame_mobility(model, work, q, i, rotation, origin, view):
     ltdl(model, L, work.d)
     # E and r are those of ``crba``; J as forces that pass the links beside those of M needs 1.9 times its products
     composed_poses(model, work, i)
-    jacobian_of_poses(model, work, i, rotation, origin, view, work.J)
+    jacobian_of_poses(model, work, i, rotation, origin, reference_frame, work.J)
     for row in range(6):
         for column in range(row + 1):
             A[row, column] = 0.0

@@ -1,6 +1,6 @@
 """Unit wrenches on frames, propagated through articulated bodies: the columns of K, and products of them.
 
-J M^-1 J' = K' D^-1 K; see ``kinematics`` for a frame and for ``view``.
+J M^-1 J' = K' D^-1 K; see ``kinematics`` for a frame and for ``reference_frame``.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -10,7 +10,7 @@ from robot_dynamics_ros.kernels.spatial import dot, force_at_parent, motion_from
 
 
 @kernel
-def propagate_unit_wrenches(model, work, i, rotation, origin, view, column, K):
+def propagate_unit_wrenches(model, work, i, rotation, origin, reference_frame, column, K):
     """Write six columns of K (nv, any), from ``column`` on: those of the unit wrenches on a frame of link ``i``.
 
     Only arrays of velocities between base and link are written, and the row Lambda of ``work``. Reads ``model`` and the
@@ -27,7 +27,7 @@ def propagate_unit_wrenches(model, work, i, rotation, origin, view, column, K):
         fy = 1.0 if row == 4 else 0.0
         fz = 1.0 if row == 5 else 0.0
         f[row, 0], f[row, 1], f[row, 2], f[row, 3], f[row, 4], f[row, 5] = wrench_in_link(
-            pose, rotation, origin, view, nx, ny, nz, fx, fy, fz
+            pose, rotation, origin, reference_frame, nx, ny, nz, fx, fy, fz
         )
     j = i
     while j > 0:

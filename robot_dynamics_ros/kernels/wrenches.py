@@ -2,7 +2,7 @@
 
 ``wrenches`` has for each link, the base first, a moment (3, N m) and a force (3, N), and in its form (9 (n + 1)) the
 point of the link (3, m, link frame) that the moment is about. In the form (6 (n + 1)) the points are the origins of the
-links. ``view`` is the reference frame, as in ``kinematics``:
+links. ``reference_frame`` is the reference frame, as in ``kinematics``:
 
     0   'world': axes of the base, moment about the base's origin; the point is not read
     1   'local_world_aligned': axes of the base, moment about the point
@@ -15,24 +15,24 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate, rotate_back
 
 
 @kernel
-def wrenches_on_links(model, work, q, wrenches, view):
+def wrenches_on_links(model, work, q, wrenches, reference_frame):
     """Write f_ext (n + 1, 6; N m, N), the wrenches in the frames of the links, at q (nq, rad or m).
 
-    Writes the arrays f_ext E r T of ``work``, the latter three unless ``view`` is 2. Reads ``model``. RBDA table 2.3,
-    force vectors.
+    Writes the arrays f_ext E r T of ``work``, the latter three unless ``reference_frame`` is 2. Reads ``model``. RBDA
+    table 2.3, force vectors.
     """
     size = 6
     if wrenches.shape[0] == 9 * model.parent.shape[0]:
         size = 9
-    if view != 2:
+    if reference_frame != 2:
         link_poses(model, work, q, work.T)
     for i in range(model.parent.shape[0]):
-        nx, ny, nz, fx, fy, fz = wrench_about_point(work.T, i, wrenches, size * i, view)
-        if view != 2:
+        nx, ny, nz, fx, fy, fz = wrench_about_point(work.T, i, wrenches, size * i, reference_frame)
+        if reference_frame != 2:
             # R_i' n, R_i' f
             nx, ny, nz = rotate_back(work.T, i, nx, ny, nz)
             fx, fy, fz = rotate_back(work.T, i, fx, fy, fz)
-        if view != 0 and size == 9:
+        if reference_frame != 0 and size == 9:
             # n + point x f, about the link's origin
             k = size * i
             pf_x, pf_y, pf_z = cross(wrenches[k + 6], wrenches[k + 7], wrenches[k + 8], fx, fy, fz)
@@ -42,11 +42,11 @@ def wrenches_on_links(model, work, q, wrenches, view):
 
 
 @kernel
-def wrench_about_point(T, i, wrenches, k, view):
-    """Return the wrench at index ``k``, on link ``i`` (6; N m, N); in view 0, its moment about the link's origin."""
+def wrench_about_point(T, i, wrenches, k, reference_frame):
+    """Return the wrench at index ``k``, on link ``i`` (6; N m, N); its moment is about the link's origin in frame 0."""
     nx, ny, nz = wrenches[k], wrenches[k + 1], wrenches[k + 2]
     fx, fy, fz = wrenches[k + 3], wrenches[k + 4], wrenches[k + 5]
-    if view == 0:
+    if reference_frame == 0:
         # n - p_i x f
         pf_x, pf_y, pf_z = cross(T[i, 0, 3], T[i, 1, 3], T[i, 2, 3], fx, fy, fz)
         nx, ny, nz = nx - pf_x, ny - pf_y, nz - pf_z
@@ -54,7 +54,7 @@ def wrench_about_point(T, i, wrenches, k, view):
 
 
 @kernel
-def changes_of_wrenches(model, work, wrenches, view):
+def changes_of_wrenches(model, work, wrenches, reference_frame):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq, with dF/dq the change of the wrenches F in the frames of the links.
 
     Writes the arrays D_f J F_q G of ``work``; reads ``model`` and T. See ``changes`` (RBDA section 2.10).
@@ -69,21 +69,21 @@ def changes_of_wrenches(model, work, wrenches, view):
             px, py, pz = wrenches[k + 6], wrenches[k + 7], wrenches[k + 8]
         nx, ny, nz = wrenches[k], wrenches[k + 1], wrenches[k + 2]
         sums_of_link(work, i, nx, ny, nz, wrenches[k + 3], wrenches[k + 4], wrenches[k + 5], px, py, pz)
-    changes(model, work, view)
+    changes(model, work, reference_frame)
 
 
 @kernel
-def changes(model, work, view):
+def changes(model, work, reference_frame):
     """Write D_f (nv, nv; N m/rad) = -J' dF/dq from the wrench F_q and the matrix G of each single link.
 
-    The wrenches are constant in the reference frame ``view``, which is 0 or 1; entry k, m is that of torque k and a
+    The wrenches are constant in ``reference_frame``, which is 0 or 1; entry k, m is that of torque k and a
     displacement by velocity m. Writes the arrays D_f J F_q G of ``work``; reads ``model`` and T.
 
     With (w, v) the column of the Jacobian at the base's origin, and with (n, f) the wrenches on the links that both
     joints move, in the axes of the base:
 
-        view 0, n about the base's origin:  w_k . (w_m x n + v_m x f) + v_k . (w_m x f)
-        view 1, n about the points:         w_k . (w_m x n + P w_m) + v_k . (w_m x f),  P = sum of (p . f) 1 - f p'
+        frame 0, n about the base's origin:  w_k . (w_m x n + v_m x f) + v_k . (w_m x f)
+        frame 1, n about the points:         w_k . (w_m x n + P w_m) + v_k . (w_m x f),  P = sum of (p . f) 1 - f p'
 
     From S' F and dS_k/dq_m = S_m x S_k (RBDA section 2.10; Featherstone & Orin 2000, eq. 8).
     """
@@ -98,9 +98,9 @@ def changes(model, work, view):
         while j > 0:
             for k in range(model.first[i], model.first[i + 1]):
                 for m in range(model.first[j], model.first[j + 1]):
-                    D[k - 1, m - 1] += change_of_wrench(work.J, work.F_q, work.G, i, k - 1, m - 1, view)
+                    D[k - 1, m - 1] += change_of_wrench(work.J, work.F_q, work.G, i, k - 1, m - 1, reference_frame)
                     if j < i:
-                        D[m - 1, k - 1] += change_of_wrench(work.J, work.F_q, work.G, i, m - 1, k - 1, view)
+                        D[m - 1, k - 1] += change_of_wrench(work.J, work.F_q, work.G, i, m - 1, k - 1, reference_frame)
             j = model.parent[j]
         if p > 0:
             # sums over the subtree
@@ -157,12 +157,12 @@ def sums_of_link(work, i, nx, ny, nz, fx, fy, fz, x, y, z):
 
 
 @kernel
-def change_of_wrench(J, F, P, i, k, m, view):
+def change_of_wrench(J, F, P, i, k, m, reference_frame):
     """Return the entry of ``changes`` for columns ``k`` and ``m`` of J and the sums of link ``i``."""
     wx, wy, wz = J[0, m], J[1, m], J[2, m]
     nx, ny, nz = cross(wx, wy, wz, F[i, 0], F[i, 1], F[i, 2])
     fx, fy, fz = cross(wx, wy, wz, F[i, 3], F[i, 4], F[i, 5])
-    if view == 0:
+    if reference_frame == 0:
         # w x n + v x f
         vf_x, vf_y, vf_z = cross(J[3, m], J[4, m], J[5, m], F[i, 3], F[i, 4], F[i, 5])
         nx, ny, nz = nx + vf_x, ny + vf_y, nz + vf_z

@@ -29,7 +29,7 @@ DECORATORS = ('kernel',)
 SINCOS = 'sincos.py'
 ARRAYS = trees.arrays_of(trees.random_joints(0))
 # as arguments of kernels; how a frame is seen, and places in matrices, are numbers too
-LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'view', 'row', 'column', 'constraint'}
+LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'reference_frame', 'row', 'column', 'constraint'}
 OF_THE_TREE = {'joints_to_link', 'link_before'}  # kernels that return an integer of the model
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
 INTEGERS |= {f'assembly.{name}' for name in Assembly._fields if name != 'Phi'}

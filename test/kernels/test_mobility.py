@@ -21,7 +21,7 @@ from robot_dynamics_ros.kernels import mobility, operational_space
 from robot_dynamics_ros.model.model import Frame
 
 SEED = pytest.mark.parametrize('seed', matrix(range(40), range(12)))
-VIEW = pytest.mark.parametrize('view', [0, 1, 2])
+VIEW = pytest.mark.parametrize('reference_frame', [0, 1, 2])
 
 
 @cache
@@ -56,26 +56,26 @@ def mass_matrix(joints, q):
     return M
 
 
-def jacobian(c, view):
+def jacobian(c, reference_frame):
     """Return J (6 F, nv) by the twin."""
     poses, J, rows = naive.link_poses(c.joints, c.s.q), naive.jacobians(c.joints, c.s.q), []
     for link, rotation, origin in zip(*c.frames, strict=True):
         R, p = poses[link][:3, :3], poses[link][:3, :3] @ origin + poses[link][:3, 3]
         w, v = np.split(J[link], 2)
         w, v = R @ w, R @ (v + np.cross(w, origin, axis=0))
-        if view == 0:
+        if reference_frame == 0:
             v = v + np.cross(p, w, axis=0)
-        if view == 2:
+        if reference_frame == 2:
             w, v = (R @ rotation).T @ w, (R @ rotation).T @ v
         rows += [w, v]
     return np.vstack(rows)
 
 
-def call(kernel, c, view, *shape, frames=None):
+def call(kernel, c, reference_frame, *shape, frames=None):
     """Return the result of a kernel of several frames, or of one of them."""
     result = np.full((1, *shape), np.nan)
     work = trees.nan_workspace(c.arrays)
-    loop_of(kernel)(c.arrays, work, c.s.q[None], *(c.frames if frames is None else frames), view, result)
+    loop_of(kernel)(c.arrays, work, c.s.q[None], *(c.frames if frames is None else frames), reference_frame, result)
     return result[0]
 
 
@@ -86,32 +86,32 @@ def tolerance(*matrices) -> float:
 
 @SEED
 @VIEW
-def test_mobility_and_response_are_those_of_the_twins_matrices(seed, view):
+def test_mobility_and_response_are_those_of_the_twins_matrices(seed, reference_frame):
     c = case(seed)
-    J, response = jacobian(c, view), np.linalg.solve(c.M, jacobian(c, view).T)
-    found = call(mobility.mobility_of_frames, c, view, 24, 24)
+    J, response = jacobian(c, reference_frame), np.linalg.solve(c.M, jacobian(c, reference_frame).T)
+    found = call(mobility.mobility_of_frames, c, reference_frame, 24, 24)
     assert trees.relative_error(found, J @ response) < tolerance(c.M)
     assert np.array_equal(found, found.T)
-    found = call(mobility.response_to_wrenches, c, view, len(c.M), 24)
+    found = call(mobility.response_to_wrenches, c, reference_frame, len(c.M), 24)
     assert trees.relative_error(found, response) < tolerance(c.M)
 
 
 @SEED
 @VIEW
-def test_blocks_of_several_frames_have_the_bits_of_single_ones(seed, view):
+def test_blocks_of_several_frames_have_the_bits_of_single_ones(seed, reference_frame):
     """Also by factors of M, where they are the same up to rounding."""
     c = case(seed)
-    together = call(mobility.mobility_of_frames, c, view, 24, 24)
+    together = call(mobility.mobility_of_frames, c, reference_frame, 24, 24)
     for k, frame in enumerate(zip(*c.frames, strict=True)):
         block = together[6 * k : 6 * k + 6, 6 * k : 6 * k + 6]
-        assert np.array_equal(call(mobility.mobility, c, view, 6, 6, frames=frame), block)
-        factors = call(operational_space.operational_space_inertia_inverse, c, view, 6, 6, frames=frame)
+        assert np.array_equal(call(mobility.mobility, c, reference_frame, 6, 6, frames=frame), block)
+        factors = call(operational_space.operational_space_inertia_inverse, c, reference_frame, 6, 6, frames=frame)
         assert np.abs(factors - block).max() <= tolerance(c.M) * np.abs(block).max()
 
 
 @VIEW
 @pytest.mark.parametrize('seed', range(100, 108))
-def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, view):
+def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, reference_frame):
     """The last of 7 to 14 joints in a row, with another branch."""
     joints = trees.random_joints(seed, count=seed - 93, chain=1.0, general=0.2)
     other = dataclasses.replace(joints[2], name='other', link='other', kind='revolute')
@@ -119,21 +119,23 @@ def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, view):
     rng = np.random.default_rng(seed)
     frame = len(joints), Rotation.from_quat(rng.normal(size=4)).as_matrix(), rng.normal(size=3)
     c = SimpleNamespace(arrays=arrays, s=s)
-    A = call(mobility.mobility, c, view, 6, 6, frames=frame)
+    A = call(mobility.mobility, c, reference_frame, 6, 6, frames=frame)
     for by_factors, by_propagation, rows in (
         (operational_space.operational_space_inertia, mobility.inertia_by_propagation, 6),
         (operational_space.consistent_inverse, mobility.consistent_inverse_by_propagation, arrays.nv),
     ):
-        expected, found = (call(kernel, c, view, rows, 6, frames=frame) for kernel in (by_factors, by_propagation))
+        expected, found = (
+            call(kernel, c, reference_frame, rows, 6, frames=frame) for kernel in (by_factors, by_propagation)
+        )
         assert trees.relative_error(found, expected) < 1e-11 * np.linalg.cond(A)
     several = tuple(np.array([part]) for part in frame)
-    found, expected = call(mobility.inertia_of_frames, c, view, 6, 6, frames=several), np.linalg.inv(A)
+    found, expected = call(mobility.inertia_of_frames, c, reference_frame, 6, 6, frames=several), np.linalg.inv(A)
     assert trees.relative_error(found, expected) < bound(50, 6, np.linalg.cond(A))
     bias = []
     for kernel in (operational_space.operational_space_bias, mobility.bias_by_propagation):
         bias.append(np.full((1, 6), np.nan))
         motion = s.q[None], s.qd[None], np.zeros((1, arrays.nv)), s.gravity, np.zeros((1, arrays.n + 1, 6))
-        loop_of(kernel)(arrays, trees.nan_workspace(arrays), *motion, *frame, view, bias[-1])
+        loop_of(kernel)(arrays, trees.nan_workspace(arrays), *motion, *frame, reference_frame, bias[-1])
     assert trees.relative_error(*bias) < 1e-11 * np.linalg.cond(A)
 
 
@@ -164,20 +166,20 @@ def test_mobility_is_pinocchios(seed):
 
 
 @VIEW
-def test_the_rank_is_the_number_of_directions(view):
+def test_the_rank_is_the_number_of_directions(reference_frame):
     """Of a chain of 1 to 5 joints, and of a frame twice; there is no inertia."""
     joints = trees.random_joints(3, count=8, chain=1.0)
     c = SimpleNamespace(arrays=trees.arrays_of(joints), s=trees.random_state(joints, 3))
     for link in range(1, 9):
         frame = link, np.eye(3), np.array([0.1, 0.2, 0.3])
-        sizes = np.linalg.eigvalsh(call(mobility.mobility, c, view, 6, 6, frames=frame))
+        sizes = np.linalg.eigvalsh(call(mobility.mobility, c, reference_frame, 6, 6, frames=frame))
         assert (sizes > 1e-11 * sizes[-1]).sum() == min(link, 6)
         if link < 6:
-            assert not np.isfinite(call(mobility.inertia_by_propagation, c, view, 6, 6, frames=frame)).all()
-            inverse = call(mobility.consistent_inverse_by_propagation, c, view, 8, 6, frames=frame)
+            assert not np.isfinite(call(mobility.inertia_by_propagation, c, reference_frame, 6, 6, frames=frame)).all()
+            inverse = call(mobility.consistent_inverse_by_propagation, c, reference_frame, 8, 6, frames=frame)
             assert not np.isfinite(inverse).all()
     twice = np.array([8, 8]), np.stack([np.eye(3)] * 2), np.zeros((2, 3))
-    assert not np.isfinite(call(mobility.inertia_of_frames, c, view, 12, 12, frames=twice)).all()
+    assert not np.isfinite(call(mobility.inertia_of_frames, c, reference_frame, 12, 12, frames=twice)).all()
 
 
 @cache

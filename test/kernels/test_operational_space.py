@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros.kernels import kinematics, operational_space
 
 SEED = pytest.mark.parametrize('seed', range(12))
-VIEW = pytest.mark.parametrize('view', [0, 1, 2])
+VIEW = pytest.mark.parametrize('reference_frame', [0, 1, 2])
 
 
 @cache
@@ -37,24 +37,24 @@ def case(seed):
     return SimpleNamespace(joints=joints, arrays=arrays, s=s, frame=(link, rotation, origin), T=T, M=M)
 
 
-def jacobian(c, view):
+def jacobian(c, reference_frame):
     """Return J (6, nv) by the twin."""
     link, rotation, origin = c.frame
     R, p = c.T[:3, :3] @ rotation, c.T[:3, :3] @ origin + c.T[:3, 3]
     w, v = np.split(naive.jacobians(c.joints, c.s.q)[link], 2)
     w, v = c.T[:3, :3] @ w, c.T[:3, :3] @ (v + np.cross(w, origin, axis=0))
-    if view == 0:
+    if reference_frame == 0:
         v = v + np.cross(p, w, axis=0)
-    if view == 2:
+    if reference_frame == 2:
         w, v = R.T @ w, R.T @ v
     return np.vstack([w, v])
 
 
-def call(name, c, view, *arguments, shape):
+def call(name, c, reference_frame, *arguments, shape):
     """Return the result of one state by a kernel."""
     result = np.full((1, *shape), np.nan)
     kernel = loop_of(getattr(operational_space, name))
-    kernel(c.arrays, trees.nan_workspace(c.arrays), *arguments, *c.frame, view, result)
+    kernel(c.arrays, trees.nan_workspace(c.arrays), *arguments, *c.frame, reference_frame, result)
     return result[0]
 
 
@@ -66,46 +66,48 @@ def tolerance(c, J) -> float:
 
 @SEED
 @VIEW
-def test_inertia_and_inverse_are_those_of_the_twins_matrices(seed, view):
+def test_inertia_and_inverse_are_those_of_the_twins_matrices(seed, reference_frame):
     c = case(seed)
-    J = jacobian(c, view)
+    J = jacobian(c, reference_frame)
     expected = np.linalg.inv(J @ np.linalg.solve(c.M, J.T))
-    found = call('operational_space_inertia', c, view, c.s.q[None], shape=(6, 6))
+    found = call('operational_space_inertia', c, reference_frame, c.s.q[None], shape=(6, 6))
     assert trees.relative_error(found, expected) < tolerance(c, J)
     assert np.array_equal(found, found.T)
-    inverse = call('consistent_inverse', c, view, c.s.q[None], shape=(len(c.M), 6))
+    inverse = call('consistent_inverse', c, reference_frame, c.s.q[None], shape=(len(c.M), 6))
     assert trees.relative_error(inverse, np.linalg.solve(c.M, J.T) @ expected) < tolerance(c, J)
 
 
 @SEED
 @VIEW
-def test_bias_accelerates_the_frame_against_what_it_does_alone(seed, view):
+def test_bias_accelerates_the_frame_against_what_it_does_alone(seed, reference_frame):
     """bias = -inertia a, where a is the frame's acceleration without joint torques, gravity included."""
     c = case(seed)
-    J, s, none = jacobian(c, view), c.s, trees.no_wrenches(c.joints)
+    J, s, none = jacobian(c, reference_frame), c.s, trees.no_wrenches(c.joints)
     inertia = np.linalg.inv(J @ np.linalg.solve(c.M, J.T))
     h = trees.inverse_dynamics(c.arrays, s.q, s.qd, 0.0 * s.qd, s.gravity, none)
     zeros = np.zeros((1, len(s.qd)))
     a = np.full((1, 6), np.nan)
     loop_of(kinematics.frame_acceleration)(
-        c.arrays, trees.nan_workspace(c.arrays), s.q[None], s.qd[None], zeros, *c.frame, view, a
+        c.arrays, trees.nan_workspace(c.arrays), s.q[None], s.qd[None], zeros, *c.frame, reference_frame, a
     )
     arguments = s.q[None], s.qd[None], zeros, s.gravity, none[None]
-    found = call('operational_space_bias', c, view, *arguments, shape=(6,))
+    found = call('operational_space_bias', c, reference_frame, *arguments, shape=(6,))
     expected = inertia @ (J @ np.linalg.solve(c.M, h) - a[0])
     assert np.abs(found - expected).max() < tolerance(c, J) * np.abs(inertia).max() * np.abs(a).max()
 
 
 @VIEW
-def test_no_result_is_finite_where_the_frame_cannot_move_in_all_directions(view):
+def test_no_result_is_finite_where_the_frame_cannot_move_in_all_directions(reference_frame):
     """Five joints, or a frame before the sixth; with six the result is finite."""
     c = case(0)
     for link in range(6):
         short = SimpleNamespace(**{**vars(c), 'frame': (link, *c.frame[1:])})
-        assert not np.isfinite(call('operational_space_inertia', short, view, c.s.q[None], shape=(6, 6))).all()
-        inverse = call('consistent_inverse', short, view, c.s.q[None], shape=(len(c.M), 6))
+        assert not np.isfinite(
+            call('operational_space_inertia', short, reference_frame, c.s.q[None], shape=(6, 6))
+        ).all()
+        inverse = call('consistent_inverse', short, reference_frame, c.s.q[None], shape=(len(c.M), 6))
         assert not np.isfinite(inverse).all()
-    assert np.isfinite(call('operational_space_inertia', c, view, c.s.q[None], shape=(6, 6))).all()
+    assert np.isfinite(call('operational_space_inertia', c, reference_frame, c.s.q[None], shape=(6, 6))).all()
 
 
 @pytest.mark.parametrize('condition', [1e3, 1e10, 0.99e12 / 36.0, 1.01e12, 1e15])

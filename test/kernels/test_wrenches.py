@@ -17,7 +17,7 @@ from robot_dynamics_ros.model.model import Frame
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14, 30)))
-VIEW = pytest.mark.parametrize('view', [0, 1, 2])
+VIEW = pytest.mark.parametrize('reference_frame', [0, 1, 2])
 
 
 @cache
@@ -33,24 +33,24 @@ def case(seed):
     )  # fmt: skip
 
 
-def on_link(T, view, n, f, point, turn=None):
-    """Return a wrench in the frame of a link with pose T; ``turn`` are the axes that ``view`` 2 expresses it in."""
+def on_link(T, reference_frame, n, f, point, turn=None):
+    """Return a wrench in the frame of a link with pose T; ``turn`` are the axes of ``reference_frame`` 2."""
     R, p = T[:3, :3], T[:3, 3]
-    if view == 0:
+    if reference_frame == 0:
         return np.array([*R.T @ (n - np.cross(p, f)), *R.T @ f])
-    axes = R.T if view == 1 else np.eye(3) if turn is None else turn
+    axes = R.T if reference_frame == 1 else np.eye(3) if turn is None else turn
     return np.array([*(axes @ n + np.cross(point, axes @ f)), *axes @ f])
 
 
-def on_links(c, view, form):
+def on_links(c, reference_frame, form):
     """Return the wrenches in the frames of the links (n + 1, 6), link by link."""
     poses, f_ext = naive.link_poses(c.joints, c.s.q), np.zeros((len(c.joints) + 1, 6))
     if form == 'on a frame':
         link, turn, origin = c.frame
-        f_ext[link] = on_link(poses[link], view, c.F[:3], c.F[3:], origin, turn)
+        f_ext[link] = on_link(poses[link], reference_frame, c.F[:3], c.F[3:], origin, turn)
         return f_ext
     for i, (n, f, point) in enumerate(c.rows.reshape(-1, 3, 3)):
-        f_ext[i] = on_link(poses[i], view, n, f, point if form == 'at points' else np.zeros(3))
+        f_ext[i] = on_link(poses[i], reference_frame, n, f, point if form == 'at points' else np.zeros(3))
     return f_ext
 
 
@@ -58,7 +58,7 @@ INPUTS = {'on a frame': 'wrench', 'at points': 'wrenches_at_points', 'at origins
 FORM = pytest.mark.parametrize('form', INPUTS)
 
 
-def call(name, c, view, form, *vectors, shape=None, gravity=None):
+def call(name, c, reference_frame, form, *vectors, shape=None, gravity=None):
     """Return the result of one state of the quantity ``name`` with wrenches in a form."""
     dtype = np.result_type(float, *vectors)
     wrenches = {'on a frame': c.F, 'at points': c.rows.ravel(), 'at origins': c.rows[:, :6].ravel()}[form]
@@ -66,7 +66,7 @@ def call(name, c, view, form, *vectors, shape=None, gravity=None):
     result = np.full((1, *(shape or (len(c.s.qd),))), np.nan, dtype)
     gravity = c.s.gravity if gravity is None else gravity
     frames = [Frame(*c.frame)] if form == 'on a frame' else []
-    program = program_of(c.arrays, name, frames, view, INPUTS[form])
+    program = program_of(c.arrays, name, frames, reference_frame, INPUTS[form])
     work = trees.nan_workspace(c.arrays, dtype)
     loop_of_program(program)(c.arrays, work, *vectors, gravity.astype(dtype), result)
     return result[0]
@@ -75,35 +75,53 @@ def call(name, c, view, form, *vectors, shape=None, gravity=None):
 @SEED
 @VIEW
 @FORM
-def test_torques_are_those_of_wrenches_on_the_links(seed, view, form):
+def test_torques_are_those_of_wrenches_on_the_links(seed, reference_frame, form):
     c = case(seed)
-    expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
-    assert trees.relative_error(call('inverse_dynamics', c, view, form, c.s.q, c.s.qd, c.s.qdd), expected) < TOLERANCE
+    expected = naive.inverse_dynamics(
+        c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, reference_frame, form)
+    )[0]
+    assert (
+        trees.relative_error(call('inverse_dynamics', c, reference_frame, form, c.s.q, c.s.qd, c.s.qdd), expected)
+        < TOLERANCE
+    )
 
 
 @SEED
 @VIEW
 @FORM
-def test_accelerations_are_those_of_wrenches_on_the_links(seed, view, form):
+def test_accelerations_are_those_of_wrenches_on_the_links(seed, reference_frame, form):
     c = case(seed)
-    tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, view, form))[0]
+    tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, reference_frame, form))[0]
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
     for name in ('forward_dynamics_by_mass_matrix', 'forward_dynamics_by_articulated'):
-        found = call(name, c, view, form, c.s.q, c.s.qd, tau)
+        found = call(name, c, reference_frame, form, c.s.q, c.s.qd, tau)
         assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
 
 @SEED
 @VIEW
 @FORM
-def test_a_moving_base(seed, view, form):
+def test_a_moving_base(seed, reference_frame, form):
     c = case(seed)
     spatial = c.a_0 - np.concatenate([np.zeros(3), np.cross(c.v_0[:3], c.v_0[3:])])
-    f_ext = on_links(c, view, form)
+    f_ext = on_links(c, reference_frame, form)
     expected = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, f_ext, c.v_0, spatial)[0]
     name = 'inverse_dynamics_on_moving_base'
-    assert trees.relative_error(call(name, c, view, form, c.s.q, c.s.qd, c.s.qdd, c.v_0, c.a_0), expected) < TOLERANCE
-    found = call('forward_dynamics_by_mass_matrix_on_moving_base', c, view, form, c.s.q, c.s.qd, expected, c.v_0, c.a_0)
+    assert (
+        trees.relative_error(call(name, c, reference_frame, form, c.s.q, c.s.qd, c.s.qdd, c.v_0, c.a_0), expected)
+        < TOLERANCE
+    )
+    found = call(
+        'forward_dynamics_by_mass_matrix_on_moving_base',
+        c,
+        reference_frame,
+        form,
+        c.s.q,
+        c.s.qd,
+        expected,
+        c.v_0,
+        c.a_0,
+    )
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 100.0
     assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
@@ -122,13 +140,13 @@ DERIVATIVES = pytest.mark.parametrize(
 @VIEW
 @FORM
 @DERIVATIVES
-def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
+def test_derivatives_are_complex_steps(seed, reference_frame, form, name, derivatives):
     """The wrenches are constant in the reference frame."""
     c = case(seed)
     state = c.s.q, c.s.qd, c.s.qdd if name.startswith('inverse') else c.s.tau
-    expected = trees.complex_steps(lambda *moved: call(name, c, view, form, *moved), c.joints, *state)
+    expected = trees.complex_steps(lambda *moved: call(name, c, reference_frame, form, *moved), c.joints, *state)
     nv = len(c.s.qd)
-    found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
+    found = call(derivatives, c, reference_frame, form, *state, shape=(3, nv, nv))
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) * 1e3
     assert trees.worst_error(found, expected) < max(TOLERANCE, rounding)
 
@@ -137,7 +155,7 @@ def test_derivatives_are_complex_steps(seed, view, form, name, derivatives):
 @VIEW
 @FORM
 @DERIVATIVES
-def test_derivatives_are_central_differences(seed, view, form, name, derivatives):
+def test_derivatives_are_central_differences(seed, reference_frame, form, name, derivatives):
     """Of four points: the error is some h^4 of the scale, which for a matrix near zero is a millionth of the largest,
     and eps cond(M) / h. Here kernels are machine code too."""
     c, h = case(seed), 1e-3
@@ -149,8 +167,8 @@ def test_derivatives_are_central_differences(seed, view, form, name, derivatives
         unit[place, of_unit] = h
         steps = [(integrate(c.arrays, state[0], d[0]), state[1] + d[1], state[2] + d[2])
                  for d in (-2 * unit, -unit, unit, 2 * unit)]  # fmt: skip
-        a, b, d, e = (call(name, c, view, form, *moved) for moved in steps)
+        a, b, d, e = (call(name, c, reference_frame, form, *moved) for moved in steps)
         expected[place, :, of_unit] = (8 * (d - b) - (e - a)) / (12 * h)
-    found = call(derivatives, c, view, form, *state, shape=(3, nv, nv))
+    found = call(derivatives, c, reference_frame, form, *state, shape=(3, nv, nv))
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) / h
     assert trees.worst_error(found, expected) < 1e-5 + 10 * rounding

@@ -11,7 +11,7 @@ from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.native import call
 
-SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'view')
+SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'reference_frame')
 """Parameters that are the same for all states."""
 ABSENT = {'v_0': (1, 6), 'a_0': (1, 6), 'D_f': (1, 0, 0)}
 """Shapes of what may be left out: a base at rest, wrenches that do not change in the frames of their links."""

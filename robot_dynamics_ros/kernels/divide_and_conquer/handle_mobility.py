@@ -64,7 +64,7 @@ def mobility_at_link(E, r, Phi, j, i, N):
 
 @kernel
 def factor_mobility(L, i):
-    """Factorise A = L D L' in place: A is read from the upper triangle of L[i]; L goes below, D^-1 on the diagonal."""
+    """Write the factors of A = L D L' into L[i], whose upper triangle is A: L goes below it, D^-1 on the diagonal."""
     A = L[i]
     for k in range(6):
         D_inv = 1.0 / A[k, k]
