@@ -2,8 +2,7 @@
 
 The nodes run in this process. Their callbacks are called with bytes as by the middleware, their published messages
 are recorded instead of sent, and all clocks stand still between messages, so that a seed reproduces a run.
-After every message all of ``RULES`` are checked; the modules torques, server, reference, description and parameters
-define the expected results.
+After every message all of ``rules.py`` are checked.
 """
 
 import argparse
@@ -29,7 +28,7 @@ def main() -> int:
     parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the messages; else the time')
     arguments = parser.parse_args()
     print(f'seed {arguments.seed}', flush=True)
-    crashes = os.fdopen(os.dup(2), 'w')  # those are told whatever else is left out
+    crashes = os.fdopen(os.dup(2), 'w')  # faults are printed although the log is disabled
     faulthandler.enable(crashes)
 
     def progress(fuzz: Fuzz) -> None:
@@ -44,7 +43,7 @@ def main() -> int:
     ):
         began = time.monotonic()
         fuzz.run(arguments.messages, progress)
-    print(fuzz.found.report(arguments.seed))
+    print(fuzz.found.report(f'scripts/fuzz --seed {arguments.seed}'))
     return bool(fuzz.found.first)
 
 

@@ -28,62 +28,36 @@ NAMESPACE = '/fuzzed'
 
 
 class Time:
-    """Stand-in for the module ``time``: clocks are constant, and ``sleep`` advances them."""
+    """Stand-in for the module ``time``: ``steady`` and ``system`` (ns) are constant, and ``sleep`` advances them."""
 
     def __init__(self):
-        """Begin at 0."""
-        self.steady = 0  # ns
-        self.system = EPOCH  # ns
+        self.steady, self.system = 0, EPOCH
         self.pass_by = None  # called with ns
-
-    def monotonic(self) -> float:
-        """Return the steady time, s."""
-        return self.steady / SECOND
-
-    perf_counter = monotonic
-
-    def monotonic_ns(self) -> int:
-        """Return the steady time, ns."""
-        return self.steady
-
-    perf_counter_ns = monotonic_ns
-
-    def time_ns(self) -> int:
-        """Return the system time, ns."""
-        return self.system
-
-    def time(self) -> float:
-        """Return the system time, s."""
-        return self.system / SECOND
-
-    def sleep(self, duration: float) -> None:
-        """Advance the time."""
-        self.pass_by(round(duration * SECOND))
+        self.monotonic = self.perf_counter = lambda: self.steady / SECOND
+        self.monotonic_ns = self.perf_counter_ns = lambda: self.steady
+        self.time, self.time_ns = (lambda: self.system / SECOND), (lambda: self.system)
+        self.sleep = lambda duration: self.pass_by(round(duration * SECOND))
 
     def __getattr__(self, name: str):
-        """Return anything else of the real module."""
         return getattr(time, name)
 
 
 class InertThread:
-    """A thread that is never started, since the caller delivers messages; ``join`` runs its target."""
+    """A thread that is never started, since the caller delivers messages; ``join`` runs its target, which then ends."""
 
     def __init__(self, *_, target=None, args=(), name=None, daemon=None, **__):
-        """Record the target."""
         self._target, self._args = target, args
         self.name, self.daemon, self.ident, self.native_id = name, daemon, None, None
 
     def start(self) -> None:
-        """Do nothing."""
+        pass
 
     def join(self, timeout=None) -> None:
-        """Run the target, which ends immediately since it was stopped first."""
         target, self._target = self._target, None
         if target is not None:
             target(*self._args)
 
     def is_alive(self) -> bool:
-        """Return whether it has not been joined."""
         return self._target is not None
 
 
@@ -93,59 +67,52 @@ class Threads:
     Thread = InertThread
 
     def __getattr__(self, name: str):
-        """Return anything else of the real module."""
         return getattr(threading, name)
 
 
 @contextmanager
 def stand_ins(middleware):
     """Patch modules of the nodes with the clocks of ``middleware`` and inert threads, and nodes with its methods."""
-    clocks = middleware.clocks
+    replaced = {id(time): middleware.clocks, id(threading): Threads()}
     with ExitStack() as stack:
-        for kind, replaced in methods(middleware).items():
-            for name, method in replaced.items():
+        for kind, methods in methods_of(middleware).items():
+            for name, method in methods.items():
                 stack.enter_context(patch.object(kind, name, method))
         for name, module in list(sys.modules.items()):
             if name.startswith('robot_dynamics_ros.nodes'):
-                for real, stand_in in ((time, clocks), (threading, Threads())):
-                    for attribute, value in list(vars(module).items()):
-                        if value is real:
-                            stack.enter_context(patch.object(module, attribute, stand_in))
+                for attribute, value in list(vars(module).items()):
+                    if id(value) in replaced:
+                        stack.enter_context(patch.object(module, attribute, replaced[id(value)]))
         yield
 
 
-class StoppedClock:
+class SystemClock:
     """A node's clock where no simulated time is used: the system's, as ``Time`` has it."""
 
     clock_type, ros_time_is_active = ClockType.ROS_TIME, False
 
     def __init__(self, clocks: Time):
-        """Follow ``clocks``."""
         self._clocks = clocks
 
     def now(self) -> RosTime:
-        """Return the time."""
         return RosTime(nanoseconds=self._clocks.system, clock_type=ClockType.ROS_TIME)
 
     def create_jump_callback(self, *_, **__):
-        """Ignore callbacks of time jumps."""
         return SimpleNamespace(unregister=lambda: None)
 
 
 class Publisher:
     """A publisher whose messages are recorded as bytes."""
 
-    def __init__(self, middleware, node, kind, topic: str, latched: bool, lifecycle: bool):
-        """Publish for ``node``."""
+    def __init__(self, middleware, node, kind, topic: str, qos, lifecycle: bool):
         self._middleware = middleware
-        self.node, self.kind, self.topic, self.latched = node, kind, topic, latched
+        self.node, self.kind, self.topic, self.latched = node, kind, topic, _latched(qos)
         self.topic_name = topic if topic.startswith('/') else f'{NAMESPACE}/{topic}'
         self.handle = SimpleNamespace(publish_raw=self._send, publish=self.publish, pointer=id(self))
         self.is_activated = not lifecycle
         self.last: bytes | None = None
 
     def publish(self, message) -> None:
-        """Publish a message or bytes, where active."""
         if self.is_activated:
             self._send(message if isinstance(message, bytes) else serialize_message(message))
 
@@ -153,44 +120,30 @@ class Publisher:
         self.last = bytes(data)
         self._middleware.published(self, self.last)
 
-    def wait_for_all_acked(self, timeout) -> bool:
-        """Return that all messages are acknowledged."""
-        return True
-
-    def get_subscription_count(self) -> int:
-        """Return that there is a subscription."""
-        return 1
-
     def on_activate(self, state):
-        """Publish from now on."""
         self.is_activated = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state):
-        """Stop publishing."""
         self.is_activated = False
         return TransitionCallbackReturn.SUCCESS
 
     def on_configure(self, state):
-        """Do nothing."""
         return TransitionCallbackReturn.SUCCESS
 
     on_cleanup = on_shutdown = on_error = on_configure
-
-    def destroy(self) -> None:
-        """Do nothing."""
+    wait_for_all_acked = get_subscription_count = destroy = lambda *_: True
 
 
 class Subscription:
-    """A subscription whose callback is called by the caller."""
+    """A subscription whose callback is called by the caller; made at ``steady``, ns."""
 
     def __init__(self, kind, topic: str, callback, raw: bool, qos, steady: int):
-        """Call ``callback``; made at ``steady``, ns."""
         self.created, self.newest, self.publisher = steady, None, None  # newest message, and who published it
-        self.kind, self.topic, self.callback, self.raw, self.latched = kind, topic, callback, raw, _latched(qos)
+        self.kind = self.msg_type = kind
+        self.topic = self.topic_name = topic
+        self.callback, self.raw, self.latched = callback, raw, _latched(qos)
         self.qos_profile = qos if isinstance(qos, QoSProfile) else QoSProfile(depth=qos)
-        self.topic_name = topic
-        self.msg_type = kind
         self.handle = SimpleNamespace(take_message=lambda *_: None, pointer=id(self))
         try:
             inspect.signature(callback).bind(None)
@@ -207,29 +160,23 @@ class Subscription:
         self.callback(*((message, info) if self._takes_info else (message,)))
 
     def destroy(self) -> None:
-        """Do nothing."""
+        pass
 
 
 class Timer:
     """A timer that is due by the steady clock."""
 
     def __init__(self, period: float, callback, clocks: Time):
-        """Call ``callback`` each ``period`` s."""
         self.timer_period_ns, self.callback, self._clocks = round(period * SECOND), callback, clocks
-        self.canceled = False
         self.reset()
 
     def reset(self) -> None:
-        """Begin a period."""
-        self.canceled = False
-        self.due = self._clocks.steady + self.timer_period_ns
+        self.canceled, self.due = False, self._clocks.steady + self.timer_period_ns
 
     def cancel(self) -> None:
-        """Cancel the timer."""
         self.canceled = True
 
     def is_canceled(self) -> bool:
-        """Return whether the timer is cancelled."""
         return self.canceled
 
     destroy = cancel
@@ -239,24 +186,24 @@ class Kept:
     """The rclpy objects of one node."""
 
     def __init__(self):
-        """Begin with nothing."""
         self.subscriptions: list[Subscription] = []
         self.publishers: list[Publisher] = []
         self.timers: list[Timer] = []
-        self.services: dict = {}
+        self.services: dict = {}  # by name: type and callback
 
 
-def methods(middleware) -> dict:
+def methods_of(middleware) -> dict:
     """Return, by class of rclpy, the methods of nodes that ``middleware`` replaces."""
+    kept, count = middleware.kept, middleware.count
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
         made = Subscription(kind, topic, callback, raw, qos, middleware.clocks.steady)
-        middleware.kept(self).subscriptions.append(made)
+        kept(self).subscriptions.append(made)
         return made
 
     def create_publisher(self, kind, topic, qos, *_, lifecycle=False, **__):
-        made = Publisher(middleware, self, kind, topic, _latched(qos), lifecycle)
-        middleware.kept(self).publishers.append(made)
+        made = Publisher(middleware, self, kind, topic, qos, lifecycle)
+        kept(self).publishers.append(made)
         return made
 
     def create_lifecycle_publisher(self, kind, topic, qos, *_, **__):
@@ -266,33 +213,27 @@ def methods(middleware) -> dict:
 
     def create_service(self, kind, name, callback, **__):
         served = name.removeprefix(f'{self.get_name()}/').removeprefix('~/')
-        middleware.kept(self).services[served] = kind, callback
+        kept(self).services[served] = kind, callback
         return SimpleNamespace(name=served, callback=callback, destroy=lambda: None)
 
     def create_timer(self, period, callback, *_, **__):
         made = Timer(period, callback, middleware.clocks)
-        middleware.kept(self).timers.append(made)
+        kept(self).timers.append(made)
         return made
 
     def destroy_publisher(self, made):
         getattr(self, '_managed_entities', set()).discard(made)
-        return _forget(middleware.kept(self).publishers, made)
+        return _forget(kept(self).publishers, made)
 
     destroy_real_service = Node.destroy_service
 
     def destroy_service(self, made):
         if isinstance(made, Service):  # rclpy makes some without asking the node
             return destroy_real_service(self, made)
-        return middleware.kept(self).services.pop(made.name, None) is not None
+        return kept(self).services.pop(made.name, None) is not None
 
-    def count_publishers(self, topic):
-        return middleware.count(topic)
-
-    def get_publishers_info_by_topic(self, topic, *_, **__):
-        return [SimpleNamespace(node_name='', topic_type='', endpoint_gid=[])] * middleware.count(topic)
-
-    def get_clock(self):
-        return self._clock if middleware.simulated_time else StoppedClock(middleware.clocks)
+    def publishers_info(self, topic, *_, **__):
+        return [SimpleNamespace(node_name='', topic_type='', endpoint_gid=[])] * count(topic)
 
     return {
         Node: {
@@ -300,13 +241,13 @@ def methods(middleware) -> dict:
             'create_publisher': create_publisher,
             'create_service': create_service,
             'create_timer': create_timer,
-            'destroy_subscription': lambda self, made: _forget(middleware.kept(self).subscriptions, made),
+            'destroy_subscription': lambda self, made: _forget(kept(self).subscriptions, made),
             'destroy_publisher': destroy_publisher,
-            'destroy_timer': lambda self, made: _forget(middleware.kept(self).timers, made),
+            'destroy_timer': lambda self, made: _forget(kept(self).timers, made),
             'destroy_service': destroy_service,
-            'count_publishers': count_publishers,
-            'get_publishers_info_by_topic': get_publishers_info_by_topic,
-            'get_clock': get_clock,
+            'count_publishers': lambda self, topic: count(topic),
+            'get_publishers_info_by_topic': publishers_info,
+            'get_clock': lambda self: self._clock if middleware.simulated_time else SystemClock(middleware.clocks),
         },
         LifecycleNodeMixin: {
             'create_lifecycle_publisher': create_lifecycle_publisher,
@@ -316,13 +257,11 @@ def methods(middleware) -> dict:
 
 
 def _latched(qos) -> bool:
-    """Return whether a late joiner gets the last message."""
     return isinstance(qos, QoSProfile) and qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
 
 
 def _forget(made: list, one) -> bool:
-    """Remove one."""
-    if one in made:
-        made.remove(one)
-        return True
-    return False
+    if one not in made:
+        return False
+    made.remove(one)
+    return True

@@ -20,7 +20,6 @@ def kernels() -> list:
 
 
 def compiled(kernels) -> int:
-    """Return how many versions of them are compiled."""
     return sum(len(kernel.overloads) for kernel in kernels)
 
 

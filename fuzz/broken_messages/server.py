@@ -1,176 +1,122 @@
-"""Expected responses of the server: valid requests, and identities of mechanics. Times are ns."""
+"""What dynamics_server may respond: valid requests are served, and the numbers satisfy identities of mechanics."""
 
 import numpy as np
+from load import LARGEST_COMPARED, ROUNDING, Load, difference, ramp_of, value_of
+from rclpy.serialization import deserialize_message
 
-from broken_messages.bytes import understood
-from broken_messages.load import Load, is_gravity, is_payload
-from broken_messages.oracle import MODERATE, ROBOT
-from broken_messages.requests import LISTS, RESET, SERVICES
-from broken_messages.rules import LOADED, NET, SERVED, Findings
-from broken_messages.trajectory_check import is_trajectory, wrong_check
+from broken_messages.random_messages import LISTS
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
 
 COMPARED = 1e3
-"""Largest numbers that are compared; beyond, rounding errors of the two implementations differ too much."""
-FRAMES = ('world', 'local_world_aligned', 'local')
-STEP = 1e-5
-"""Step of the finite differences, rad."""
-FORGOTTEN = (
-    *('states rejected', 'states rejected, reasons', 'torques saturated', 'torques slowed', 'torques not finite'),
-    'torques, reasons since reset',
-)
-PAYLOAD_FIELDS = ('mass', 'com', 'inertia', 'ramp_time')
+"""Largest numbers of a request that are compared."""
+PUBLISHED = {'~/set_payload': ('payload_state', PayloadState), '~/set_gravity': ('gravity_state', GravityState)}
+CHECKED = ('peak_effort', 'effort_limit', 'effort_margin', 'peak_velocity', 'velocity_limit')
+SAMPLED = ('positions', 'velocities', 'accelerations', 'effort')
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
+FASTEST, SLOWEST = 0.1, 100.0
+"""Time scalings that make a trajectory feasible."""
 
 
 class Server:
-    """Expected responses of one server; call ``begin`` when it is configured."""
+    """One server."""
 
-    def __init__(self, findings: Findings, node):
-        """Check the responses of ``node``."""
-        self._check, self._node = findings.check, node
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin without payload, under the gravity of an upright arm."""
+    def __init__(self, found, arm):
+        self._check, self._arm = found.check, arm
         self.load = Load()
 
-    def response(self, service: str, data: bytes, response, now: int) -> None:
-        """Check the response to a serialised request."""
-        request = understood(data, SERVICES[service].Request)
-        self._check(NET, 'internal error' not in response.message, response.message)
-        consistent = response.success is not bool(response.message)
-        self._check(SERVED, consistent, f'success is {response.success}, the message {response.message!r}')
-        good = {
-            '~/set_payload': is_payload,
-            '~/set_gravity': is_gravity,
-            '~/check_trajectory': is_trajectory,
-        }.get(service, is_answerable)(request)
-        told = f'{request}: {response.message or "taken"}'
-        undecided = good is None or (good and not response.success and not self.load.moderate)
-        self._check(SERVED, undecided or response.success is good, told)
-        if service == '~/set_payload':
-            self._payload(request, response.success, now)
-        elif service == '~/set_gravity':
-            if response.success:
-                self.load.pull(request, now)
-            told = [(told.gravity.x, told.gravity.y, told.gravity.z) for told in self._node.announced]
-            vector = request.gravity.vector
-            taken = [(vector.x, vector.y, vector.z)] if response.success else []
-            self._check(LOADED, told == taken, f'told {told}, taken {taken}')
-        elif service == '~/check_trajectory':
-            wrong = wrong_check(request, response, self.load, now) if response.success else ''
-            self._check(LOADED, not wrong, wrong)
-        else:
-            self._states(service, request, response, now)
+    def response(self, service: str, request, response, sent, now: int, valid: bool) -> None:
+        """Check the response to a request and the messages ``sent``; ``valid``: the request has nothing unusual."""
+        comparable, served = self.load.size < LARGEST_COMPARED, response.success
+        what = f'{request}: {response.message or "served"}'
+        self._check('SERVED', served is not bool(response.message) and 'internal error' not in response.message, what)
+        finite = all(np.isfinite(getattr(request, name)).all() for name in _numbers(request))
+        must = valid and comparable and service != '~/check_trajectory'
+        self._check('SERVED', finite if served else not must, what)
+        load = self.load.options(now)[0] if comparable else None
+        if service in PUBLISHED:
+            self._set(service, request, served, sent)
+        elif served and service == '~/check_trajectory':
+            self._checked(request, response, load)
+        elif served:
+            self._states(request, response, load)
 
-    def _payload(self, request, taken: bool, now: int) -> None:
-        """Check the payload and gravity that the server publishes, and adopt them."""
-        told = self._node.announced
-        self._check(LOADED, len(told) == taken, f'{len(told)} times told what was taken {taken:d} times')
-        if taken and told:
-            fields = PAYLOAD_FIELDS if request.mass else ('mass', 'ramp_time')
-            same = all(np.allclose(getattr(told[0], field), getattr(request, field)) for field in fields)
-            self._check(LOADED, bool(same) and told[0].frame != '', f'{told[0]} is told of {request}')
-        if taken:
-            self.load.carry(request, now)
+    def _set(self, service: str, request, served: bool, sent) -> None:
+        """Check that an accepted payload or gravity is published, without a step."""
+        topic, kind = PUBLISHED[service]
+        published = [deserialize_message(data, kind) for name, data, _ in sent if name == topic]
+        right = len(published) == served
+        if served and published:
+            ramp, after = ramp_of(published[0]), value_of(request, self._arm)
+            held = self.load.ramps[topic][0].at(ramp.start)
+            right = not difference(ramp.after, after) > ROUNDING * (1.0 + difference(after, ()))
+            right = right and not difference(ramp.before, held) > ROUNDING * (1.0 + difference(held, ()))
+            self.load.ramps[topic] = [ramp]
+        self._check('LOADED', right, lambda: f'{request} was published as {published}')
 
-    def _states(self, service: str, request, response, now: int) -> None:
-        """Check the numbers of a response to a query of states."""
-        n = ROBOT.nv
-        names = list(request.joint_names) or list(ROBOT.joint_names)
-        count = len(request.positions) // n if response.success else 0
-        shapes = {'mass_matrix': (n, n), 'jacobian': (6, n)}
-        numbers = {}
-        for field in _lists(response):
-            shape = (count, *shapes.get(field, (n,)))
-            values = np.array(getattr(response, field))
-            if len(values) != np.prod(shape) or not np.isfinite(values).all():
-                self._check(SERVED, False, f'{field}: {values}, expected {shape} finite ones; {response.message}')
+    def _checked(self, request, response, load) -> None:
+        """Check that the results of a checked trajectory agree with each other and with its samples."""
+        names, what = list(response.joint_names), lambda: f'{request}: {response}'
+        values = [np.array(getattr(response, field)) for field in CHECKED]
+        right = names == list(request.trajectory.joint_names) and all(value.shape == (self._arm.n,) for value in values)
+        if not self._check('SERVED', right and np.isfinite(values).all(), what):
+            return
+        order, factor = [names.index(name) for name in self._arm.names], response.time_scaling
+        peak, limit, margin, fastest, velocity = (value[order] for value in values)
+        right = np.array_equal(limit, self._arm.effort) and np.array_equal(velocity, self._arm.velocity)
+        right = right and np.allclose(margin, limit - np.abs(peak), rtol=1e-12, atol=1e-9)
+        right = right and response.feasible is (FASTEST <= factor <= SLOWEST)
+        right = right and (not response.feasible or (fastest / factor <= velocity * (1.0 + 1e-9)).all())
+        points = response.resampled.points[:: len(response.resampled.points) // 500 + 1]
+        self._check('LOADED', right and bool(points) is request.resample, what)
+        if points and load is not None:
+            q, qd, qdd, effort = (np.array([getattr(point, row) for point in points])[:, order] for row in SAMPLED)
+            self._equal('samples', effort, self._needed(q, qd, qdd, load))
+            right = (np.abs(effort) <= np.abs(peak) * (1.0 + 1e-9) + 1e-9).all()
+            if response.feasible:
+                scaled = self._needed(q, qd / factor, qdd / factor**2, load)
+                right = right and (np.abs(scaled) <= limit * (1.0 + 1e-6)).all()
+            self._check('LOADED', right, what)
+
+    def _states(self, request, response, load) -> None:
+        """Check shape and numbers of a response to a query of states."""
+        n, names = self._arm.n, list(request.joint_names) or self._arm.names
+        count = len(request.positions) // n
+        shapes, got = {'mass_matrix': (count, n, n), 'jacobian': (count, 6, n)}, {}
+        for field in _numbers(response):
+            values, shape = np.array(getattr(response, field)), shapes.get(field, (count, n))
+            if not self._check('SERVED', len(values) == np.prod(shape) and np.isfinite(values).all(), f'{response}'):
                 return
-            numbers[field] = values.reshape(shape)
-        asked = {field: np.array(getattr(request, field)).reshape(-1, n) for field in _lists(request) if count}
-        if not count or max(np.abs(values).max() for values in asked.values()) > COMPARED:
+            got[field] = values.reshape(shape)
+        asked = {field: np.array(getattr(request, field)).reshape(-1, n) for field in _numbers(request)}
+        if not count or load is None or max(np.abs(values).max() for values in asked.values()) > COMPARED:
             return
-        order = [names.index(name) for name in ROBOT.joint_names]
-        self._check(SERVED, list(response.joint_names) == names, f'{response.joint_names} for {names}')
+        self._check('SERVED', list(response.joint_names) == names, f'{response.joint_names} for {names}')
+        order = [names.index(name) for name in self._arm.names]
         asked = {field: values[:, order] for field, values in asked.items()}
-        numbers = {field: values[..., order] for field, values in numbers.items()}
-        if service == '~/get_jacobian':
-            wrong = _wrong_jacobian(request, asked['positions'][0], numbers['jacobian'][0])
-            self._check(SERVED, not wrong, wrong)
-            return
-        if 'mass_matrix' in numbers:
-            numbers['mass_matrix'] = numbers['mass_matrix'][:, order]
-        for what, residual, size in self._residuals(asked, numbers, now):
-            right = np.abs(residual).max() <= 1e-9 + 1e-8 * size.max()
-            self._check(LOADED, bool(right), f'{what} is off by {np.abs(residual).max()} of {size.max()}')
-
-    def _residuals(self, asked, numbers, now: int):
-        """Return residuals that should be zero: name, value, and magnitude of the terms."""
+        got = {field: values[..., order] for field, values in got.items()}
         q, qd = asked['positions'], asked.get('velocities')
-        if 'mass_matrix' in numbers:
-            M, size = self.load.answer(now, lambda robot: robot.mass_matrix(q))
-            return [('M', numbers['mass_matrix'] - M, size)]
-        if 'accelerations' in numbers:
-            qdd, tau = numbers['accelerations'], asked['efforts']
-            M, size = self.load.answer(now, lambda robot: robot.mass_matrix(q))
-            h, h_size = self.load.answer(now, lambda robot: robot.bias_torque(q, qd))
-            needed = (M @ qdd[..., None])[..., 0] + h
-            size = (size @ np.abs(qdd)[..., None])[..., 0] + h_size + np.abs(tau)
-            return [('M qdd + h - tau', needed - tau, size)]
-        rigid, size = self.load.answer(now, lambda robot: robot.inverse_dynamics(q, qd, asked['accelerations']))
-        gravity, _ = self.load.answer(now, lambda robot: robot.gravity_torque(q))
-        friction = ROBOT.friction_torque(qd, rigid)
-        terms = sum(numbers[term] for term in ('inertia', 'coriolis', 'gravity', 'friction'))
-        return [
-            ('the sum of efforts', numbers['efforts'] - rigid - friction, size + np.abs(friction)),
-            ('efforts less the terms', numbers['efforts'] - terms, size + np.abs(friction)),
-            ('gravity', numbers['gravity'] - gravity, size),
-        ]
+        if 'jacobian' in got:
+            J = self._arm.robot.jacobian(q[0], request.link, reference_frame=request.reference_frame)
+            self._equal('J', got['jacobian'][0], J)
+        elif 'mass_matrix' in got:
+            M = self._arm.sum(lambda robot: robot.mass_matrix(q), *load)
+            self._equal('M', got['mass_matrix'][:, order], M)
+        elif 'accelerations' in got:
+            needed = self._arm.inverse_dynamics(q, qd, got['accelerations'], load)
+            still = self._arm.inverse_dynamics(q, qd, np.zeros_like(q), load)
+            self._equal('M qdd + h', needed, asked['efforts'], np.abs(still) + np.abs(needed - still))
+        else:
+            needed, terms = self._needed(q, qd, asked['accelerations'], load), [got[term] for term in TERMS]
+            self._equal('efforts', got['efforts'], needed, np.abs(terms))
+            self._equal('the sum of all terms', sum(terms), needed, np.abs(terms))
+
+    def _needed(self, q, qd, qdd, load) -> np.ndarray:
+        return self._arm.inverse_dynamics(q, qd, qdd, load) + self._arm.friction(qd)
+
+    def _equal(self, what: str, values, expected, size=0.0) -> None:
+        off, room = np.abs(values - expected).max(), 1e-9 + 1e-7 * max(np.max(size), np.abs(expected).max())
+        self._check('LOADED', off <= room, lambda: f'{what}: off by {off}, {values}, expected {expected}')
 
 
-def is_answerable(request) -> bool | None:
-    """Return whether a query of states must succeed (True), fail (False), or may do either (None)."""
-    lists = [np.array(getattr(request, name)) for name in _lists(request)]
-    good = (
-        (not request.joint_names or sorted(request.joint_names) == sorted(ROBOT.joint_names))
-        and len({len(values) for values in lists}) == 1
-        and len(lists[0]) % ROBOT.nv == 0
-        and all(np.isfinite(values).all() for values in lists)
-        and getattr(request, 'link', ROBOT.link_names[0]) in ROBOT.frame_names
-        and getattr(request, 'reference_frame', FRAMES[0]) in FRAMES
-    )
-    if not good:
-        return False
-    return True if all((np.abs(values) <= MODERATE).all() for values in lists) else None
-
-
-def wrong_reset(response, status) -> str:
-    """Return what is wrong with the response to ``RESET`` and the diagnostics after it, '' for nothing."""
-    fields = {value.key: value.value for value in status.values if value.key in FORGOTTEN}
-    if set(fields) != set(FORGOTTEN):
-        return f'diagnostics with {sorted(fields)}, expected {FORGOTTEN}'
-    kept = {key: value for key, value in fields.items() if value not in ('', '0')}
-    return f'{RESET}: {response}, still told: {kept}' if kept or not response.success else ''
-
-
-def _wrong_jacobian(request, q, J) -> str:
-    """Return what is wrong with J (6, n) at q (n), '' for nothing: against differences of the link's pose."""
-    steps = STEP * np.eye(ROBOT.nv)
-    robot = ROBOT.with_binding('generic')  # or code would be made for each link
-    pose = robot.link_pose(q, request.link)
-    before, after = (robot.link_pose(q + sign * steps, request.link) for sign in (-1.0, 1.0))
-    R, p = pose[:3, :3], pose[:3, 3]
-    turned = (after - before)[:, :3, :3] @ R.T / (2 * STEP)
-    angular = np.stack([turned[:, 2, 1], turned[:, 0, 2], turned[:, 1, 0]])
-    linear = ((after - before)[:, :3, 3] / (2 * STEP)).T
-    if request.reference_frame == 'world':
-        linear = linear + np.cross(p, angular, axisb=0, axisc=0)
-    elif request.reference_frame == 'local':
-        angular, linear = R.T @ angular, R.T @ linear
-    off = np.abs(J - np.concatenate([angular, linear])).max()
-    return '' if off < 1e-6 else f'{request}: the jacobian is off by {off}'
-
-
-def _lists(message) -> list[str]:
-    """Return the names of a message's fields that are lists of numbers."""
+def _numbers(message) -> list[str]:
     return [name for name, kind in message.get_fields_and_field_types().items() if kind == LISTS]

@@ -4,13 +4,15 @@ from contextlib import contextmanager
 
 from support import graph
 
+from load import SECOND
+from node_settings import CONTROLLER, FEEDFORWARD, NAMED, SERVER, TORQUE_NODES
 from rclpy.serialization import serialize_message
 
-from coupled_nodes.episode import FOLLOWERS, LOOK, RELAYS, SECOND, Episode
-from coupled_nodes.judge import NAMED
-from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
+from coupled_nodes.episode import FOLLOWERS, RELAYS, Episode
 from robot_dynamics_interfaces.msg import TorqueInfo
 
+LOOK = 0.005
+"""Time between two checks of the timeout, s."""
 STRANGER = bytes(range(24))
 """GID of the publishers of another process."""
 REQUESTS = 20
@@ -18,16 +20,11 @@ REQUESTS = 20
 
 
 class Disturbances:
-    """Disturbances of one episode in one process."""
+    """Disturbances of one episode in one process; ``states()`` sends some states."""
 
     def __init__(self, episode: Episode, states):
-        """Disturb ``episode``; ``states()`` sends some states."""
         self.episode, self.random, self.nodes, self.states = episode, episode.random, episode.nodes, states
-
-    @property
-    def moves(self) -> dict:
-        """Disturbances and their frequencies."""
-        return {
+        self.moves = {
             self.pause_of_one: 0.8,
             self.push_in_a_pause: 0.5,
             self.crawl: 0.5,
@@ -54,10 +51,10 @@ class Disturbances:
         self.states()
 
     def push_in_a_pause(self) -> None:
-        """The arm is moved in mid-motion, in a pause of the states that is shorter than a stated age limit (R2)."""
+        """The arm is moved in mid-motion, in a pause of the states that is shorter than a stated age limit."""
         episode = self.episode
         self._follow()
-        episode.pass_by(0.7 * max(model.clock.limit for model in episode.models.values()))
+        episode.pass_by(0.7 * max(watch.age_limit for watch in episode.watches.values()))
         episode.q = episode.q + 1.0
         episode.tracks = False
         self.states()
@@ -70,11 +67,8 @@ class Disturbances:
         episode.round()
         self.nodes.ros_rate = self.random.choice((0.0, 0.0, 0.05, 0.5))
         for _ in range(self.random.randint(5, 60)):
-            episode.pass_by(LOOK)
-            for name, model in episode.models.items():
-                if model.due and model.settings.on_stale != 'silent':
-                    episode.absence(name)
-            if self.random.random() < 0.1 and not episode.is_undecided():
+            episode.wait(LOOK)
+            if self.random.random() < 0.1:
                 episode.round(exact=True)
         self.nodes.ros_rate = 1.0
         self.states()
@@ -94,8 +88,8 @@ class Disturbances:
     def trajectory_arrives_late(self) -> None:
         """A trajectory without a stamp reaches one follower, and the other one some states later."""
         episode, (one, other) = self.episode, self.random.sample(FOLLOWERS, 2)
-        _, message = episode.messages.trajectory(self.nodes.now, episode.q, 0.1)
-        message.header.stamp.sec = message.header.stamp.nanosec = 0
+        message = episode.messages.trajectory(self.nodes.now, episode.q, 0.1)
+        graph.stamped(message, 0)
         sent = self.nodes.now
         episode.give_trajectory(one, message, True)
         self._rounds(self.random.choice((0.005, 0.02, 0.1)))
@@ -103,40 +97,34 @@ class Disturbances:
         self.states()
 
     def second_feedforward(self) -> None:
-        """Another process publishes feedforward torques with other terms (R13)."""
-        episode, model = self.episode, self.episode.models[CONTROLLER]
-        owner = 'node' if model.settings.gravity_owner == 'robot' else 'robot'
-        info = TorqueInfo(joint_names=episode.arm.names, terms=['friction'], gravity_owner=owner)
+        """Another process publishes feedforward torques that do not fit."""
+        names, nodes = self.episode.arm.names, self.nodes
+        is_robot = self.episode.settings.nodes[CONTROLLER].gravity_owner == 'robot'
+        info = TorqueInfo(joint_names=names, terms=['friction'], gravity_owner='node' if is_robot else 'robot')
         self._follow()
-        self.nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
-        model.several = True
+        nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
         with self._relay('after'):  # or the torque of the usual publisher would always be the newest
             for _ in range(self.random.randint(3, 20)):
-                effort = episode.messages.vector(20.0)
-                torque = graph.joint_state(episode.arm.names, self.nodes.now, [], [], effort)
-                if not model.ignores(info):
-                    model.feedforward(self.nodes.now, effort, STRANGER)
-                self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
-                episode.pass_by(episode.settings.period)
-                episode.round()
-        model.several = False
+                torque = graph.joint_state(names, nodes.now, [], [], self.episode.messages.vector(20.0))
+                nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
+                self._rounds(0.0)
         self.states()
 
     def lose_feedforward(self) -> None:
-        """The feedforward torques of a motion are lost for longer than their age limit (R12)."""
+        """The feedforward torques of a motion are lost for longer than their age limit."""
         self._follow()
         with self._relay('lost'):
             self._rounds(self.random.choice((0.1, 0.3)))
         self.states()
 
     def replace_trajectory(self) -> None:
-        """A trajectory replaces another one in mid-motion, and its first feedforward torques are lost (R12)."""
+        """A trajectory replaces another one in mid-motion, and its first feedforward torques are lost."""
         self._follow()
         self._follow('lost')
         self.states()
 
     def replace_while_one_waits(self) -> None:
-        """Trajectories that begin later follow each other, some of them shortly before the one before begins (R10)."""
+        """Trajectories that begin later follow each other, some of them shortly before the one before begins."""
         self._follow()
         for _ in range(3):
             self._follow(ahead=0.1, during=self.random.choice((0.03, 0.07)))
@@ -148,9 +136,9 @@ class Disturbances:
         if episode.settings.payload_file:
             return
         for _ in range(REQUESTS):
-            if episode.server.load.payload.after:
+            episode.server.set_load('set_payload')
+            if episode.nodes.latched('payload_state').mass:
                 break
-            episode.watch.set_load('set_payload')
         self._rounds(0.1)
         episode.pass_by(1.0)  # the ramp is over
         self.states()
@@ -180,26 +168,24 @@ class Disturbances:
         episode.relay, episode.relays = 'before', RELAYS
 
     def _rounds(self, duration: float) -> None:
-        """Send states for so many s."""
+        """Send states for so many s, one at least."""
         period = self.episode.settings.period
         for _ in range(max(1, round(duration / period))):
             self.episode.pass_by(period)
             self.episode.round()
 
     def _finger(self) -> None:
-        """Send a state of other joints alone to each node that publishes nothing for it (SKIP)."""
+        """Send a state of other joints alone to each node that publishes nothing for it."""
         episode, nodes = self.episode, self.nodes
         data = serialize_message(graph.joint_state(['finger'], nodes.now, [0.25]))
         for name in TORQUE_NODES:
-            model = episode.models[name]
-            if not model.active or not model.ready or (model.due and model.settings.on_stale != 'silent'):
+            watch = episode.watches[name]
+            if not (watch.active and watch.ready) or watch.falls_back:
                 continue
             episode.found.index += 1
-            model.look(nodes.now)
-            skipped = model.skips(nodes.steady)
-            nodes.give_state(name, data, False)
-            sent = episode.judge.answers(name, model, nodes.take(name))
-            status = nodes.diagnose(name)
+            skipped = watch.skips(nodes.steady)
+            nodes.give_state(name, data)
+            sent, status = nodes.take(name), nodes.diagnose(name)
             named = status is not None and 'is missing' in status.message
-            told = f'expected to be skipped: {skipped}; {len(sent)} torques, {status}'
-            episode.found.check('SKIP', not sent and named is not skipped, name, told)
+            right = not sent and named is not skipped
+            episode.found.check('SKIPPED', right, f'{name}, expected to be skipped: {skipped}; {status}')

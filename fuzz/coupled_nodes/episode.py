@@ -1,32 +1,28 @@
-"""One graph of coupled nodes under random events: compares every torque of every node with the reference models."""
+"""One graph of coupled nodes: gives each node its messages and has its watch judge what it publishes."""
 
 import time
-from collections import Counter
 from pathlib import Path
 from random import Random
 
 from support import graph
 
 import numpy as np
+import torques
+from admissible import State
+from load import TOPICS
+from node_settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, NAMED, SERVER, TORQUE_NODES
 from rclpy.serialization import serialize_message
+from torque_watch import TorqueWatch
 
-from coupled_nodes.following import ControllerModel, FeedforwardModel
-from coupled_nodes.judge import NAMED, Judge
+from coupled_nodes.following_watch import ControllerWatch, FeedforwardWatch
 from coupled_nodes.messages import LONG, Messages
-from coupled_nodes.model import LOADS, GravityModel, State
-from coupled_nodes.rules import Findings
-from coupled_nodes.server import ServerModel
 from coupled_nodes.server_watch import ServerWatch
-from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER, TORQUE_NODES, Settings
+from coupled_nodes.settings import Settings
 
 SECOND = graph.SECOND
 FOLLOWERS = FEEDFORWARD, CONTROLLER
-LOOK = 0.005
-"""Time between two checks of the timeout, s."""
 CPU = 0.1
 """Largest CPU time of a state, s, also the first state of a long trajectory (a short one: 0.0003)."""
-MOST_REPAIRS = 25
-"""Largest number of repairs of one node in an episode."""
 RELAYS = ('before', 'before', 'before', 'after', 'lost')
 """When the controller gets the feedforward torque of a state: before that state, after it, or never."""
 UNDER_WAY = 0.1
@@ -38,64 +34,50 @@ class NotUpError(Exception):
 
 
 class Episode:
-    """A graph, its reference models, and the events that it can be exposed to."""
+    """A graph, its watches, and the events that it can be exposed to."""
 
-    def __init__(self, nodes, settings: Settings, found: Findings, random: Random, folder: Path):
+    def __init__(self, nodes, settings: Settings, found, random: Random, folder: Path):
         """Use ``nodes`` (InProcess or Processes), still empty; ``folder`` is for their files."""
         self.nodes, self.settings, self.found, self.random, self.arm = nodes, settings, found, random, settings.arm
-        nodes.told, nodes.failed = self.told, self.failed
+        nodes.received = self.received
+        nodes.failed = lambda name, error: found.check('CALLBACK', False, f'{name}: {error!r}')
         self.messages = Messages(random, self.arm, nodes.real_time)
-        self.judge = Judge(found)
-        fills_before = nodes.fills_before
-        forward = FeedforwardModel(settings, settings.nodes[FEEDFORWARD], fills_before)
-        controller = settings.nodes[CONTROLLER]
-        self.models = {
+        forward = FeedforwardWatch(FEEDFORWARD, settings, found)
+        room = UNDER_WAY if nodes.real_time else 0.0
+        self.watches: dict[str, TorqueWatch] = {
             FEEDFORWARD: forward,
-            GRAVITY_NODE: GravityModel(settings, settings.nodes[GRAVITY_NODE], fills_before),
-            CONTROLLER: ControllerModel(
-                settings, controller, fills_before, producer=forward, room=UNDER_WAY if nodes.real_time else 0.0
-            ),
+            GRAVITY_NODE: TorqueWatch(GRAVITY_NODE, settings, found),
+            CONTROLLER: ControllerWatch(CONTROLLER, settings, found, producer=forward, room=room),
         }
-        self.server = ServerModel(settings, fills_before)
-        self.watch = ServerWatch(self.server, nodes, found, self.messages, lambda: self.repair(SERVER))
+        self.server = ServerWatch(settings, nodes, found, self.messages)
         self.q, self.qd = self.messages.vector(0.5), np.zeros(self.arm.n)
         self.relay, self.relays, self.tracks = 'before', RELAYS, True
         self.paused = ''  # the node that gets no states now
         self.undelivered: list = []  # the newest feedforward torque for it
-        self._repairs: Counter = Counter()
         self._file = folder / 'payload.yaml' if settings.payload_file else None
 
     def begin(self) -> None:
-        """Start all nodes."""
-        order = list(TORQUE_NODES)
-        self.random.shuffle(order)
-        with_server = self.random.random()
+        """Start all nodes, the server first or last."""
         self.make(SERVER)
-        if with_server < 0.8:
+        first = self.random.random() < 0.8
+        if first:
             self.bring_up(SERVER)
-        for name in order:
+        for name in self.random.sample(TORQUE_NODES, len(TORQUE_NODES)):
             self.make(name)
             self.bring_up(name)
-        if with_server >= 0.8:
+        if not first:
             for _ in range(self.random.randint(1, 4)):
                 self.pass_by(0.4)
                 self.round()
             self.bring_up(SERVER)
         self.pass_by(0.6)
 
-    # -- messages between nodes -----------------------------------------------------------------------------------
-
-    def told(self, name: str, topic: str, message) -> None:
+    def received(self, name: str, topic: str, message) -> None:
         """Record that a node received a payload or gravity."""
-        if name in self.models and topic in LOADS and self.models[name].configured:
-            self.models[name].told(topic, message, self.nodes.now)
-        self.models[CONTROLLER].look_at_loads(self.nodes.steady)
-
-    def failed(self, name: str, error: Exception) -> None:
-        """Record an exception that left a callback."""
-        self.found.check('R18', False, name, repr(error))
-
-    # -- lifecycle ------------------------------------------------------------------------------------------------
+        watch = self.watches.get(name)
+        if watch is not None and watch.configured and topic in TOPICS:
+            watch.follow_load(topic, message, self.nodes.now)
+        self.watches[CONTROLLER].look_at_loads(self.nodes.steady)
 
     def make(self, name: str) -> None:
         """Start a node's process."""
@@ -107,64 +89,45 @@ class Episode:
 
     def bring_up(self, name: str) -> None:
         """Configure and activate a node."""
-        self.configure(name)
-        self.activate(name)
-
-    def configure(self, name: str) -> None:
-        """Configure a node."""
-        if name == SERVER:
-            self.server.configure(self.nodes.now)
-        else:
-            self.models[name].configure(self.nodes.steady)
-            self.judge.begin(name)
+        part = self.server if name == SERVER else self.watches[name]
+        part.configure(self.nodes.steady)
         self._transition(name, 'configure', 'inactive')
         if name != SERVER:
-            self.models[name].subscribed(self.nodes.subscribed(name, LOADS[0]))
-            for topic in LOADS:
+            part.created = self.nodes.subscribed(name, TOPICS[0])
+            for topic in TOPICS:
                 message = self.nodes.known(name, topic)
                 if message is not None:
-                    self.models[name].told(topic, message, self.nodes.now)
+                    self.received(name, topic, message)
+        self.activate(name)
 
     def activate(self, name: str) -> None:
-        """Activate a node."""
+        """Activate a node; it must not publish a torque for it."""
         self.nodes.take(name)
         if name != SERVER:
-            self.models[name].activate()
-            self.judge.begin(name)
+            self.watches[name].reset()
         self._transition(name, 'activate', 'active')
         sent = self.nodes.take(name)
         if name == SERVER:
             self.server.active = True
-            self.server.look(self.nodes.now)
-            self.watch.told({topic for topic, *_ in sent}, LOADS)
-        else:
-            self.found.check(
-                'ANSWER', not self.judge.answers(name, self.models[name], sent), name, 'sent by activation'
-            )
+            self.server.activated({topic for topic, *_ in sent})
+            return
+        self.watches[name].active = True
+        self.found.check('TERMS', not torques.read(sent), f'{name} published a torque at activation')
 
     def deactivate(self, name: str) -> None:
-        """Deactivate a node."""
+        """Deactivate a node, which ends with what ``on_deactivate`` says."""
         if name == SERVER:
             self.server.active = False
             self._transition(name, 'deactivate', 'inactive')
             return
-        model = self.models[name]
-        step = model.step(self.nodes.now, self.nodes.steady)[1]
-        due = model.sent_at is not None
-        model.active = False
         self.nodes.take(name)
+        before = self.nodes.now, self.nodes.steady
         self._transition(name, 'deactivate', 'inactive')
-        answers = self.judge.answers(name, model, self.nodes.take(name), ends=True)
-        self.judge.deactivated(name, model, due, answers, step)
-        if answers:
-            model.acted(answers[-1].torque, self.nodes.now, answers[-1].at)
+        self.watches[name].deactivated(torques.read(self.nodes.take(name)), *before)
 
     def restart(self, name: str, way: str) -> None:
         """Deactivate a node and activate it again; ``way``: what happens between."""
-        if self._repairs[name] >= MOST_REPAIRS:
-            return
-        active = self.server.active if name == SERVER else self.models[name].active
-        if active:
+        if self.server.active if name == SERVER else self.watches[name].active:
             self.deactivate(name)
         if way == 'deactivated':
             if self.random.random() < 0.5:
@@ -179,30 +142,26 @@ class Episode:
             self.make(name)
         self.bring_up(name)
 
-    def unconfigure(self, name: str) -> None:
-        """End a node and start it again, unconfigured."""
-        self.nodes.destroy(name)
-        if name == SERVER:
-            self.server.configured = self.server.active = False
-        self.make(name)
-
-    def repair(self, name: str) -> None:
-        """Restart a node that deviates from its model; after many times, leave it out."""
-        self._repairs[name] += 1
-        if self._repairs[name] == MOST_REPAIRS and name != SERVER:
-            self.deactivate(name)
-        if self._repairs[name] >= MOST_REPAIRS:
-            return
-        self.restart(name, 'cleaned up')
-        self.pass_by(0.6)
+    def unconfigure_server(self) -> None:
+        """End the server and start it again, unconfigured."""
+        if self.server.active:
+            self.deactivate(SERVER)
+        self.nodes.destroy(SERVER)
+        self.make(SERVER)
 
     def _meanwhile(self, name: str) -> None:
-        """Cause random events while a node is inactive."""
+        """Send an inactive node a trajectory, which it refuses, and a state; the arm may be moved."""
         if name in FOLLOWERS:
-            kind, message = self.messages.trajectory(self.nodes.now, self.q, 0.1)
-            self.give_trajectory(name, message, True)
-            told = self.nodes.diagnosed(name, 'trajectory refused last')
-            self.found.check('R1', 'not active' in told, name, lambda: f'{kind} while inactive: told {told!r}')
+            message = self.messages.trajectory(self.nodes.now, self.q, 0.1)
+            self.give_trajectory(name, message, good=True)
+            refused = self.nodes.diagnosed(name, 'trajectory refused last')
+            self.found.check(
+                'DEACTIVATED', 'not active' in refused, f'{name}: a trajectory while inactive: {refused!r}'
+            )
+        if name != SERVER:
+            self.nodes.give_state(name, self.messages.state(self.nodes.now, self.q, self.qd)[1])
+            sent = torques.read(self.nodes.take(name))
+            self.found.check('DEACTIVATED', not sent, lambda: f'{name} published {sent} while inactive')
         self.pass_by(self.random.choice((0.02, 0.5, 4.0)))
         if self.random.random() < 0.5:
             self.q = self.q + self.messages.vector(0.5)
@@ -212,126 +171,86 @@ class Episode:
         self.found.counts[transition] += 1
         self.nodes.transition(name, transition)
         came = self.nodes.state(name)
-        if not self.found.check(
-            'UP', came == state, name, lambda: f'{transition} ends in {came}: {self.nodes.why(name)}'
-        ):
+        if not self.found.check('CALLBACK', came == state, lambda: f'{transition}: {came}, {self.nodes.why(name)}'):
             raise NotUpError
 
-    # -- states ---------------------------------------------------------------------------------------------------
-
     def pass_by(self, duration: float) -> None:
-        """Advance the time by so many s."""
         self.nodes.pass_by(round(duration * SECOND))
-        self.models[CONTROLLER].look_at_loads(self.nodes.steady)
+        self.watches[CONTROLLER].look_at_loads(self.nodes.steady)
+
+    def wait(self, duration: float) -> None:
+        """Advance the time by so many s, and check the nodes whose on_stale may act."""
+        self.pass_by(duration)
+        for name, watch in self.watches.items():
+            if watch.falls_back:
+                self.absence(name)
 
     def round(self, exact: bool = False) -> None:
         """Send a valid state to all nodes; its stamp is the present time if ``exact``."""
-        while self.is_undecided():
-            self.pass_by(0.3 * max(model.clock.limit for model in self.models.values()))
         age = 0.0 if exact or self.random.random() < 0.5 else self.random.uniform(0.0, 0.001)
-        stamp = self.nodes.now - round(age * SECOND)
-        answered = [model.clock.answered for model in self.models.values() if model.active]
-        stamp = max(stamp, *(each for each in answered if each is not None and each <= self.nodes.now), 1)
+        answered = [watch.answered or 0 for watch in self.watches.values() if watch.active]
+        earliest = max((stamp for stamp in answered if stamp <= self.nodes.now), default=0)
+        stamp = max(self.nodes.now - round(age * SECOND), earliest, 1)
         self._move(stamp)
         state, data = self.messages.state(stamp, self.q, self.qd)
-        later, repaired = [], self._repairs.total()
         if self.random.random() < 0.03:
             self.relay = self.random.choice(self.relays)
+        later = []
         for name in TORQUE_NODES:
-            answers = [] if name == self.paused else self.state(name, state, data)
-            if self._repairs.total() != repaired:
-                return  # the time has advanced
-            for answer in answers:
-                if name == FEEDFORWARD and self.relay != 'lost':
-                    later.append(answer)
+            sent = [] if name == self.paused else self.state(name, state, data)
+            if name == FEEDFORWARD and self.relay != 'lost':
+                later = sent
             if name == FEEDFORWARD and self.relay == 'before':
                 self._pass_on(later)
         self._pass_on(later)
 
-    def is_undecided(self) -> bool:
-        """Return whether a state now may or may not end an interruption of a node that gets it."""
-        models = (model for name, model in self.models.items() if name != self.paused)
-        return any(model.active and model.clock.is_near_the_limit(self.nodes.now) for model in models)
-
     def state(self, name: str, state: State, data: bytes) -> list:
-        """Send a state to a node, check the output and return the torques."""
-        model, nodes = self.models[name], self.nodes
-        if not model.active:
+        """Send a state to a node, check its output and return the torques with the stamp of the state."""
+        watch, nodes = self.watches[name], self.nodes
+        if not watch.active:
             return []
         self.found.index += 1
         self.found.counts['states'] += 1
-        publishers = {topic for topic in LOADS if nodes.count(topic)}
-        waits = not self.found.is_tired_of('R6')
-        expected = model.state(state, nodes.now, nodes.steady, publishers, waits)
-        unsure = expected.low is None or not expected.sure
-        carried_on = model.absence(nodes.now, nodes.steady) if unsure else None
+        expected = watch.expect(state, nodes.now, nodes.steady, {topic for topic in TOPICS if nodes.count(topic)})
         used = time.thread_time()
-        nodes.give_state(name, data, expected.low is not None)
+        nodes.give_state(name, data, expected)
         used = time.thread_time() - used
-        self.found.check('R19', used < CPU or nodes.real_time, name, lambda: f'a state took {used:.3f} s')
-        answers = self.judge.answers(name, model, nodes.take(name))
-        goes_on = carried_on is not None and (
-            self.judge.is_right(carried_on, answers) or not self.judge.is_right(expected, answers)
-        )
-        if goes_on and answers:
-            right = self.judge.compare(name, carried_on, answers, None)
-            model.acted(answers[-1].torque, nodes.now, nodes.steady)
-        else:
-            right = self.judge.compare(name, expected, answers, state.stamp)
-            if answers:
-                self.found.counts['torques'] += 1
-                model.answered(state, answers[-1].torque, nodes.now, nodes.steady)
-            elif expected.low is not None:
-                model.unanswered()
-        if not right:
-            self.repair(name)
-            return []
-        return [answer for answer in answers if answer.stamp == state.stamp]
+        self.found.check('PROMPT', used < CPU or nodes.real_time, lambda: f'{name}: a state took {used:.3f} s')
+        sent = torques.read(nodes.take(name))
+        self.found.counts['torques'] += len(sent)
+        watch.judge(expected, sent, state, nodes.now, nodes.steady)
+        return [torque for torque in sent if torque.stamp == state.stamp]
 
     def absence(self, name: str) -> None:
         """Check a node that receives no state."""
-        model, nodes = self.models[name], self.nodes
-        if not model.active:
-            return
-        self.found.index += 1
-        expected = model.absence(nodes.now, nodes.steady)
-        nodes.pause(name)
-        answers = self.judge.answers(name, model, nodes.take(name))
-        if expected is None:
-            nothing = [np.round(answer.torque, 4).tolist() for answer in answers]
-            right = self.found.check('R17', not answers, name, lambda: f'no state, but {nothing} sent')
-        else:
-            self.found.counts['torques without a state'] += len(answers)
-            if model.why == 'R3':
-                expected.rule = 'R3'
-            right = self.judge.compare(name, expected, answers, None)
-        if answers:
-            model.acted(answers[-1].torque, nodes.now, nodes.steady)
-        if not right:
-            self.repair(name)
+        watch, nodes = self.watches[name], self.nodes
+        if watch.active:
+            self.found.index += 1
+            expected = watch.timeout(nodes.now, nodes.steady)
+            nodes.pause(name)
+            sent = torques.read(nodes.take(name))
+            self.found.counts['torques without a state'] += len(sent)
+            watch.judge(expected, sent, None, nodes.now, nodes.steady)
 
     def _move(self, stamp: int) -> None:
         """Set a plausible position of the arm at a stamp: on the trajectory, or drifting."""
-        followed = self.models[CONTROLLER].follower.followed
-        if self.tracks and followed is not None and followed.met is not None:
-            t = followed.seconds(stamp)
-            if t >= followed.motion.times[0]:
-                q, qd, _ = followed.motion.at(t)
-                self.q, self.qd = q + self.messages.vector(0.003), qd + self.messages.vector(0.01)
-                return
+        motion = self.watches[CONTROLLER].motion(stamp) if self.tracks else None
+        if motion is not None:
+            q, qd, _ = motion
+            self.q, self.qd = q + self.messages.vector(0.003), qd + self.messages.vector(0.01)
+            return
         self.q = self.q + self.messages.vector(0.002)
         self.qd = self.messages.vector(0.02)
         if self.random.random() < 0.002:
             self.q = self.messages.vector(1.5)
 
-    def _pass_on(self, answers: list) -> None:
-        """Pass feedforward torques to the controller and clear the list."""
-        while answers:
-            self.feedforward(answers.pop(0).message)
+    def _pass_on(self, sent: list) -> None:
+        while sent:
+            self.feedforward(sent.pop(0).message)
 
     def feedforward(self, message) -> None:
         """Pass a feedforward torque to the controller."""
-        if not self.models[CONTROLLER].active:
+        if not self.watches[CONTROLLER].active:
             return
         if self.paused == CONTROLLER:
             self.undelivered[:] = [message]
@@ -339,62 +258,46 @@ class Episode:
         self.found.index += 1
         self.found.counts['feedforward torques'] += 1
         effort = np.array(message.effort)
-        known = np.isfinite(effort).all()
-        order = [list(message.name).index(joint) for joint in self.arm.names]
-        self.models[CONTROLLER].feedforward(graph.nanoseconds(message.header.stamp), effort[order] if known else None)
+        effort = effort if np.isfinite(effort).all() else None
+        self.watches[CONTROLLER].feedforward(graph.nanoseconds(message.header.stamp), effort)
         self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(message))
-
-    # -- trajectories ---------------------------------------------------------------------------------------------
 
     def trajectory(self) -> None:
         """Send a trajectory to both followers, sometimes to one of them later than it was received."""
         tolerance = self.settings.nodes[self.random.choice(FOLLOWERS)].start_tolerance
-        if self.random.random() < 0.12:
-            kind, message = self.messages.wrong_trajectory(self.nodes.now, self.q)
-            good = False
-        else:
-            kind, message = self.messages.trajectory(self.nodes.now, self.q, tolerance)
-            good = True
+        good, now = self.random.random() >= 0.12, self.nodes.now
+        message = (
+            self.messages.trajectory(now, self.q, tolerance) if good else self.messages.wrong_trajectory(now, self.q)
+        )
         self.tracks = self.random.random() < 0.8
-        late = 0.0
-        if self.random.random() < 0.1 and good and not graph.nanoseconds(message.header.stamp):
-            late = self.random.choice((0.02, 0.06, 3.0))
-        order = list(FOLLOWERS)
-        self.random.shuffle(order)
-        self.give_trajectory(order[0], message, good)
+        is_late = self.random.random() < 0.1 and good and not graph.nanoseconds(message.header.stamp)
+        late = self.random.choice((0.02, 0.06, 3.0)) if is_late else 0.0
+        one, other = self.random.sample(FOLLOWERS, 2)
+        self.give_trajectory(one, message, good)
         if late:
             self.pass_by(late)
-        self.give_trajectory(order[1], message, good, late)
-        if str(LONG) in kind:
+        self.give_trajectory(other, message, good, late)
+        if len(message.points) == LONG:
             self.round()
 
     def give_trajectory(self, name: str, message, good: bool, late: float = 0.0) -> None:
         """Send a trajectory to one node, ``late`` s after the middleware has received it."""
-        model, late = self.models[name], round(late * SECOND)
-        if not model.configured:
+        watch, late = self.watches[name], round(late * SECOND)
+        if not watch.configured:
             return
         self.found.index += 1
         self.found.counts['trajectories'] += 1
-        newest = model.follower.newest
-        model.trajectory(message, self.nodes.now - late, self.nodes.now, good)
-        if late and model.follower.newest is not newest:
-            model.follower.late = True
+        watch.trajectory(message, self.nodes.now - late, self.nodes.now, good)
         self.nodes.give(name, 'joint_trajectory', serialize_message(message), late)
 
-    # -- diagnostics ----------------------------------------------------------------------------------------------
-
     def diagnose(self, name: str) -> None:
-        """Check a torque node's diagnostics (R4)."""
-        model = self.models[name]
-        status = self.nodes.diagnose(name)
+        """Check a torque node's diagnostics: OK only where torques are published, and never an internal error."""
+        watch, status = self.watches[name], self.nodes.diagnose(name)
         self.found.index += 1
-        if self.found.check('R4', status is not None, name, 'no diagnostics'):
-            internal = 'internal error' in status.message
-            self.found.check('R18', not internal, name, status.message)
-            if model.active:
-                said = f'{status.level} {status.message!r}, last torque at {model.sent_at}, now {self.nodes.steady}'
-                self.found.check(
-                    'R4', status.level != b'\0' or model.answers(self.nodes.steady - self.nodes.lag), name, said
-                )
-            if internal:
-                self.repair(name)
+        if not self.found.check('DIAGNOSED', status is not None, f'{name} has no diagnostics'):
+            return
+        self.found.check('CALLBACK', 'internal error' not in status.message, f'{name}: {status.message}')
+        if watch.active:
+            age = np.inf if watch.sent_at is None else self.nodes.steady - self.nodes.lag - watch.sent_at
+            right = status.level != b'\0' or age <= max(watch.limits[1], 1.0)
+            self.found.check('DIAGNOSED', right, f'{name}: OK {age} s after the last torque: {status.message!r}')

@@ -3,16 +3,15 @@
 from support import graph
 
 import numpy as np
-from geometry_msgs.msg import Vector3, Vector3Stamped
+from load import SECOND
+from node_settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
 
-from coupled_nodes.disturbances import Disturbances
-from coupled_nodes.episode import LOOK, SECOND, Episode
-from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
+from coupled_nodes.disturbances import LOOK, Disturbances
+from coupled_nodes.episode import Episode
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """Events between the deactivation and the activation of a node."""
-
 SPREADS = 2.5
 """Time within which the server may publish its ramps again after the clock was set back, s."""
 ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
@@ -23,7 +22,6 @@ class Moves:
     """Moves of one episode."""
 
     def __init__(self, episode: Episode):
-        """Cause events in ``episode``."""
         self.episode, self.random, self.nodes = episode, episode.random, episode.nodes
         self._moves = {
             self.states: 60.0,
@@ -65,8 +63,11 @@ class Moves:
             if self.episode.found.index >= end:
                 return
 
+    def _cause(self, move) -> None:
+        self.episode.found.counts[f'move {move.__name__}'] += 1
+        move()
+
     def states(self) -> None:
-        """Some states, one period after the other."""
         for _ in range(self.random.randint(3, 15)):
             self.episode.pass_by(self.episode.settings.period)
             self.episode.round()
@@ -75,37 +76,24 @@ class Moves:
         """A state that must get no torque: incomplete, too old, from the future, or out of order."""
         episode = self.episode
         episode.pass_by(0.002)
-        kind = self.random.choice(
-            ('incomplete', 'incomplete', 'too old', 'from the future', 'out of order', 'no stamp')
-        )
+        kind = self.random.choice(('incomplete',) * 2 + ('too old', 'from the future', 'out of order', 'no stamp'))
         for name in TORQUE_NODES:
-            model, now = episode.models[name], self.nodes.now
-            if not model.active:
-                continue
-            limit, answered = round(model.clock.limit * SECOND), model.clock.answered
-            stamps = {
-                'incomplete': now,
-                'too old': now - 2 * limit,
-                'from the future': now + 2 * limit,
-                'out of order': (answered or now) - 1_000_000,
-                'no stamp': 0,
-            }
-            if kind == 'out of order' and answered is None:
-                continue
-            if model.settings.age_limit == 0.0 and answered is None:
-                continue  # it would change the estimated period
+            watch, now = episode.watches[name], self.nodes.now
+            answered, limit = watch.answered, round(watch.limits[1] * SECOND)
+            if not watch.active or (answered is None and (kind == 'out of order' or not watch.settings.age_limit)):
+                continue  # a state that is estimated from changes the period
+            stamps = {'too old': now - 6 * limit // 5, 'from the future': now + 6 * limit // 5, 'no stamp': 0}
+            stamp = (answered or now) - SECOND // 1000 if kind == 'out of order' else stamps.get(kind, now)
             draw = episode.messages.wrong_state if kind == 'incomplete' else episode.messages.state
-            episode.state(name, *draw(max(stamps[kind], 0), episode.q, episode.qd))
+            episode.state(name, *draw(max(stamp, 0), episode.q, episode.qd))
             episode.absence(name)
 
     def trajectory(self) -> None:
-        """A trajectory, and some states."""
         self.episode.pass_by(0.001)
         self.episode.trajectory()
         self.states()
 
     def gap(self) -> None:
-        """Some states are lost."""
         self.episode.pass_by(self.random.uniform(0.1, 0.9) * self._limit())
         self.episode.round()
 
@@ -117,38 +105,22 @@ class Moves:
 
     def silence(self) -> None:
         """States are interrupted while the arm is displaced or continues to move."""
-        self.fall_still(self.random.choice((1.5, 3.0, 10.0, 60.0)) * self._limit())
-        if self.random.random() < 0.4:
-            for name in TORQUE_NODES:
-                self.episode.diagnose(name)
         episode = self.episode
+        self._fall_still(self.random.choice((1.5, 3.0, 10.0, 60.0)) * self._limit())
+        if self.random.random() < 0.4:
+            self.diagnose()
         choice = self.random.random()
         if choice < 0.4:
-            size = self.random.choice((0.05, 0.3, 1.0))
-            episode.q = episode.q + episode.messages.vector(size)
-        if choice < 0.6:
-            episode.tracks = False
+            episode.q = episode.q + episode.messages.vector(self.random.choice((0.05, 0.3, 1.0)))
+        episode.tracks = episode.tracks and choice >= 0.6
         self.states()
 
-    def fall_still(self, duration: float) -> None:
-        """Send no state for so many s, and check each node at each of its timeouts."""
-        looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
-        for _ in range(int(looked / LOOK)):
-            self.episode.pass_by(LOOK)
-            for name, model in self.episode.models.items():
-                if model.due and model.settings.on_stale != 'silent':
-                    self.episode.absence(name)
-        self.episode.pass_by(duration - looked)
-        for name in TORQUE_NODES:
-            self.episode.absence(name)
-
     def restart(self) -> None:
-        """A node is deactivated, configured again or restarted."""
         self.episode.restart(self.random.choice(TORQUE_NODES), self.random.choice(WAYS))
         self._begin_again()
 
     def restart_server(self) -> None:
-        """Restart the server, during a ramp or not."""
+        """The server is restarted, during a ramp or not."""
         if self.random.random() < 0.5:
             self.payload()
         self.episode.restart(SERVER, self.random.choice(WAYS))
@@ -156,42 +128,34 @@ class Moves:
 
     def clock_back(self) -> None:
         """The ROS time is set back; all nodes read it just before and just after."""
-        episode = self.episode
-        episode.pass_by(0.001)
-        episode.round(exact=True)
-        episode.watch.compute()
-        self._set_back()
-        episode.round(exact=True)
-        episode.watch.compute()
+        self.episode.pass_by(0.001)
+        self._exact_round()
+        self._set_back((0.02, 0.3, 5.0, 300.0) if self.nodes.simulated_time else (5.0, 300.0))
+        self._exact_round()
         self.states()
 
     def clock_back_in_silence(self) -> None:
         """The ROS time is set back during an interruption; only a state that is too old arrives."""
         episode = self.episode
-        self.fall_still(self._limit() + 0.05)
-        self._set_back((5.0, 300.0))  # or who sees states alone would not notice
-        for name in TORQUE_NODES:
-            model = episode.models[name]
-            if model.active and model.settings.age_limit:
-                old = self.nodes.now - round(2 * model.clock.limit * SECOND)
+        self._fall_still(self._limit() + 0.05)
+        self._set_back((5.0, 300.0))  # or a node that sees states alone would not notice
+        for name, watch in episode.watches.items():
+            if watch.active and watch.settings.age_limit:
+                old = self.nodes.now - round(2 * watch.age_limit * SECOND)
                 episode.state(name, *episode.messages.state(old, episode.q, episode.qd))
-        self.fall_still(0.1)
-        episode.round(exact=True)
-        episode.watch.compute()
+        self._fall_still(0.1)
+        self._exact_round()
         self.states()
 
     def payload(self) -> None:
-        """Request a payload from the server."""
-        self.episode.watch.set_load('set_payload')
+        self.episode.server.set_load('set_payload')
         self.states()
 
     def gravity(self) -> None:
-        """Request a gravity from the server."""
-        self.episode.watch.set_load('set_gravity')
+        self.episode.server.set_load('set_gravity')
         self.states()
 
     def diagnose(self) -> None:
-        """Diagnostics are read."""
         for name in TORQUE_NODES:
             self.episode.diagnose(name)
 
@@ -202,8 +166,7 @@ class Moves:
             return
         episode.restart(name, 'deactivated')
         episode.pass_by(0.6)
-        old = self.nodes.now - 50 * SECOND
-        episode.state(name, *episode.messages.state(old, episode.q, episode.qd))
+        episode.state(name, *episode.messages.state(self.nodes.now - 50 * SECOND, episode.q, episode.qd))
         self.states()
         episode.pass_by(4.0)
         episode.diagnose(name)
@@ -211,20 +174,12 @@ class Moves:
 
     def disagreement(self) -> None:
         """One node receives another payload or gravity than the others."""
-        name, tip, now = self.random.choice((FEEDFORWARD, CONTROLLER)), self.episode.arm.tip, self.nodes.now
-        topic = self.random.choice(('payload_state', 'gravity_state'))
-        message = PayloadState(mass=0.7, frame=tip)
-        message.stamp.sec, message.stamp.nanosec = divmod(now, SECOND)
-        if topic == 'gravity_state':
-            message = self.nodes.kind(name, topic)()
-            message.header.frame_id = self.episode.arm.base
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, SECOND)
-            vector = Vector3(z=-9.0)
-            if isinstance(message, Vector3Stamped):
-                message.vector = vector
-            elif isinstance(message, GravityState):
-                message.gravity = message.before = vector
-        self.nodes.inject(name, topic, message)
+        name = self.random.choice((FEEDFORWARD, CONTROLLER))
+        payload = PayloadState(mass=0.7, frame=self.episode.arm.tip)
+        payload.stamp.sec, payload.stamp.nanosec = divmod(self.nodes.now, SECOND)
+        gravity = graph.stamped(GravityState(), self.nodes.now)
+        gravity.header.frame_id, gravity.gravity.z, gravity.before.z = self.episode.arm.base, -9.0, -9.0
+        self.nodes.inject(name, *self.random.choice((('payload_state', payload), ('gravity_state', gravity))))
         for _ in range(self.random.randint(1, 30)):
             self.episode.pass_by(0.01)
             self.states()
@@ -234,9 +189,7 @@ class Moves:
     def wait_for_load(self) -> None:
         """A node starts while a publisher of its load has not published anything yet."""
         episode, name = self.episode, self.random.choice(TORQUE_NODES)
-        if episode.server.configured and episode.server.active:
-            episode.deactivate(SERVER)
-        episode.unconfigure(SERVER)
+        episode.unconfigure_server()
         episode.restart(name, 'cleaned up')
         self._begin_again()
         episode.pass_by(self.random.choice((0.1, 1.0, 6.0)))
@@ -255,12 +208,16 @@ class Moves:
         self.states()
 
     def compute(self) -> None:
-        """The server computes."""
-        self.episode.watch.compute()
+        self.episode.server.compute()
 
-    def _cause(self, move) -> None:
-        self.episode.found.counts[f'move {move.__name__}'] += 1
-        move()
+    def _fall_still(self, duration: float) -> None:
+        """Send no state for so many s, and check each node at each of its timeouts."""
+        looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
+        for _ in range(int(looked / LOOK)):
+            self.episode.wait(LOOK)
+        self.episode.pass_by(duration - looked)
+        for name in TORQUE_NODES:
+            self.episode.absence(name)
 
     def _begin_again(self) -> None:
         """Send states to nodes that have just been activated."""
@@ -271,23 +228,17 @@ class Moves:
         self.episode.pass_by(0.1)
         self.states()
 
-    def _set_back(self, distances=(0.02, 0.3, 5.0, 300.0)) -> None:
-        last = max((model.clock.answered or 0 for model in self.episode.models.values()), default=0)
-        # for ramps, a step of the system clock by less than 0.1 s does not count as set back
-        far = self.random.choice(distances if self.nodes.simulated_time else distances[-2:])
-        most = (min(self.nodes.now, last or self.nodes.now) - SECOND) / SECOND
-        self._look()
-        self.nodes.set_back(round(min(far, most) * SECOND))
-        self._look()
-        self.episode.judge.set_back()
-        self.episode.watch.spreads_until = self.nodes.steady + SPREADS
+    def _exact_round(self) -> None:
+        self.episode.round(exact=True)
+        self.episode.server.compute()
 
-    def _look(self) -> None:
-        """Update the clock of the models."""
-        configured = (model for model in self.episode.models.values() if model.configured)
-        for model in (self.episode.server, *configured):
-            model.look(self.nodes.now)
+    def _set_back(self, distances) -> None:
+        """Set the ROS time back; for ramps, less than 0.1 s of the system clock does not count as set back."""
+        episode, last = self.episode, self.nodes.now
+        self.nodes.set_back(round(min(self.random.choice(distances), last / SECOND - 1.0) * SECOND))
+        for watch in episode.watches.values():
+            watch.set_back(last, self.nodes.now, self.nodes.steady)
+        episode.server.spreads_until = self.nodes.steady + SPREADS
 
     def _limit(self) -> float:
-        """Return the longest age limit in force, s."""
-        return max(model.clock.limit for model in self.episode.models.values())
+        return max(watch.age_limit for watch in self.episode.watches.values())

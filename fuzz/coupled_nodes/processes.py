@@ -1,12 +1,13 @@
 """The coupled nodes as separate processes over DDS, with simulated time, synchronised after each message.
 
 Each node has a separate topic of joint states, and the controller one of feedforward torques, so that this module
-determines the order of messages, as in one process. It waits for each node to which it sends a state.
+determines the order of messages. It waits for each node to which it sends a state. ``InProcess`` documents the methods.
 """
 
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from support import graph
@@ -15,6 +16,7 @@ import yaml
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from node_settings import COMMANDS, CONTROLLER, FEEDFORWARD, NAMED, SERVER, TORQUE_NODES
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
@@ -22,47 +24,37 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from coupled_nodes.judge import COMMANDS, NAMED
-from coupled_nodes.settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES, Settings
+from coupled_nodes.settings import Settings
 from robot_dynamics_interfaces.msg import GravityState, PayloadState, TorqueInfo
 from robot_dynamics_interfaces.srv import GetInverseDynamics, SetGravity, SetPayload
 from robot_dynamics_ros.tools.processes import ProcessError
 
 SECOND = graph.SECOND
 BEGINNING = 1000 * SECOND
-ANSWER_TIMEOUT, SILENCE = 3.0, 0.03
-"""Timeout of an expected torque, and time to wait for an unexpected one, s."""
+ANSWER_TIMEOUT, PERHAPS, SILENCE = 3.0, 0.2, 0.03
+"""Time to wait for a torque that must come, that may, and that must not, s."""
 LONGEST_PAUSE = 0.7
 """Real time of a step of simulated time, s."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-TRANSITIONS = {
-    'configure': Transition.TRANSITION_CONFIGURE,
-    'activate': Transition.TRANSITION_ACTIVATE,
-    'deactivate': Transition.TRANSITION_DEACTIVATE,
-    'cleanup': Transition.TRANSITION_CLEANUP,
-}
-SERVICES = {'set_payload': SetPayload, 'set_gravity': SetGravity}
+SERVICES = {'set_payload': SetPayload, 'set_gravity': SetGravity, 'get_inverse_dynamics': GetInverseDynamics}
 LOADS = {'payload_state': PayloadState, 'gravity_state': GravityState}
 
 
 class Processes:
     """A graph of node processes, with the methods of ``InProcess``."""
 
-    real_time, fills_before, simulated_time, lag = True, True, True, 2.0
-    told = failed = staticmethod(lambda *_: None)
+    real_time, simulated_time, lag = True, True, 2.0
+    received = failed = staticmethod(lambda *_: None)
 
     def __init__(self, settings: Settings, folder: Path):
-        """Create an empty graph; ``folder`` is for logs and parameter files."""
         self.settings, self._folder = settings, folder
         self.now = BEGINNING
         self._sent: dict[str, list] = {name: [] for name in (SERVER, *TORQUE_NODES)}
         self._latched: dict = {}
         self._publishers: dict = {}
         self.nodes: dict = {}
-        self.clocks = None
 
     def __enter__(self):
-        """Join the graph."""
         self._graph = graph.Graph(self._folder).__enter__()
         node = self._graph.node
         self._clock = node.create_publisher(Clock, '/clock', 10)
@@ -83,16 +75,13 @@ class Processes:
         return self
 
     def __exit__(self, *exception):
-        """Stop all nodes; raise an exception for a node that has ended by itself."""
         self._graph.__exit__(*exception)
 
     @property
     def steady(self) -> float:
-        """Steady time, s."""
         return time.monotonic()
 
     def make(self, name: str, parameters: dict) -> None:
-        """Start a node's process, unconfigured."""
         path = self._folder / f'{name}.yaml'
         path.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
         remaps = [] if name == SERVER else [f'joint_states:=states/{name}']
@@ -106,15 +95,12 @@ class Processes:
         self._tell_time()
 
     def destroy(self, name: str) -> None:
-        """Stop a node's process by SIGINT."""
         process = self._graph.forget(name)
         process.send_signal(signal.SIGINT)
-        try:
-            status = process.wait(graph.TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            status = process.wait()
-        if status:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(graph.TIMEOUT)
+        process.kill()
+        if status := process.wait():
             self.failed(name, ProcessError(f'ended with status {status}'))
         self._graph.until(
             lambda: not self._graph.node.count_publishers(f'/{name}/transition_event'), f'the end of {name}'
@@ -124,18 +110,15 @@ class Processes:
             self._latched.clear()
 
     def state(self, name: str) -> str:
-        """Return a node's lifecycle state."""
         return self._graph.client.call(GetState, f'{name}/get_state', GetState.Request()).current_state.label
 
     def why(self, name: str) -> str:
-        """Return the end of a node's log."""
         return self._graph.log(name)[-300:]
 
     def transition(self, name: str, transition: str) -> None:
-        """Configure, activate, deactivate or clean up a node."""
         if name == SERVER and transition == 'activate':
             self._latched.clear()
-        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
+        request = ChangeState.Request(transition=Transition(id=getattr(Transition, f'TRANSITION_{transition.upper()}')))
         self._graph.client.call(ChangeState, f'{name}/change_state', request, graph.START_TIMEOUT)
         if transition == 'configure':
             for (owner, topic), publisher in self._publishers.items():
@@ -145,12 +128,7 @@ class Processes:
             self._graph.client.spin_while_waiting(lambda: len(self._latched) == len(LOADS), ANSWER_TIMEOUT)
         self._spin(0.1)
 
-    def settle(self) -> None:
-        """Wait until an activated node has finished its discovery (R6)."""
-        self._spin(0.9)
-
     def pass_by(self, duration: int) -> None:
-        """Advance the simulated time by so many ns."""
         self.now += duration
         self._tell_time()
         self._spin(min(duration / SECOND, LONGEST_PAUSE))
@@ -158,7 +136,6 @@ class Processes:
             self._barrier()
 
     def set_back(self, duration: int) -> None:
-        """Set the simulated time back by so many ns."""
         self.now -= duration
         for _ in range(3):
             self._tell_time()
@@ -166,71 +143,55 @@ class Processes:
         self._barrier()
 
     def give(self, name: str, topic: str, data: bytes, late: int = 0) -> None:
-        """Send a message to a node, and wait until it is processed."""
         self._publishers[name, topic].publish(data)
         self._barrier(name)
         self._spin(0.002)
 
-    def give_state(self, name: str, data: bytes, answered: bool) -> None:
-        """Send a joint state to an active node; wait for its torque, or for a time without one."""
+    def give_state(self, name: str, data: bytes, expected=None) -> None:
         self.take(name)
         parts = 2 if name in NAMED and self.settings.nodes[name].preset != 'monitor_only' else 1
         self._publishers[name, 'joint_states'].publish(data)
-        wait = self._graph.client.spin_while_waiting
-        wait(lambda: len(self._sent[name]) >= parts, ANSWER_TIMEOUT if answered else SILENCE)
+        patience = (
+            ANSWER_TIMEOUT if expected and expected.must else PERHAPS if expected and expected.options else SILENCE
+        )
+        self._graph.client.spin_while_waiting(lambda: len(self._sent[name]) >= parts, patience)
         # the one of both topics that comes first is looked at first
         self._sent[name].sort(key=lambda sent: sent[0] != NAMED.get(name))
 
     def request(self, name: str, service: str, request):
-        """Return the response of a node's service."""
         self._sent[SERVER].clear()
         response = self._graph.client.call(SERVICES[service], f'{name}/{service}', request)
-        if response.success:
+        if response.success and service.startswith('set'):
             self._graph.client.spin_while_waiting(lambda: self._sent[SERVER], ANSWER_TIMEOUT)
         self._barrier()
         self._spin(0.05)
         return response
 
-    def gravity_torque(self, q) -> list:
-        """Return the gravity torque that the server computes."""
-        still = [0.0] * len(q)
-        request = GetInverseDynamics.Request(positions=q.tolist(), velocities=still, accelerations=still)
-        request.joint_names = list(self.settings.arm.names)
-        return self._graph.client.call(GetInverseDynamics, f'{SERVER}/get_inverse_dynamics', request).gravity
-
     def pause(self, name: str) -> None:
-        """Wait a little."""
         self._spin(SILENCE)
 
     def diagnose(self, name: str):
-        """Return a node's next DiagnosticStatus."""
         self._graph.listen(DiagnosticArray, '/diagnostics', 100)
         self._spin(0.05)  # older ones may still be under way, with the same stamp where time stands still
         return self._graph.diagnostics(name, since=self.now - 1)
 
     def diagnosed(self, name: str, field: str) -> str:
-        """Return a field of a node's next diagnostics."""
         return self.diagnose(name).fields.get(field, '')
 
     def take(self, name: str) -> list:
-        """Return a node's messages since the last call: topic, bytes, steady time in s."""
         sent, self._sent[name] = self._sent[name], []
         return sent
 
     def count(self, topic: str) -> int:
-        """Return the number of publishers of a topic."""
         return self._graph.node.count_publishers(topic)
 
     def latched(self, topic: str):
-        """Return the message that a late joiner gets on a topic, None for none."""
         return self._latched.get(topic)
 
     def known(self, name: str, topic: str):
-        """Return the message that a node receives if it joins now."""
-        return self._latched.get(topic)
+        return self.latched(topic)
 
     def subscribed(self, name: str, topic: str) -> float:
-        """Return when a node subscribed at the latest: now."""
         return self.steady
 
     def _keep(self, name: str, topic: str):
@@ -242,7 +203,7 @@ class Processes:
             self._latched[topic] = message
             self._sent[SERVER].append((topic, bytes(data), self.steady))
             for name in TORQUE_NODES:
-                self.told(name, topic, message)
+                self.received(name, topic, message)
 
         return keep
 
@@ -252,12 +213,10 @@ class Processes:
         self._clock.publish(message)
 
     def _spin(self, duration: float) -> None:
-        """Spin for so many s."""
         until = time.monotonic() + duration
         while (left := until - time.monotonic()) > 0.0:
             self._graph.client._executor.spin_once(timeout_sec=left)
 
     def _barrier(self, *names: str) -> None:
-        """Wait until nodes have processed earlier messages: an executor serves subscriptions before services."""
         for name in names or list(self.nodes):
             self.state(name)

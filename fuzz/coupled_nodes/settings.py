@@ -3,79 +3,8 @@
 from dataclasses import dataclass, field
 from random import Random
 
-import numpy as np
-
-from coupled_nodes.robots import Arm, arms
-
-TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
-OF_ROBOT = {
-    **dict.fromkeys(('', 'sim', 'effort_controller', 'monitor_only'), ()),
-    'franka': ('gravity', 'friction'),
-    'ur_direct_torque': ('gravity', 'friction'),
-    'kuka_fri': ('gravity', 'friction'),
-}
-"""Terms that a robot compensates itself, by preset (doc/presets.md; rule R24)."""
-STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
-DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
-BANDWIDTH = 10.0
-SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER = (
-    'dynamics_server',
-    'gravity_compensation_node',
-    'feedforward_node',
-    'torque_controller',
-)
-TORQUE_NODES = (FEEDFORWARD, GRAVITY_NODE, CONTROLLER)
-"""Nodes in the order in which they receive a state."""
-
-
-@dataclass
-class TorqueSettings:
-    """Parameters of one torque node."""
-
-    kind: str
-    age_limit: float = 0.1
-    rate_limit: float = 0.0
-    on_stale: str = 'silent'
-    ramp_time: float = 0.3
-    on_deactivate: str = 'silent'
-    preset: str = ''
-    compensation: tuple = ()
-    evaluate_at: str = 'desired'
-    start_tolerance: float = 0.5
-    control_law: str = 'pd_feedforward'
-    feedforward_age_limit: float = 0.05
-    await_load: bool = False
-
-    @property
-    def terms(self) -> tuple:
-        """Terms that the node adds."""
-        return self.compensation or tuple(term for term in TERMS if term not in OF_ROBOT[self.preset])
-
-    @property
-    def gravity_owner(self) -> str:
-        """The side that compensates gravity: node or robot."""
-        return 'robot' if 'gravity' in OF_ROBOT[self.preset] else 'node'
-
-    def parameters(self) -> dict:
-        """Return the parameters of the node."""
-        parameters = {
-            'age_limit': self.age_limit,
-            'rate_limit': [self.rate_limit],
-            'on_stale': self.on_stale,
-            'ramp_time': self.ramp_time,
-            'on_deactivate': self.on_deactivate,
-            'preset': self.preset,
-            'await_load': self.await_load,
-        }
-        if self.kind != GRAVITY_NODE:
-            parameters['start_tolerance'] = self.start_tolerance
-        if self.kind == FEEDFORWARD:
-            parameters |= {'compensation': list(self.compensation) or [''], 'evaluate_at': self.evaluate_at}
-        if self.kind == CONTROLLER:
-            parameters |= {'control_law': self.control_law, 'feedforward_age_limit': self.feedforward_age_limit}
-            parameters |= {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
-            parameters['state_rate'] = 500.0
-        return parameters
+from node_settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER, TORQUE_NODES, TorqueSettings
+from robots import Arm, arms
 
 
 @dataclass
@@ -97,7 +26,6 @@ class Settings:
 
     @property
     def arm(self) -> Arm:
-        """The robot."""
         return arms()[self.robot]
 
     def parameters(self, node: str) -> dict:
@@ -109,13 +37,11 @@ class Settings:
 
 
 def _differences(node: TorqueSettings) -> dict:
-    """Return the settings that differ from the defaults."""
     plain = vars(TorqueSettings(node.kind))
     return {key: value for key, value in vars(node).items() if value != plain[key]}
 
 
 def plain(robot: str = 'aubo_i5', **parameters) -> Settings:
-    """Return a graph with default parameters, but for these of each torque node."""
     return Settings(robot=robot, nodes={kind: TorqueSettings(kind, **parameters) for kind in TORQUE_NODES})
 
 

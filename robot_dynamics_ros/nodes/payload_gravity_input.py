@@ -113,8 +113,9 @@ class PayloadGravityInput:
         }
 
     def warnings(self) -> list[str]:
-        """Return that more than one server publishes payload or gravity."""
-        return publisher_warnings(self._topics.publishers)
+        """Return which message was refused and not replaced since, and that more than one server publishes."""
+        refused = [] if self.missing else [f'refused, the value before stays: {why}' for why in self._refusals.values()]
+        return refused + publisher_warnings(self._topics.publishers)
 
     def _on_message(self, topic: str, message) -> None:
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set

@@ -245,8 +245,9 @@ class TorquePipeline:
         """Publish the torque for a state; return why there is none."""
         state, gate = self._state, self._gate
         self._awaited.in_use = True
+        self._falls_back = False
         stamp = state.read(data)
-        self._falls_back, self._own = False, steady
+        self._own = steady
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)

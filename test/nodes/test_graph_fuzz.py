@@ -1,28 +1,36 @@
-"""The short version of scripts/fuzz_graph: coupled nodes in one process and as processes; wrong models, wrong nodes."""
+"""The short version of scripts/fuzz_graph: coupled nodes in one process and as processes, and nodes with one fault."""
 
 import graph_fuzz
 import numpy as np
 import pytest
-from coupled_nodes import motion
-from coupled_nodes.following import ControllerModel, FollowingModel
-from coupled_nodes.load import Load, Ramp
-from coupled_nodes.model import Clock, TorqueModel
-from coupled_nodes.motion import Follower
 from coupled_nodes.processes import Processes
-from coupled_nodes.robots import Arm
-from coupled_nodes.rules import Findings
-from coupled_nodes.server import ServerModel
 from coupled_nodes.settings import drawn_in_real_time
+from findings import Findings
+from rules import COUPLED
 
-from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control import trajectory_follower
+from robot_dynamics_ros.control.gravity_law import GravityLaw
+from robot_dynamics_ros.control.hold_position import HoldPosition
+from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
+from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.ramp import Ramp
+from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.nodes import control_loop, torque_pipeline, torque_producers
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
+from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.torque_pipeline import TorquePipeline
 from robot_dynamics_ros.nodes.torque_producers import Producers
+from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 
 MESSAGES, SEED = 2000, 11
 IN_PROCESSES, PROCESS_SEED = 60, 5
 ENOUGH = 40_000
-"""Messages in which a wrong model must have been noticed."""
+"""Messages in which a fault must have been found."""
 
 
 @pytest.fixture(scope='module')
@@ -32,160 +40,81 @@ def run():
 
 
 def test_rules_hold_in_one_process(run):
-    assert not run.first, run.report(SEED, 'one process')
+    assert not run.first, run.report(f'scripts/fuzz_graph --seed {SEED}')
 
 
-def test_torques_came(run):
-    """A run of which nothing comes would break no rule."""
+def test_a_run_publishes_torques(run):
     assert run.counts['torques'] > MESSAGES // 4, run.counts
 
 
 def test_rules_hold_in_an_episode_of_all_moves():
     with graph_fuzz.quiet():
         every = graph_fuzz.directed(SEED, rate_limit=2000.0)
-    assert not every.first, every.report(SEED, 'all moves')
-    for what in ('trajectories', 'feedforward torques', 'move silence', 'deactivate', 'set_payload', 'checked R14'):
+    assert not every.first, every.report('all moves')
+    for what in ('trajectories', 'feedforward torques', 'move silence', 'deactivate', 'set_payload', 'checked RATE'):
         assert every.counts[what], every.counts
 
 
 def test_a_seed_repeats_a_run(run):
     with graph_fuzz.quiet():
-        again = graph_fuzz.run(SEED, MESSAGES // 4)
-        once_more = graph_fuzz.run(SEED, MESSAGES // 4)
+        again, once_more = (graph_fuzz.run(SEED, MESSAGES // 4) for _ in range(2))
     assert (again.counts, again.index) == (once_more.counts, once_more.index)
 
 
 def test_rules_hold_in_processes():
     with graph_fuzz.quiet():
         found = graph_fuzz.run(PROCESS_SEED, IN_PROCESSES, Processes, draw=drawn_in_real_time)
-    assert not found.first, found.report(PROCESS_SEED, 'processes')
+    assert not found.first, found.report(f'scripts/fuzz_graph --processes --seed {PROCESS_SEED}')
     assert found.counts['torques'] > IN_PROCESSES // 10, found.counts
 
 
-class NoticedError(Exception):
+class FoundError(Exception):
     """A finding: it ends a run."""
 
 
 class FirstFinding(Findings):
-    """Ends a run at the first case that breaks a rule."""
+    """Ends a run at the first violation of a rule."""
 
-    def check(self, rule, holds, node, what):
-        if not super().check(rule, holds, node, what):
-            raise NoticedError(f'{rule}: {what() if callable(what) else what}')
-        return True
+    def __init__(self, rule):
+        super().__init__(COUPLED)
+        self._rule = rule
 
-
-def _keeps_trajectory(model):
-    """Activation drops nothing."""
-    followed = model.follower.followed
-    TorqueModel.activate(model)
-    model.follower.followed = followed
+    def check(self, rule, holds, what):
+        if not super().check(rule, holds, what) and rule == self._rule:
+            raise FoundError
+        return bool(holds)
 
 
-def _clamped(model, low, high, *_):
-    """Every torque is within the effort limits."""
-    return np.clip(low, -model.arm.effort, model.arm.effort), np.clip(high, -model.arm.effort, model.arm.effort)
+def nothing(*_, **__):
+    """Replace a method by one that does nothing."""
 
 
-def _begins_on_arrival(model, message, received, now, good):
-    """Each node has a start of its own for a trajectory without a stamp."""
-    TRAJECTORY(model, message, now, now, good)
+def _doubled(law, state, out):
+    """The gravity torque is added twice."""
+    result = GRAVITY(law, state, out)
+    out *= 2.0
+    return result
 
 
-def _by(*moves, **parameters):
-    """Return the moves that must show that a rule is dropped, and the parameters of the nodes for it."""
-    return moves, parameters
+def _not_finite(law, state, out):
+    out[:] = np.nan
+    return TORQUE
 
 
-STATE, TRAJECTORY = TorqueModel.state, FollowingModel.trajectory
-BY_CHANCE = None
-STALE = {'on_stale': 'ramp_to_zero'}
-WRONG = {
-    'R1, a trajectory survives activation': (
-        *(FollowingModel, 'activate', _keeps_trajectory),
-        _by('trajectory', 'restart'),
-    ),
-    'R2, no silence ends anything': (
-        *(Clock, 'ends_silence', lambda *_: False),
-        _by('replace_trajectory', 'silence'),
-    ),
-    'R3, a trajectory survives a clock that goes back': (
-        *(FollowingModel, 'set_back', TorqueModel.set_back),
-        _by('replace_trajectory', 'clock_back'),
-    ),
-    'R3, ramps do not notice a clock that goes back': (
-        *(Ramp, 'set_back', lambda *_: None),
-        _by('payload', 'clock_back'),
-    ),
-    'R4, no torque is recent': (TorqueModel, 'answers', lambda *_: False, _by('states', 'diagnose')),
-    'R6, nothing is waited for': (
-        *(TorqueModel, 'state', lambda *arguments: STATE(*arguments[:5], False)),
-        _by('wait_for_load'),
-    ),
-    'R7, a payload is there at once': (
-        Load,
-        'carry',
-        lambda load, message, _=True: None,
-        _by('forget_payload'),
-    ),
-    'R8, any payload is taken': (ServerModel, 'set_payload', lambda *_: True, _by('payload')),
-    'R9, a trajectory begins where it arrives': (
-        *(FollowingModel, 'trajectory', _begins_on_arrival),
-        _by('trajectory_arrives_late'),
-    ),
-    'R10, a trajectory may begin anywhere': (Follower, '_room', 1e9, _by('trajectory')),
-    'R10, what begins soon is replaced': (motion, 'SOON', 0, _by('replace_while_one_waits')),
-    'R11, a turn counts': (
-        *(Arm, 'distance', lambda arm, to, origin: to - origin),
-        _by('trajectory', robot='continuous'),
-    ),
-    'R12, nothing is held': (
-        *(ControllerModel, '_holding', lambda model, rule, state: (rule, None, True, True)),
-        _by('states'),
-    ),
-    'R13, everything fits': (ControllerModel, '_fits', lambda _: True, BY_CHANCE),
-    'R14, no time passes between torques': (
-        *(TorqueModel, 'step', lambda *_: (0.0, 0.0)),
-        _by('replace_trajectory', rate_limit=80.0),
-    ),
-    'R15, a monitored torque is clamped': (TorqueModel, '_limited', _clamped, BY_CHANCE),
-    'R17, nothing goes on when states stop': (
-        *(TorqueModel, 'absence', lambda *_: None),
-        _by('states', 'silence', **STALE),
-    ),
-    'R17, states are overdue by the steady clock': (
-        *(TorqueModel, '_time', lambda _, now, steady: steady),
-        _by('crawl', **STALE),
-    ),
-    'R25, a load may make a step': (Ramp, 'without_step', lambda ramp, held, now: ramp, _by('forget_payload')),
-    'GATE, every stamp is good': (Clock, 'refuses', lambda *_: '', _by('wrong_state')),
-    'SKIP, states of other joints are rejected': (TorqueModel, 'skips', lambda *_: False, _by('gripper')),
-}
-"""By the rule that is dropped: what of the models is replaced, so that right nodes must look wrong, and by which moves.
-
-Rules that nearly every graph shows are left to random moves of random graphs.
-"""
+def _published_twice(topics, stamp, torque):
+    PUBLISH(topics, stamp, torque)
+    PUBLISH(topics, stamp, torque)
 
 
-@pytest.mark.parametrize('wrong', WRONG)
-def test_a_rule_that_is_dropped_is_noticed(wrong, monkeypatch):
-    kind, name, replacement, shown_by = WRONG[wrong]
+def _replayed(pipeline, why):
+    """A rejected state gets the torque of the state before."""
+    pipeline._publish(pipeline._stamp, pipeline.limiter.last)
+    return why
 
-    def run(messages):
-        if shown_by is BY_CHANCE:
-            return graph_fuzz.run(SEED, messages)
-        moves, parameters = shown_by
-        return graph_fuzz.directed(SEED, moves, messages, **parameters)
 
-    monkeypatch.setattr(kind, name, replacement)
-    found = FirstFinding()
-    monkeypatch.setattr(graph_fuzz, 'Findings', lambda: found)
-    with graph_fuzz.quiet(), pytest.raises(NoticedError):
-        run(ENOUGH)
-    monkeypatch.undo()
-    with graph_fuzz.quiet():
-        right = run(found.index)
-    assert not right.first, right.report(SEED, 'it was noticed for another reason: one process')
+def _starts_now(follower, trajectory, start, now, is_exact, sent):
+    """A trajectory starts where it arrives."""
+    RECEIVE(follower, trajectory, sent, sent, is_exact, sent)
 
 
 def _of_any_age(source, stamp, plan):
@@ -204,33 +133,106 @@ def _only_beyond_the_age_limit(gate, stamp):
     return gate.used is None or stamp - gate.used > gate._limit
 
 
+def _only_the_first(gate, stamp):
+    """No pause is an interruption."""
+    return gate.used is None
+
+
+def _held_anew(hold, state):
+    """The hold position is measured at each state."""
+    hold.position[:] = state.q
+
+
+GRAVITY, PUBLISH, RECEIVE = GravityLaw.torque, TorqueTopics.publish, TrajectoryFollower.receive
 FAULT, FOLLOWED = FeedforwardInput.fault, PayloadGravityInput._followed
-BROKEN = {
-    'R2, a raised age limit hides a silence': ('push_in_a_pause', StateGate, 'resumes', _only_beyond_the_age_limit),
-    'R12, no feedforward torque is too old': ('lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
-    'TRAJECTORY, torques of another trajectory are added': (
-        'replace_trajectory',
-        Torques,
-        'belongs_to',
-        lambda *_: True,
-    ),
-    'R13, torques of a second publisher are added': ('second_feedforward', Producers, 'accepts', lambda *_: True),
-    'R25, a payload ends in a step': (
-        'forget_payload',
-        PayloadGravityInput,
-        '_followed',
-        lambda *arguments: arguments[-1],
-    ),
-    'R25, a payload outlives its server': ('forget_payload', PayloadGravityInput, '_followed', _keeps_payload),
+NEVER = property(lambda _: False, nothing)
+LIMITER = {
+    'enforced': lambda *limits, **_: TorqueLimiter(*limits),
+    'never enforced': lambda *limits, **_: TorqueLimiter(*limits, enforced=False),
+    'no rate': lambda effort, rate, **given: TorqueLimiter(effort, 0.0 * rate, **given),
 }
-"""By the rule that the nodes drop: the move that must show it, and what of the nodes is replaced."""
+OF_THE_ROBOT, ENDS = {'robot': 'continuous'}, {'on_deactivate': 'zero'}
+DOWN, RATE = {'on_stale': 'ramp_to_zero'}, {'rate_limit': 80.0}
+FAULTS = {
+    'gravity is added twice': ('TERMS', 'states', GravityLaw, 'torque', _doubled),
+    'a torque is not finite': ('PUBLISHED', 'states', GravityLaw, 'torque', _not_finite),
+    'a torque is published twice': ('ONCE', 'states', TorqueTopics, 'publish', _published_twice),
+    'a rejected state gets the last torque': ('REJECTED', 'wrong_state', TorquePipeline, '_reject', _replayed),
+    'no state is rejected': ('REJECTED', 'wrong_state', StateGate, 'check', lambda *_: ACCEPTED),
+    'a node goes on after deactivation': ('DEACTIVATED', 'restart', HotPath, 'stop', lambda _: True),
+    'no last command is sent': ('DEACTIVATED', 'states restart', TorquePipeline, 'finish', lambda *_: '', ENDS),
+    'a trajectory survives activation': ('TERMS', 'trajectory restart', TrajectoryFollower, 'stop', nothing),
+    'a trajectory survives every pause': ('TERMS', 'replace_trajectory silence', StateGate, 'resumes', _only_the_first),
+    'a raised age limit hides a pause': ('TERMS', 'push_in_a_pause', StateGate, 'resumes', _only_beyond_the_age_limit),
+    'a trajectory survives a clock that goes back': (
+        *('TERMS', 'replace_trajectory clock_back', TrajectoryFollower, 'set_back', nothing),
+    ),
+    'a ramp changes with a clock that goes back': (
+        'TERMS',
+        'payload clock_back',
+        PayloadGravityInput,
+        'clock_set_back',
+        nothing,
+    ),
+    'a silent node reports OK': ('DIAGNOSED', 'states silence diagnose', TorquePipeline, 'status', lambda _: ''),
+    'payload and gravity are not waited for': (
+        'PAYLOAD KNOWN',
+        'wait_for_load',
+        PayloadGravityInput,
+        '_reason',
+        lambda _: '',
+    ),
+    'a late joiner ignores what was published': ('PUBLISHED', 'restart', PayloadGravityTopics, 'newest', lambda _: ()),
+    'a payload ends in a step': ('TERMS', 'forget_payload', PayloadGravityInput, '_followed', lambda *given: given[-1]),
+    'a ramp is skipped': ('TERMS', 'payload', Ramp, 'share', lambda *_: 1.0),
+    'a payload outlives its server': ('TERMS', 'forget_payload', PayloadGravityInput, '_followed', _keeps_payload),
+    'the server accepts any payload': ('SERVER', 'payload', PayloadGravityService, '_check_payload', nothing),
+    'the server publishes nothing at activation': (
+        'SERVER',
+        'restart_server',
+        PayloadGravityService,
+        'publish',
+        nothing,
+    ),
+    'a trajectory starts where it arrives': (
+        *('TERMS', 'trajectory_arrives_late', TrajectoryFollower, 'receive', _starts_now),
+    ),
+    'a trajectory begins anywhere': ('TERMS', 'trajectory', TrajectoryFollower, '_checked', lambda *_: TORQUE),
+    'a trajectory that begins soon is replaced': ('TERMS', 'replace_while_one_waits', trajectory_follower, 'SOON', 0),
+    'a turn of a continuous joint counts': (
+        *('PUBLISHED', 'trajectory', trajectory_follower, 'nearest', lambda away, _: away, OF_THE_ROBOT),
+    ),
+    'nothing is held': ('PUBLISHED', 'states', JointSpaceLaw, '_hold_at', lambda *_: NO_FEEDFORWARD),
+    'the hold position is measured at each state': ('TERMS', 'states', HoldPosition, 'update', _held_anew),
+    'a feedforward torque of any age is added': ('TERMS', 'lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
+    'a feedforward torque of another trajectory is added': (
+        *('TERMS', 'replace_trajectory', Torques, 'belongs_to', lambda *_: True),
+    ),
+    'a feedforward torque of another publisher is added': (
+        *('TERMS', 'second_feedforward', Producers, 'accepts', lambda *_: True),
+    ),
+    'a feedforward torque with other terms is added': ('TERMS', '', torque_producers, 'mismatch', lambda *_: ''),
+    'the end of a trajectory is not noticed': ('TERMS', 'trajectory', TrajectoryFollower, 'rests', NEVER),
+    'the rate is not limited': ('RATE', 'states', control_loop, 'TorqueLimiter', LIMITER['no rate'], RATE),
+    'effort limits are ignored': ('WHOLE', '', control_loop, 'TorqueLimiter', LIMITER['never enforced']),
+    'a monitored torque is limited': ('TERMS', '', control_loop, 'TorqueLimiter', LIMITER['enforced']),
+    'nothing is published on a timeout': ('TIMEOUT', 'states silence', TorquePipeline, 'on_pause', nothing, DOWN),
+    'a timeout counts while simulated time stands still': (
+        *('TIMEOUT', 'crawl', TorquePipeline, '_passing', lambda _, steady, now: steady, DOWN),
+    ),
+    'states of other joints are rejected': ('SKIPPED', 'gripper', torque_pipeline, 'OWN', -1.0),
+}
+"""By what is wrong: the rule that it violates, the moves that must show it ('': random ones of random graphs), what of
+the nodes is replaced by what, and parameters."""
 
 
-@pytest.mark.parametrize('broken', BROKEN)
-def test_a_rule_that_nodes_drop_is_noticed(broken, monkeypatch):
-    move, kind, name, replacement = BROKEN[broken]
-    monkeypatch.setattr(kind, name, replacement)
-    with graph_fuzz.quiet():
-        found = graph_fuzz.directed(SEED, [move])
-    rule, _ = broken.split(', ')
-    assert rule in found.first, f'expected that {rule} is reported as broken: {found.report(SEED, move)}'
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_of_the_nodes_is_found(fault, monkeypatch):
+    rule, moves, owner, name, replacement, *parameters = FAULTS[fault]
+    monkeypatch.setattr(owner, name, replacement, raising=name != 'rests')
+    monkeypatch.setattr(graph_fuzz, 'Findings', lambda _: FirstFinding(rule))
+    with graph_fuzz.quiet(), pytest.raises(FoundError):
+        if moves:
+            graph_fuzz.directed(SEED, moves.split(), ENOUGH, **dict(*parameters))
+        else:
+            graph_fuzz.run(SEED, ENOUGH)

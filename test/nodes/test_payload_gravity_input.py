@@ -168,6 +168,11 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process)
     publisher.publish(PayloadState(mass=-2.0, frame='ee_link'))
     process.spin_until(lambda: 'mass' in follower.payload_gravity.refused, 'a refusal')
     assert (follower.payload_gravity.missing, mass_of(follower)) == ('', 2.0)
+    (warning,) = follower.payload_gravity.warnings()
+    assert warning.startswith('refused, the value before stays: payload_state: mass: expected')
+    publisher.publish(PayloadState(mass=1.0, frame='ee_link'))
+    process.spin_until(lambda: mass_of(follower) == 1.0, 'the next payload')
+    assert follower.payload_gravity.warnings() == []
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,20 @@ def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():
     assert not parts.pause(500.03)
 
 
+def test_when_the_fallback_has_ended_a_last_state_without_a_joint_does_not_hide_that_none_comes(monkeypatch):
+    parts = Parts()
+    parts.pipeline._refuse = lambda reason: None
+    parts.state(500.0)
+    for k in range(6):
+        parts.pause(500.02 + 0.5 * k)
+    assert not parts.pipeline.fallback.armed
+    parts.pipeline.on_state(serialize_message(ros.joint_state(NAMES[:1], 503 * SECOND, [0.0], [0.0])))
+    assert "'elbow' is missing" in parts.pipeline.status()
+    later = time.monotonic() + 5.0
+    monkeypatch.setattr(time, 'monotonic', lambda: later)
+    assert parts.pipeline.status().startswith('no joint state for 5.')
+
+
 @pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
 def test_no_state_is_overdue_while_the_clock_of_the_arm_has_not_passed_the_age_limit(rate):
     parts, limit = Parts(), 0.01

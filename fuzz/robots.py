@@ -1,4 +1,4 @@
-"""Robots of the graph fuzz, and reference torques with any payload and gravity, as sums of simple terms.
+"""Robots of the nodes, and their torques with any payload and gravity, as sums of simple terms.
 
 Torques are affine in the payload and in gravity. A load is a list of (weight, body) and of (weight, vector).
 """
@@ -23,6 +23,15 @@ class Body(NamedTuple):
     inertia: tuple[float, ...]  # ixx, iyy, izz, ixy, ixz, iyz
     frame: str
 
+    def linear(self):
+        """Yield names and values of what changes linearly: mass, first moments, inertia about the frame's origin."""
+        x, y, z = self.com
+        shift = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
+        yield (self.frame, 'mass'), self.mass
+        yield from (((self.frame, 'moment', k), self.mass * c) for k, c in enumerate(self.com))
+        about_origin = (J + self.mass * s for J, s in zip(self.inertia, shift, strict=True))
+        yield from (((self.frame, 'inertia', k), J) for k, J in enumerate(about_origin))
+
 
 class Arm:
     """A robot as URDF, and its torques for any load."""
@@ -40,6 +49,7 @@ class Arm:
         self.turned = False  # whether a distance was not the straight one, until somebody resets it
         self.continuous = np.isin(self.names, continuous)
         self._loaded = lru_cache(maxsize=256)(self._load)
+        self.forget = self._loaded.cache_clear
 
     def distance(self, to, origin) -> np.ndarray:
         """Return the distance from ``origin`` to ``to``, the shorter way for a continuous joint."""
@@ -50,24 +60,23 @@ class Arm:
 
     def gravity_torque(self, q, load) -> np.ndarray:
         """Return g(q) with a load (bodies, gravity)."""
-        return self._sum(lambda robot: robot.gravity_torque(q), *load)
+        return self.sum(lambda robot: robot.gravity_torque(q), *load)
 
     def inverse_dynamics(self, q, qd, qdd, load) -> np.ndarray:
         """Return M qdd + h with a load (bodies, gravity), without friction."""
-        return self._sum(lambda robot: robot.inverse_dynamics(q, qd, qdd), *load)
+        return self.sum(lambda robot: robot.inverse_dynamics(q, qd, qdd), *load)
 
     def friction(self, qd) -> np.ndarray:
         """Return the friction torque, which does not depend on the load here."""
         return self.robot.friction_torque(qd)
 
-    def _sum(self, ask, bodies, gravity) -> np.ndarray:
-        """Return the affine sum."""
+    def sum(self, ask, bodies, gravity) -> np.ndarray:
+        """Return ``ask(robot)`` with a load, where it is affine in payload and gravity."""
         total = np.zeros(self.n)
         for share, vector in gravity:
             bare = ask(self._loaded(None, vector))
-            total += share * bare
-            for weight, body in bodies:
-                total += share * weight * (ask(self._loaded(body, vector)) - bare)
+            added = (weight * (ask(self._loaded(body, vector)) - bare) for weight, body in bodies)
+            total = total + share * sum(added, start=bare)
         return total
 
     def _load(self, body: Body | None, gravity) -> Robot:

@@ -1,0 +1,266 @@
+"""Nodes in this process and one thread, with messages delivered one by one and clocks that stand still meanwhile."""
+
+import importlib
+from contextlib import ExitStack
+from pathlib import Path
+
+import support.graph  # noqa: F401, sets the domain before anything imports rclpy
+
+import rclpy
+from middleware import NAMESPACE, SECOND, Kept, Publisher, Time, stand_ins
+from node_settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER
+from rclpy.clock_type import ClockType
+from rclpy.logging import LoggingSeverity
+from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.signals import SignalHandlerOptions
+from rclpy.time import Time as RosTime
+
+CLASSES = {
+    SERVER: 'DynamicsServer',
+    FEEDFORWARD: 'FeedforwardNode',
+    GRAVITY_NODE: 'GravityCompensationNode',
+    CONTROLLER: 'TorqueController',
+}
+BEGINNING = 1000 * SECOND
+"""Simulated time at which a graph begins, ns."""
+HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gravity_torque/info')
+"""Topics that are delivered to other nodes immediately; the caller delivers all others."""
+
+
+def node_class(kind: str):
+    return getattr(importlib.import_module(f'robot_dynamics_ros.nodes.{kind}'), CLASSES[kind])
+
+
+def hot_path(node):
+    return node.task._hot_path
+
+
+class InProcess:
+    """A graph of nodes, by name.
+
+    ``received(node, topic, message)`` is called for each message on ``HANDED_OVER`` to a node, ``failed(node, error)``
+    for an exception that leaves a callback.
+    """
+
+    real_time, lag = False, 0.0
+    coupled = True  # messages on HANDED_OVER are delivered
+    received = failed = staticmethod(lambda *_: None)
+
+    def __init__(self, settings, folder: Path | None = None):
+        self.settings, self.simulated_time = settings, settings.simulated_time
+        self.clocks = Time()
+        self.clocks.pass_by = self.sleep
+        self._ros, self.ros_rate = BEGINNING, 1.0  # time, ns, and its speed: it may crawl or stand still
+        self.nodes: dict = {}
+        self._kept: dict[int, Kept] = {}
+        self._sent: dict[str, list] = {}
+        self._diagnosed: list = []
+        self._queue: list = []
+        self._stack = ExitStack()
+
+    def __enter__(self):
+        for kind in CLASSES:
+            node_class(kind)  # imported before modules are looked through
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        self._stack.callback(rclpy.try_shutdown)
+        self._stack.enter_context(stand_ins(self))
+        return self
+
+    def __exit__(self, *_):
+        for name in list(self.nodes):
+            self.destroy(name)
+        self._stack.close()
+
+    @property
+    def now(self) -> int:
+        return self._ros if self.simulated_time else self.clocks.system
+
+    @property
+    def steady(self) -> float:
+        return self.clocks.steady / SECOND
+
+    def make(self, name: str, parameters: dict, kind: str = '', namespace: str = NAMESPACE) -> None:
+        """Make a node, unconfigured; ``kind`` is its executable, where that is not its name."""
+        node = node_class(kind or name)(
+            namespace=namespace,
+            parameter_overrides=[
+                Parameter(key, value=value) for key, value in {'model': 'aubo_i5', **parameters}.items()
+            ],
+            enable_rosout=False,
+            enable_communication_interface=False,
+        )
+        node.get_logger().set_level(LoggingSeverity.FATAL)
+        self.nodes[name], self._sent[name] = node, []
+        self._set_times()
+        self._hand_over_latched(name, ())
+        self._flush()
+
+    def destroy(self, name: str) -> None:
+        node = self.nodes.pop(name)
+        self._call(name, node.fall_silent)
+        self._call(name, node.destroy_node)
+        self._kept.pop(id(node), None)
+        self._flush()
+
+    def state(self, name: str) -> str:
+        return self.nodes[name]._state_machine.current_state[1]
+
+    def transition(self, name: str, transition: str) -> None:
+        """Configure, activate, deactivate or clean up a node."""
+        known = list(self.kept(self.nodes[name]).subscriptions)
+        self._call(name, getattr(self.nodes[name], f'trigger_{transition}'))
+        self._flush()
+        self._hand_over_latched(name, known)
+
+    def why(self, name: str) -> str:
+        return self.nodes[name].silence
+
+    def pass_by(self, duration: int) -> None:
+        """Advance the time by so many ns."""
+        self.sleep(duration)
+        for name, node in self.nodes.items():
+            for timer in list(self.kept(node).timers):
+                if not timer.canceled and timer.due <= self.clocks.steady:
+                    timer.reset()
+                    self._call(name, timer.callback)
+        self._diagnosed.clear()
+        self._flush()
+
+    def set_back(self, duration: int) -> None:
+        if self.simulated_time:
+            self._ros -= duration
+        else:
+            self.clocks.system -= duration
+        self._set_times()
+
+    def give(self, name: str, topic: str, data: bytes, late: int = 0, gid: bytes = b'') -> None:
+        """Deliver a message of the publisher ``gid`` to a node, ``late`` ns after the middleware received it."""
+        received = self.clocks.system - late
+        for subscription in self.subscriptions(name, topic):
+            self._call(name, lambda subscription=subscription: subscription.give(data, received, gid))
+        self._flush()
+
+    def give_state(self, name: str, data: bytes, expected=None) -> None:
+        if hot_path(self.nodes[name])._thread is not None:
+            self.give(name, 'joint_states', data)
+
+    def request(self, name: str, service: str, request):
+        """Return the response of a node's service."""
+        kind, callback = self.kept(self.nodes[name]).services[service]
+        response = self._call(name, lambda: callback(request, kind.Response()))
+        self._flush()
+        return response
+
+    def pause(self, name: str) -> None:
+        """Run the timeout of a node."""
+        on_pause = hot_path(self.nodes[name])._on_pause
+        if on_pause is not None:
+            self._call(name, on_pause)
+        self._flush()
+
+    def tick(self, name: str) -> None:
+        """Run the timers of a node."""
+        for timer in list(self.kept(self.nodes[name]).timers):
+            self._call(name, timer.callback)
+        self._flush()
+
+    def diagnose(self, name: str):
+        """Return a node's DiagnosticStatus, None where it publishes none."""
+        self._diagnosed.clear()
+        self.tick(name)
+        return self._diagnosed[-1].status[0] if self._diagnosed else None
+
+    def diagnosed(self, name: str, field: str) -> str:
+        status = self.diagnose(name)
+        return {value.key: value.value for value in status.values}.get(field, '') if status else ''
+
+    def take(self, name: str) -> list:
+        sent, self._sent[name] = self._sent.get(name, []), []
+        return sent
+
+    def count(self, topic: str) -> int:
+        topic = topic.removeprefix(f'{NAMESPACE}/')
+        return sum(made.topic == topic for kept in self._kept.values() for made in kept.publishers)
+
+    def latched(self, topic: str):
+        """Return the message that a late joiner gets on a topic, None for none."""
+        for publisher in self._latching(topic):
+            return deserialize_message(publisher.last, publisher.kind)
+        return None
+
+    def inject(self, name: str, topic: str, message) -> None:
+        for subscription in self.subscriptions(name, topic):
+            self._hand_over(name, subscription, None, serialize_message(message))
+        self._flush()
+
+    def subscribed(self, name: str, topic: str) -> float:
+        return max(made.created for made in self.subscriptions(name, topic)) / SECOND
+
+    def known(self, name: str, topic: str):
+        """Return the newest message that a subscription has brought to a node whose publisher is still there."""
+        for made in self.subscriptions(name, topic):
+            alive = made.publisher is None or any(made.publisher in kept.publishers for kept in self._kept.values())
+            if made.newest is not None and alive:
+                return made.newest
+        return None
+
+    def subscriptions(self, name: str, topic: str) -> list:
+        return [made for made in self.kept(self.nodes[name]).subscriptions if made.topic == topic]
+
+    def kept(self, node) -> Kept:
+        return self._kept.setdefault(id(node), Kept())
+
+    def published(self, publisher: Publisher, data: bytes) -> None:
+        """Record a published message."""
+        if publisher.topic == '/diagnostics':
+            self._diagnosed.append(deserialize_message(data, publisher.kind))
+            return
+        if self.coupled and publisher.topic in HANDED_OVER:
+            self._queue.append((publisher, data))
+        name = next((name for name, node in self.nodes.items() if node is publisher.node), '')
+        if name and not publisher.topic.startswith('/'):
+            self._sent[name].append((publisher.topic, data, self.steady))
+
+    def _flush(self) -> None:
+        while self._queue:
+            publisher, data = self._queue.pop(0)
+            for name in list(self.nodes):
+                for subscription in self.subscriptions(name, publisher.topic):
+                    self._hand_over(name, subscription, publisher, data)
+
+    def _latching(self, topic: str) -> list[Publisher]:
+        made = [publisher for kept in self._kept.values() for publisher in kept.publishers]
+        return [each for each in made if each.topic == topic and each.latched and each.last is not None]
+
+    def _hand_over_latched(self, name: str, known) -> None:
+        for subscription in list(self.kept(self.nodes[name]).subscriptions):
+            if self.coupled and subscription.latched and subscription not in known:
+                for publisher in self._latching(subscription.topic):
+                    self._hand_over(name, subscription, publisher, publisher.last)
+
+    def _hand_over(self, name: str, subscription, publisher, data: bytes) -> None:
+        subscription.newest = deserialize_message(data, subscription.kind)
+        subscription.publisher = publisher
+        self.received(name, subscription.topic, subscription.newest)
+        self._call(name, lambda: subscription.give(data, self.clocks.system))
+
+    def _call(self, name: str, callback):
+        try:
+            return callback()
+        except Exception as error:  # any at all
+            self.failed(name, error)
+            return None
+
+    def sleep(self, duration: int) -> None:
+        """Advance all clocks by so many ns, but run no timers."""
+        self.clocks.steady += duration
+        self.clocks.system += duration
+        self._ros += round(self.ros_rate * duration)
+        self._set_times()
+
+    def _set_times(self) -> None:
+        if self.simulated_time:
+            time = RosTime(nanoseconds=self._ros, clock_type=ClockType.ROS_TIME)
+            for node in self.nodes.values():
+                node.get_clock().set_ros_time_override(time)
