@@ -3,6 +3,7 @@
 import dataclasses
 
 from support.mechanisms import MECHANISMS, Mechanism, four_bar
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -60,8 +61,9 @@ def test_a_planar_linkage_with_rounded_axes_moves(angle):
         assert np.abs(found - PLANAR.robot.inverse_dynamics(q, qd, qdd, actuated=[joint])).max() < room * 100.0
         assert np.abs(robot.forward_dynamics(q, qd, found) - qdd).max() < room * np.abs(qdd).max()
     near = robot.close_loops(q + 0.02, qd)
-    assert np.abs(robot.loop_errors(near.q)[2:4]).max() < 1e-13
-    assert np.abs(robot.loop_errors(near.q)).max() < 1e-13 + 10.0 * angle
+    closed = bound(200, 6)  # sums of six lengths of about a metre
+    assert np.abs(robot.loop_errors(near.q)[2:4]).max() < closed
+    assert np.abs(robot.loop_errors(near.q)).max() < closed + 10.0 * angle
 
 
 @pytest.mark.parametrize('angle', [1e-11, 1e-9, 1e-7, 1e-6, 1e-4])
