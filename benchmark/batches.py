@@ -20,7 +20,6 @@ from peers import ARGUMENTS, pinocchio_calls
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
-from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.codegen.straight_line import count, trace
 from robot_dynamics_ros.jit import instructions  # noqa: F401 - Numba then knows fma
 from robot_dynamics_ros.jit.fused import fma
@@ -102,7 +101,7 @@ def main():
     random = np.random.default_rng(0)
     lanes = np.ones(512)
     for name, at_most in FIGURES.items():
-        shape = ALGORITHMS[name].shape_of(named._model.arrays)
+        shape = program_of(named._model.arrays, name).shape
         for states in COUNTS:
             if states * math.prod(shape) > MOST_NUMBERS:
                 continue
