@@ -1,4 +1,4 @@
-"""What must hold for the nodes, whatever comes; doc/safety.md and its neighbours say the same in more words."""
+"""Rules that the outputs of the nodes must keep under any input; doc/safety.md and its neighbours describe them."""
 
 COMMON = {
     'CALLBACK': 'no exception leaves a callback, none needs its last net, the internal error, and no transition fails',

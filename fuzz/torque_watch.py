@@ -107,7 +107,7 @@ class TorqueWatch:
         self.forget_motion(certain)
 
     def forget_motion(self, certain: bool) -> None:
-        """Drop the desired motion, where there is one; ``certain``: the node does."""
+        """Drop the desired motion, if there is one; ``certain`` says whether the node surely drops it, too."""
 
     def clock(self, now: int, steady: float) -> float:
         return now / SECOND if self.graph.simulated_time else steady

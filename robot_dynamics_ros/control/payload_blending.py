@@ -53,7 +53,7 @@ class PayloadBlender:
     """
 
     def __init__(self, make: Callable[[Robot], RobotLaw], robot: Robot, payload_gravity: PayloadGravity):
-        """Blend the laws ``make(robot)``; ``robot`` has no payload of its own, under ``payload_gravity``."""
+        """Blend the laws ``make(robot)`` over ``payload_gravity``; ``robot`` itself has no payload."""
         self._make, self._robot = make, robot
         self._term = np.zeros(robot.nv)
         self._inputs: tuple = ()

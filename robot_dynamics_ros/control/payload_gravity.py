@@ -123,8 +123,8 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
     """
     check_size(payload)
     name = carrying_frame(robot.model, frame or None)
-    moved = robot.model.frame(name).link == len(robot.link_names) - 1
-    if payload.mass and not moved and robot.binding != 'generic':
+    on_last_link = robot.model.frame(name).link == len(robot.link_names) - 1
+    if payload.mass and not on_last_link and robot.binding != 'generic':
         raise ArgumentError(
             f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF, or use the binding '
             "'generic'"

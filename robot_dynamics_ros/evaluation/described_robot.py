@@ -1,4 +1,4 @@
-"""What a robot is: its model with payloads, gravity, names and limits, and the evaluator of its quantities."""
+"""Base class of ``Robot``: its model with payloads, gravity, names and limits, and the evaluator of its quantities."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

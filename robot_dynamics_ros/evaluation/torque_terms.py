@@ -8,7 +8,7 @@ from robot_dynamics_ros.evaluation.friction import JointFriction
 
 
 class TorqueTerms(DescribedRobot):
-    """Terms of joint torques, each by a method of its own."""
+    """Methods for the single terms of the joint torques."""
 
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Joint torques g(q) = dV/dq that hold the robot against gravity; V is the potential energy.
