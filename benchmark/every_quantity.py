@@ -1,6 +1,7 @@
 """What does each quantity of an arm or a humanoid cost from Python, against the Python bindings of Pinocchio?
 
 Calls of this package allocate their result; those of Pinocchio use the memory of one Data object and prepared forces.
+After a / is a function of Pinocchio that computes less, or whose result is yet to be read from its Data.
 """
 
 from collections.abc import Callable
@@ -57,14 +58,11 @@ def with_wrench(known: Known, frame: pin.Frame) -> dict[str, Row]:
     link, on_links = robot._model.frame(known.tip).link, np.zeros((len(robot.link_names), 6))
     on_links[link] = np.roll(forces[frame.parentJoint].vector, 3)
     theirs = partial(pin.rnea, known.model, known.model.createData(), *known.pinocchio_state(*state), forces)
-    local = partial(robot.inverse_dynamics, reference_frame='local')
+    by_name = partial(robot.inverse_dynamics, *state, aligned)
+    as_array = partial(robot.inverse_dynamics, *state, on_links, None, 'local')
     return {
-        'inverse_dynamics, wrench by name': Row(
-            lambda: robot.inverse_dynamics(*state, aligned), theirs, lambda: theirs()[known.order]
-        ),
-        'inverse_dynamics, wrenches as array': Row(
-            lambda: local(*state, on_links), theirs, lambda: theirs()[known.order]
-        ),
+        'inverse_dynamics, wrench by name': Row(by_name, theirs, lambda: theirs()[known.order]),
+        'inverse_dynamics, wrenches as array': Row(as_array, theirs, lambda: theirs()[known.order]),
     }
 
 
@@ -100,6 +98,10 @@ def rows_of(known: Known) -> dict[str, Row]:
     def pose(_) -> np.ndarray:
         return data.oMf[number].homogeneous
 
+    def read_pose() -> np.ndarray:
+        pin.framesForwardKinematics(model, data, at)
+        return data.oMf[number].homogeneous
+
     def kinetic_energy(_) -> float:
         # v' M v / 2, since the kinetic energy of Pinocchio 4.1.0 leaves out the rotors
         return 0.5 * v @ full(pin.crba(model, data, at)) @ v
@@ -128,7 +130,10 @@ def rows_of(known: Known) -> dict[str, Row]:
         'torque_regressor': row(
             robot.torque_regressor, (q, qd, x), pin.computeJointTorqueRegressor, (at, v, a), regressor
         ),
-        'link_pose': row(robot.link_pose, (q, known.tip), pin.framesForwardKinematics, (at,), pose),
+        'link_pose': Row(partial(robot.link_pose, q, known.tip), read_pose, read_pose),
+        'link_pose / framesForwardKinematics': row(
+            robot.link_pose, (q, known.tip), pin.framesForwardKinematics, (at,), pose
+        ),
         'jacobian': row(
             robot.jacobian,
             (q, known.tip),

@@ -45,6 +45,11 @@ class OperationalSpace(DescribedRobot):
             kg m^2 (angular), kg m (coupling), kg (linear).
         """
         name = 'operational_space_inertia'
+        if isinstance(link, str):
+            try:
+                return self._evaluate((name, link, reference_frame), self._inputs, out, q)
+            except ArgumentError:  # ``evaluate`` has the reason, or the result
+                pass
         return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
     def operational_space_inertia_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
@@ -95,6 +100,11 @@ class OperationalSpace(DescribedRobot):
             rad (prismatic: m) per rad, m.
         """
         name = 'consistent_inverse'
+        if isinstance(link, str):
+            try:
+                return self._evaluate((name, link, reference_frame), self._inputs, out, q)
+            except ArgumentError:  # ``evaluate`` has the reason, or the result
+                pass
         return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
     def nullspace_projector(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
@@ -147,6 +157,11 @@ class OperationalSpace(DescribedRobot):
             N m, N of each frame.
         """
         name = 'operational_space_bias'
+        if isinstance(link, str):
+            try:
+                return self._evaluate((name, link, reference_frame), self._weightless, out, q, qd)
+            except ArgumentError:  # ``evaluate`` has the reason, or the result
+                pass
         return evaluate(self._evaluator, name, self._weightless, out, link, reference_frame, q, qd)
 
     def operational_space_gravity(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
@@ -171,6 +186,11 @@ class OperationalSpace(DescribedRobot):
             N m, N of each frame.
         """
         name = 'operational_space_gravity'
+        if isinstance(link, str):
+            try:
+                return self._evaluate((name, link, reference_frame), self._inputs, out, q)
+            except ArgumentError:  # ``evaluate`` has the reason, or the result
+                pass
         return evaluate(self._evaluator, name, self._inputs, out, link, reference_frame, q)
 
 
