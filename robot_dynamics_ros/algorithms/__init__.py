@@ -1,1 +1,1 @@
-"""What is computed: the table of algorithms, and the steps of a quantity for one robot."""
+"""The table of algorithms: which kernel computes a quantity, and the steps of computing it for one robot."""

@@ -1,4 +1,4 @@
-"""Choice of the method of forward dynamics for a robot where the caller leaves it open."""
+"""Choice of the method of forward dynamics by the shape of a robot, where the caller names none."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The steps by which a quantity of one robot is computed: kernels, and what each of their arguments is."""
+"""Program of a quantity: the kernels that compute it for one robot, in order, and their arguments."""
 
 import hashlib
 import math

@@ -1,1 +1,1 @@
-"""Machine code, C and Python from kernels: for all robots, and for one."""
+"""Code generation: machine code, C and Python from kernels, for all robots or for one."""

@@ -1,4 +1,4 @@
-"""Intrinsics of the compiled functions of ``bound_function``."""
+"""Intrinsics for the compiled functions of ``bound_function``: calls of machine code for batches, prefetching."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""The generic binding: kernels over the arrays of any robot, whose machine code is compiled once for an installation.
+"""Generic code: kernels over the arrays of any robot, whose machine code is compiled once for an installation.
 
 What differs between robots is read from memory: the words of a program are the addresses and sizes of its arguments.
 """

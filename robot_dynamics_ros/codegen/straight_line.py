@@ -1,4 +1,4 @@
-"""Straight-line code of a quantity for one robot: the values that its steps compute, and their check."""
+"""Straight-line code of a quantity for one robot: operations without loops or branches, their count and their check."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

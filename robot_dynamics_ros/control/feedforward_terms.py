@@ -1,4 +1,4 @@
-"""May a feedforward torque from another node be added to this node's? Terms, owner of gravity, payload, model."""
+"""Check whether a feedforward torque from another node may be added: its terms, gravity owner, payload and model."""
 
 from typing import NamedTuple
 

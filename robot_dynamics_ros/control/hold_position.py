@@ -1,4 +1,4 @@
-"""Hold position: where the arm is held while it follows no motion, and when it is measured again."""
+"""Hold position: where the arm is held while it follows no trajectory, and when it is measured again."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Derivatives of inverse and forward dynamics, and regressors: what optimisation and identification need."""
+"""Derivatives of inverse and forward dynamics, and regressors, for optimisation and identification."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The closed form of a chain's dynamics by stacked twists and wrenches: M, c, g and J' F_tip in one go.
+"""Closed form of a chain's dynamics by stacked twists and wrenches: M, c, g and J' F_tip.
 
 Source: the course, section 04 ("closed form of the dynamics by stacked vectors", equations 4-33 to 4-40 of that section
 and the formulas of M, c and g behind them), after Lynch & Park, "Modern Robotics". Frames, screws and signs are those

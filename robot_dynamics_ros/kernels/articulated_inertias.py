@@ -1,4 +1,4 @@
-"""Articulated-body inertias of all links: what a link resists when the joints after it are free."""
+"""Articulated-body inertias of all links: the inertia of a link whose outer joints are free."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.inertia import articulated_times, articulated_to_parent, rigid_to_articulated

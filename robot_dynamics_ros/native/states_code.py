@@ -1,4 +1,4 @@
-"""Machine code that computes states in rows, and calls of it from Python."""
+"""Machine code that computes a batch of states, and calls of it from Python."""
 
 from typing import NamedTuple
 

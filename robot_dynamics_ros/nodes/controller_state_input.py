@@ -1,4 +1,4 @@
-"""Input of the desired motion from the state messages of a joint_trajectory_controller."""
+"""Input of the desired motion from the state topic of a joint_trajectory_controller."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What a configured node publishes on ``/diagnostics``; ``doc/diagnostics.md`` lists all fields."""
+"""Publisher of ``/diagnostics`` of a configured node; ``doc/diagnostics.md`` lists all fields."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 

@@ -1,4 +1,4 @@
-"""Settings of Fast DDS: a new participant discovers existing ones soon, and messages are received by UDP.
+"""Settings of Fast DDS: fast discovery of existing participants, and messages by UDP.
 
 By default Fast DDS (3.2) announces a new participant from the thread that then begins to receive. The others respond
 once, within a millisecond. A response that comes too early is lost, and the next announcement of that participant comes

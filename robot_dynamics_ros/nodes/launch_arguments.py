@@ -1,4 +1,4 @@
-"""The check of a launch file's arguments: launch itself ignores a name that no file declares."""
+"""Check of a launch file's arguments: launch itself ignores a name that no file declares."""
 
 import difflib
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""From ``payload_state`` and ``gravity_state`` of a dynamics_server to payload and gravity of a node beside it."""
+"""Input of payload and gravity from ``payload_state`` and ``gravity_state`` of a dynamics_server."""
 
 import threading
 import time

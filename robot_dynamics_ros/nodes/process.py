@@ -1,4 +1,4 @@
-"""A process that runs nodes until it is asked to stop.
+"""Runs nodes in a process until it is asked to stop.
 
 SIGINT and SIGTERM never raise an exception: until ``run`` is called they end the process at once (``nodes/__init__``);
 while nodes are being started a thread deactivates those that are active and ends the process, whatever the main thread

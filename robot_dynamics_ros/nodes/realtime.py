@@ -1,4 +1,4 @@
-"""Scheduling of the hot path's thread; what the operating system refuses is logged, and the node goes on."""
+"""Real-time scheduling of the hot path's thread; what the operating system refuses is logged, and the node goes on."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The robot that a node's parameters describe."""
+"""Loads the robot that a node's parameters describe."""
 
 import math
 from collections.abc import Callable, Sequence

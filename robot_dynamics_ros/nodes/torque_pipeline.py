@@ -1,4 +1,4 @@
-"""The line of calls from a joint state to a torque: gate, law, limiter, publishers.
+"""Torque pipeline: from a joint state to a torque by gate, control law, limiter and publishers.
 
 state bytes -> ``StateInput`` (names, arrays) -> ``StateGate`` (fresh, in order) -> law -> ``TorqueLimiter`` -> publish.
 The thread of the ``HotPath`` runs it. Other threads read numbers, strings and copies of it.

@@ -1,4 +1,4 @@
-"""What is simulated, with checked arguments, and the arrays of its states."""
+"""Setup of a simulation: validated arguments, and the arrays of its states."""
 
 from dataclasses import dataclass
 

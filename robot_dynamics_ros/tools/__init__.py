@@ -1,1 +1,1 @@
-"""Programs for people: one module a command, and what they share."""
+"""Command-line programs: one module a command, and modules that they share."""

@@ -1,4 +1,4 @@
-"""Boxes that hold the shapes of links, and what they say about masses and inertias.
+"""Bounding boxes of the links' shapes, and checks of masses and inertias against them.
 
 In a box with the edges a, b, c a mass distribution has second moments about its centre of at most m a^2 / 4 along the
 first edge, and so on: half of the mass at each end. A solid box has m a^2 / 12.

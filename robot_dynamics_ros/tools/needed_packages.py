@@ -1,4 +1,4 @@
-"""Python packages that a command needs and the library does not."""
+"""Check that Python packages are installed which a command needs and the library does not."""
 
 import importlib
 from collections.abc import Iterable
