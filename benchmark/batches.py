@@ -22,7 +22,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.codegen.straight_line import count, trace
 from robot_dynamics_ros.jit import instructions  # noqa: F401 - Numba then knows fma
-from robot_dynamics_ros.jit.fused import fma
+from robot_dynamics_ros.jit.fused_multiply_add import fma
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.regrouping import regrouped
 

@@ -11,8 +11,8 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.model.products import product
 
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 

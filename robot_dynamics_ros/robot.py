@@ -21,10 +21,10 @@ from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
 from robot_dynamics_ros.model.editing import cut, turned_gravity, with_attached, with_locked_joints
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import GRAVITY, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.payload import Payload, carrying_frame
 
 MIMIC = ('ignore', 'couple')

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.model.checked import ROTATION_TOLERANCE, is_masked
 from robot_dynamics_ros.model.configuration import is_no_quaternion
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-from robot_dynamics_ros.model.products import determinant
+from robot_dynamics_ros.model.linear_algebra import determinant
 from robot_dynamics_ros.model.rotations import rotation_error
+from robot_dynamics_ros.model.untrusted_values import ROTATION_TOLERANCE, is_masked
 
 FLOAT64 = np.dtype(np.float64)
 REFERENCE_FRAMES = ('world', 'local_world_aligned', 'local')  # of 6-vectors, in the order of ``kernels.kinematics``

@@ -1,8 +1,8 @@
-"""Which kernel computes a quantity of a robot of this shape. All bindings of a robot use the same kernel."""
+"""Choice of kernels by the shape of a robot, such as its depth: generic and specialised code use the same kernel."""
 
 from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.jit.decorators import Kernel
-from robot_dynamics_ros.kernels import mobility, operational_space
+from robot_dynamics_ros.kernels import operational_space, operational_space_propagation
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.closed_loops.quantities import loop_forward
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -29,23 +29,35 @@ def articulated(arrays: ModelArrays) -> Kernel:
 
 def inertia(arrays: ModelArrays) -> Kernel:
     """Return the kernel of the operational-space inertia."""
-    return mobility.inertia_by_propagation if _is_deep(arrays) else operational_space.operational_space_inertia
+    return (
+        operational_space_propagation.inertia_by_propagation
+        if _is_deep(arrays)
+        else operational_space.operational_space_inertia
+    )
 
 
 def inertia_inverse(arrays: ModelArrays) -> Kernel:
     """Return the kernel of the inverse of the operational-space inertia."""
-    return mobility.mobility if _is_deep(arrays) else operational_space.operational_space_inertia_inverse
+    return (
+        operational_space_propagation.inertia_inverse_by_propagation
+        if _is_deep(arrays)
+        else operational_space.operational_space_inertia_inverse
+    )
 
 
 def consistent_inverse(arrays: ModelArrays) -> Kernel:
     """Return the kernel of the dynamically consistent inverse of the Jacobian."""
-    by_propagation = mobility.consistent_inverse_by_propagation
+    by_propagation = operational_space_propagation.consistent_inverse_by_propagation
     return by_propagation if _is_deep(arrays) else operational_space.consistent_inverse
 
 
 def bias(arrays: ModelArrays) -> Kernel:
     """Return the kernel of the bias wrench in operational space."""
-    return mobility.bias_by_propagation if _is_deep(arrays) else operational_space.operational_space_bias
+    return (
+        operational_space_propagation.bias_by_propagation
+        if _is_deep(arrays)
+        else operational_space.operational_space_bias
+    )
 
 
 def _is_deep(arrays: ModelArrays) -> bool:

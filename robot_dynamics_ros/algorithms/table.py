@@ -31,7 +31,11 @@ from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regresso
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
-from robot_dynamics_ros.kernels.mobility import inertia_of_frames, mobility_of_frames, response_to_wrenches
+from robot_dynamics_ros.kernels.operational_space_propagation import (
+    inertia_inverse_of_frames,
+    inertia_of_frames,
+    response_to_wrenches,
+)
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea
@@ -117,7 +121,7 @@ OPERATIONAL_SPACE = {
 """Dynamics of a frame. But for the inverse of the inertia, results are not finite unless it moves in all directions."""
 OF_FRAMES = {
     'operational_space_inertia': Algorithm(inertia_of_frames, ('q',), ('wrenches', 'wrenches')),
-    'operational_space_inertia_inverse': Algorithm(mobility_of_frames, ('q',), ('wrenches', 'wrenches')),
+    'operational_space_inertia_inverse': Algorithm(inertia_inverse_of_frames, ('q',), ('wrenches', 'wrenches')),
     'response_to_wrenches': Algorithm(response_to_wrenches, ('q',), ('nv', 'wrenches')),
 }
 """Dynamics of several frames together."""

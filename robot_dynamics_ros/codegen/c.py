@@ -245,7 +245,7 @@ def _definition(prefix: str, code: StraightLine) -> list[str]:
 
 
 def _sine_and_cosine(prefix: str) -> list[str]:
-    """Return the lines of sine and cosine, from the kernel that all bindings use."""
+    """Return the lines of sine and cosine, from the kernel that all code uses."""
     tape = Tape()
     (x,) = tape.inputs('x', 1)
     sine, cosine = tape.traced(sincos)(x)

@@ -34,7 +34,7 @@ def source(code: StraightLine, heading: str) -> str:
             '',
             'from math import sqrt',
             '',
-            'from robot_dynamics_ros.jit.fused import fma',
+            'from robot_dynamics_ros.jit.fused_multiply_add import fma',
             'from robot_dynamics_ros.kernels.sincos import sincos',
         ],
         [

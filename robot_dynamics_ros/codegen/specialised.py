@@ -1,4 +1,4 @@
-"""The specialised binding of one robot: straight-line code, compiled at its first use and kept on disk."""
+"""Specialised code of one robot: straight-line machine code, compiled at its first use and kept on disk."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ from robot_dynamics_ros.codegen.python import source
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed, trace
 from robot_dynamics_ros.jit.cache import code_folder
 from robot_dynamics_ros.jit.decorators import inlined
-from robot_dynamics_ros.jit.generated import generated_module
+from robot_dynamics_ros.jit.generated_module import generated_module
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.native import call
 from robot_dynamics_ros.native.states_code import StatesCode

@@ -1,4 +1,4 @@
-"""Tracing of kernels: executed on symbols instead of numbers, a kernel yields the operations that one robot needs.
+"""Tracing: a kernel that is run on symbols instead of numbers records the operations that one robot needs.
 
 Constants are folded, common subexpressions are shared, and values that no result depends on are dropped. Only
 simplifications that keep every number are applied, and every bit of it unless it is a zero, whose sign may change: sums
@@ -124,7 +124,7 @@ class Tape:
     def traced(self, kernel) -> FunctionType:
         """Return the Python function of a kernel with fused multiply-adds of this trace."""
         python = kernel.py_func
-        fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused
+        fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused_multiply_add
         names = {**python.__globals__, 'np': SimpleNamespace(sqrt=self.sqrt, abs=abs)}
         return FunctionType(python.__code__, names, python.__name__, None, fma)
 

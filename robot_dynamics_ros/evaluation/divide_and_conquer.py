@@ -10,7 +10,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
-from robot_dynamics_ros.evaluation.quantity import pool
+from robot_dynamics_ros.evaluation.tiered_compilation import pool
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_at_points, rows_of_links
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
 from robot_dynamics_ros.kernels.divide_and_conquer.passes import join, separate

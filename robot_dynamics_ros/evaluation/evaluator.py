@@ -1,4 +1,4 @@
-"""Evaluation of algorithms: argument validation, choice of the binding, workspaces and batches."""
+"""Evaluation of algorithms: argument validation, choice of generic or specialised code, workspaces and batches."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorith
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.quantity import BREAK_EVEN, Interpreted, Quantity, best_level
+from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Interpreted, Quantity, best_tier
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.configuration import neutral
@@ -115,7 +115,7 @@ class Evaluator:
         program = self.program(key)
         code = self._own_code(program)
         if code is not None:
-            best_level(code, program)
+            best_tier(code, program)
 
     def code(self, name: str, form: str, link: str | None, reference_frame: str):
         """Return specialised code of a quantity in the form 'inline' or 'address'; ArgumentError if there is none.

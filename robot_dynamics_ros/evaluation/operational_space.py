@@ -277,8 +277,8 @@ def exact(
     J = jacobian(evaluator, links, reference_frame, q)
     M_inv = evaluator.evaluate('mass_matrix_inverse', evaluator.inputs, None, q)
     # M^-1 J'
-    mobility = M_inv @ np.swapaxes(J, -1, -2)
-    sizes = np.linalg.svd(J @ mobility, compute_uv=False)
+    M_inv_J = M_inv @ np.swapaxes(J, -1, -2)
+    sizes = np.linalg.svd(J @ M_inv_J, compute_uv=False)
     singular = sizes[..., -1] <= LEAST_CONDITION * sizes[..., 0]
     if singular.any():
         index = [int(k) for k in np.argwhere(singular)[0]]
@@ -286,10 +286,10 @@ def exact(
         who = f'link {links[0]!r}' if len(links) == 1 else f'links {", ".join(map(repr, links))}'
         count = 'six' if len(links) == 1 else 6 * len(links)
         raise SingularError(f'{where}: {who} cannot move in all {count} directions here')
-    inertia = np.linalg.inv(J @ mobility)
+    inertia = np.linalg.inv(J @ M_inv_J)
     if name == 'operational_space_inertia':
         return inertia
-    inverse = mobility @ inertia
+    inverse = M_inv_J @ inertia
     if name == 'consistent_inverse':
         return inverse
     return bias(evaluator, inputs, links, reference_frame, inertia, inverse, q, *velocity)

@@ -23,7 +23,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import read_text
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import audit_rotors
 from robot_dynamics_ros.model.model import Actuators, Friction, Model, with_spin
@@ -113,15 +113,15 @@ def _with_rotors(model: Model, where: str, columns: Mapping[str, np.ndarray]) ->
 def _tables(source: Source) -> tuple[str, dict[str, dict[str, float]]]:
     """Return the name of the source for errors, and its tables with every number checked."""
     where, content = ('actuators', source) if isinstance(source, Mapping) else (str(source), _loaded(source))
-    tables = checked.table(where, content, _QUANTITIES)
+    tables = untrusted_values.table(where, content, _QUANTITIES)
     return where, {quantity: _table(f'{where}: {quantity}', quantity, table) for quantity, table in tables.items()}
 
 
 def _table(where: str, quantity: str, table) -> dict[str, float]:
     """Return the numbers of one table; ModelError for a value that its quantity cannot have."""
     numbers = {}
-    for joint, value in checked.table(where, table).items():
-        numbers[joint] = checked.number(f'{where}: {joint}', value, **_QUANTITIES[quantity])
+    for joint, value in untrusted_values.table(where, table).items():
+        numbers[joint] = untrusted_values.number(f'{where}: {joint}', value, **_QUANTITIES[quantity])
         if quantity == 'rotor_direction' and numbers[joint] not in (1.0, -1.0, 0.0):
             raise ModelError(f'{where}: {joint}: expected 1, -1 or 0, got {value}')
     return numbers

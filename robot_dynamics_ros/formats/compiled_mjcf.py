@@ -1,9 +1,9 @@
-"""MuJoCo's module, and names, kinds and rotations of elements of its compiled model."""
+"""Elements of a model that MuJoCo has compiled from MJCF: their names, types and rotations."""
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.rotations import exact
 
 _KINDS = {'mjJNT_FREE': 'free', 'mjJNT_BALL': 'spherical', 'mjJNT_SLIDE': 'prismatic', 'mjJNT_HINGE': 'revolute'}
@@ -20,7 +20,7 @@ def mujoco_module():
 
 def name_of(element: str, view) -> str:
     """Return the name of a body or joint; <kind>_<number> where it has none."""
-    return checked.name(element, view.name or f'{element}_{view.id}')
+    return untrusted_values.name(element, view.name or f'{element}_{view.id}')
 
 
 def called(element: str, view) -> str:

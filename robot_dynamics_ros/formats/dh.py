@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS, Finding, Frame, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import about, exact
 
 CONVENTIONS = ('standard', 'modified')
@@ -97,13 +97,15 @@ def model_from_dh(
         For another convention.
     """
     if convention not in CONVENTIONS:
-        raise ArgumentError(f'convention: expected one of {", ".join(CONVENTIONS)}, got {checked.shown(convention)}')
+        raise ArgumentError(
+            f'convention: expected one of {", ".join(CONVENTIONS)}, got {untrusted_values.shown(convention)}'
+        )
     if not isinstance(rows, list | tuple):
-        raise ModelError(f'rows: expected a list of rows, got {checked.shown(rows)}')
+        raise ModelError(f'rows: expected a list of rows, got {untrusted_values.shown(rows)}')
     if len(rows) > MOST_MOVING_LINKS:
         raise ModelError(f'{len(rows)} joints that move: expected up to {MOST_MOVING_LINKS}')
-    parent = checked.name('base_link', base_link)
-    dh_frame = np.eye(4) if base is None else checked.pose('base', base)  # in the frame of the current link
+    parent = untrusted_values.name('base_link', base_link)
+    dh_frame = np.eye(4) if base is None else untrusted_values.pose('base', base)  # in the frame of the current link
     frames = {'dh_0': _frame(0, dh_frame)}
     joints: list[Joint] = []
     findings: list[Finding] = []
@@ -141,32 +143,32 @@ def model_from_dh(
         joints.append(joint)
         parent = link
     if tool is not None:
-        frames['tool'] = _frame(len(joints), product(dh_frame, checked.pose('tool', tool)))
-    model = Model.of(checked.name('name', name), base_link, joints, frames)
+        frames['tool'] = _frame(len(joints), product(dh_frame, untrusted_values.pose('tool', tool)))
+    model = Model.of(untrusted_values.name('name', name), base_link, joints, frames)
     return audited(model, findings)
 
 
 def _checked(where: str, given: DHRow | Mapping) -> DHRow:
     """Return a row with every field validated and converted; ModelError naming the field."""
-    written = vars(given) if isinstance(given, DHRow) else checked.table(where, given, _KEYS)
+    written = vars(given) if isinstance(given, DHRow) else untrusted_values.table(where, given, _KEYS)
     row = DHRow(**written)
     frame = row.inertial_frame
-    if checked.number(f'{where}: sign', row.sign) not in (1.0, -1.0):
-        raise ModelError(f'{where}: sign: expected 1 or -1, got {checked.shown(row.sign)}')
-    inertia = checked.array(f'{where}: inertia', row.inertia, (3, 3))
+    if untrusted_values.number(f'{where}: sign', row.sign) not in (1.0, -1.0):
+        raise ModelError(f'{where}: sign: expected 1 or -1, got {untrusted_values.shown(row.sign)}')
+    inertia = untrusted_values.array(f'{where}: inertia', row.inertia, (3, 3))
     if (inertia != inertia.T).any():
-        raise ModelError(f'{where}: inertia: expected a symmetric matrix, got {checked.shown(row.inertia)}')
+        raise ModelError(f'{where}: inertia: expected a symmetric matrix, got {untrusted_values.shown(row.inertia)}')
     return DHRow(
-        **{field: checked.number(f'{where}: {field}', written.get(field, 0.0)) for field in _NUMBERS},
-        **checked.limits(where, written),
-        kind=checked.choice(f'{where}: kind', row.kind, KINDS),
+        **{field: untrusted_values.number(f'{where}: {field}', written.get(field, 0.0)) for field in _NUMBERS},
+        **untrusted_values.limits(where, written),
+        kind=untrusted_values.choice(f'{where}: kind', row.kind, KINDS),
         sign=row.sign,
-        joint=None if row.joint is None else checked.name(f'{where}: joint', row.joint),
-        link=None if row.link is None else checked.name(f'{where}: link', row.link),
-        rotor=checked.number(f'{where}: rotor', row.rotor, least=0.0),
-        com=checked.array(f'{where}: com', row.com, (3,)),
+        joint=None if row.joint is None else untrusted_values.name(f'{where}: joint', row.joint),
+        link=None if row.link is None else untrusted_values.name(f'{where}: link', row.link),
+        rotor=untrusted_values.number(f'{where}: rotor', row.rotor, least=0.0),
+        com=untrusted_values.array(f'{where}: com', row.com, (3,)),
         inertia=inertia,
-        inertial_frame=None if frame is None else checked.pose(f'{where}: inertial_frame', frame),
+        inertial_frame=None if frame is None else untrusted_values.pose(f'{where}: inertial_frame', frame),
     )
 
 

@@ -20,13 +20,13 @@ from robot_dynamics_ros.formats.compiled_mjcf import joint_kind, mujoco_module, 
 from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, left_out
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed, read_text
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import about
 
 
@@ -87,7 +87,7 @@ def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
         for joint in (part for part in parts if part.stiffness):
             findings.append(Finding('warning', f'joint {joint.name!r}', 'its spring is left out'))
         parts = [replace(part, stiffness=0.0) for part in parts]
-    robot = checked.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
+    robot = untrusted_values.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     check_moving_links(joint.kind for joint in parts)
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
     off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)

@@ -1,4 +1,4 @@
-"""What a model cannot represent of an MJCF: elements that are refused, and such that are left out with a finding.
+"""Elements of MJCF that a model cannot represent: rejected, or left out with a finding.
 
 An element that changes the mass matrix or gravity torques is refused. One that only adds a passive torque, such as a
 spring of a tendon or a medium, leaves mass matrix, Coriolis and gravity torques as they are: forward dynamics goes
@@ -14,8 +14,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind
 from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS
-from robot_dynamics_ros.model.checked import LARGEST_NUMBER
 from robot_dynamics_ros.model.model import Finding
+from robot_dynamics_ros.model.untrusted_values import LARGEST_NUMBER
 
 # Fields of MjModel that must be zero: element, meaning.
 _REFUSED = {

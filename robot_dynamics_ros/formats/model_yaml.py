@@ -47,7 +47,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, read_text
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
@@ -99,22 +99,24 @@ def yaml_of(model: Model, gravity=GRAVITY) -> str:
 def _model(content) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2) of the parsed YAML."""
     known = ('robot', 'gravity', 'base', 'joints', 'frames', 'loops')
-    content = checked.table('the file', content, known, needed=('robot', 'base', 'joints'))
-    name = checked.name('robot', content['robot'])
-    gravity = checked.array('gravity', content.get('gravity', GRAVITY), (3,))
-    base = checked.table('base', content['base'], ('link', 'inertial'), needed=('link',))
-    base_link = checked.name('base: link', base['link'])
+    content = untrusted_values.table('the file', content, known, needed=('robot', 'base', 'joints'))
+    name = untrusted_values.name('robot', content['robot'])
+    gravity = untrusted_values.array('gravity', content.get('gravity', GRAVITY), (3,))
+    base = untrusted_values.table('base', content['base'], ('link', 'inertial'), needed=('link',))
+    base_link = untrusted_values.name('base: link', base['link'])
     findings: list[Finding] = []
     base_inertia = _inertia(f'link {base_link!r}', base, base_link, findings)
     if not isinstance(content['joints'], list):
-        raise ModelError(f'joints: expected a list, got {checked.shown(content["joints"])}')
+        raise ModelError(f'joints: expected a list, got {untrusted_values.shown(content["joints"])}')
     joints = [_joint(f'joint number {i}', row, findings) for i, row in enumerate(content['joints'], start=1)]
     check_moving_links(joint.kind for joint in joints)
     number = {link: i for i, link in enumerate([base_link, *(joint.link for joint in joints)])}
     frames = {}
-    for frame, row in checked.table('frames', content.get('frames', {})).items():
-        where = f'frame {checked.name("frames", frame)!r}'
-        link = checked.name(f'{where}: link', checked.table(where, row, ('link', *_POSE), ('link',))['link'])
+    for frame, row in untrusted_values.table('frames', content.get('frames', {})).items():
+        where = f'frame {untrusted_values.name("frames", frame)!r}'
+        link = untrusted_values.name(
+            f'{where}: link', untrusted_values.table(where, row, ('link', *_POSE), ('link',))['link']
+        )
         if link not in number:
             raise ModelError(f'{where}: no link {link!r}')
         frames[frame] = Frame(number[link], *_pose(where, row))
@@ -125,26 +127,26 @@ def _model(content) -> tuple[Model, np.ndarray]:
 
 def _joint(where: str, row, findings: list[Finding]) -> Joint:
     """Return the joint of one row; append findings on its inertial to ``findings``."""
-    checked.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
-    name = checked.name(f'{where}: name', row['name'])
+    untrusted_values.table(where, row, (*_NEEDED, *_OPTIONAL), _NEEDED)
+    name = untrusted_values.name(f'{where}: name', row['name'])
     where = f'joint {name!r}'
-    link = checked.name(f'{where}: link', row['link'])
+    link = untrusted_values.name(f'{where}: link', row['link'])
     rotation, origin = _pose(where, row)
-    limits = checked.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
+    limits = untrusted_values.table(f'{where}: limits', row.get('limits', {}), JointLimits._fields)
     return Joint(
         name=name,
         link=link,
-        parent=checked.name(f'{where}: parent', row['parent']),
-        kind=checked.choice(f'{where}: kind', row['kind'], tuple(KINDS)),
-        axis=checked.direction(f'{where}: axis', row['axis']),
-        pitch=checked.number(f'{where}: pitch', row.get('pitch', 0.0)),
+        parent=untrusted_values.name(f'{where}: parent', row['parent']),
+        kind=untrusted_values.choice(f'{where}: kind', row['kind'], tuple(KINDS)),
+        axis=untrusted_values.direction(f'{where}: axis', row['axis']),
+        pitch=untrusted_values.number(f'{where}: pitch', row.get('pitch', 0.0)),
         rotation=rotation,
         origin=origin,
         inertia=_inertia(where, row, link, findings),
-        rotor=checked.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
-        spin=checked.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
+        rotor=untrusted_values.number(f'{where}: rotor_inertia', row.get('rotor_inertia', 0.0), least=0.0),
+        spin=untrusted_values.number(f'{where}: rotor_spin', row.get('rotor_spin', 0.0)),
         **_numbers(f'{where}: actuators', row.get('actuators', {}), Actuators._fields),
-        **checked.limits(f'{where}: limits', limits),
+        **untrusted_values.limits(f'{where}: limits', limits),
         **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
         **_numbers(f'{where}: spring', row.get('spring', {}), SPRING),
     )
@@ -152,9 +154,11 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
 
 def _numbers(where: str, given, fields: tuple[str, ...]) -> dict[str, float]:
     """Return the numbers of a table whose keys are among ``fields``; those in POSITIVE have to be greater than 0."""
-    table = checked.table(where, given, fields)
+    table = untrusted_values.table(where, given, fields)
     least = {field: 0.0 if field in POSITIVE else -math.inf for field in table}
-    return {field: checked.number(f'{where}: {field}', value, above=least[field]) for field, value in table.items()}
+    return {
+        field: untrusted_values.number(f'{where}: {field}', value, above=least[field]) for field, value in table.items()
+    }
 
 
 def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np.ndarray:
@@ -163,18 +167,18 @@ def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np
     keys = ('mass', 'com', 'inertia')
     if 'inertial' not in row:
         return np.zeros(10)
-    inertial = checked.table(where, row['inertial'], keys, keys)
-    mass = checked.number(f'{where}: mass', inertial['mass'])
-    com = checked.array(f'{where}: com', inertial['com'], (3,))
-    about_com = symmetric(checked.array(f'{where}: inertia', inertial['inertia'], (6,)))
+    inertial = untrusted_values.table(where, row['inertial'], keys, keys)
+    mass = untrusted_values.number(f'{where}: mass', inertial['mass'])
+    com = untrusted_values.array(f'{where}: com', inertial['com'], (3,))
+    about_com = symmetric(untrusted_values.array(f'{where}: inertia', inertial['inertia'], (6,)))
     findings += audit_inertial(link, mass, about_com)
     return ten_parameters(mass, com, about_com)
 
 
 def _pose(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (3, 3) and origin (3, m) of a row; the identity where it has none."""
-    rotation = checked.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
-    return rotation, checked.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
+    rotation = untrusted_values.rotation(f'{where}: rotation', row.get('rotation', np.eye(3)))
+    return rotation, untrusted_values.array(f'{where}: origin', row.get('origin', np.zeros(3)), (3,))
 
 
 def _joint_written(joint: Joint) -> dict:

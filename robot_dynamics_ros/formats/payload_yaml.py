@@ -19,7 +19,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.untrusted_yaml import parsed_yaml
 from robot_dynamics_ros.jit.cache import write_at_once
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.inertial_parameters import symmetric
 
 _KEYS = ('frame', 'mass', 'com', 'inertia')
@@ -57,19 +57,22 @@ def read_payload(path: str | Path) -> KeptPayload | None:
         if isinstance(error.__cause__, FileNotFoundError):
             return None
         raise
-    content = checked.table('payload', parsed_yaml(text), (*_KEYS, *_RAMP), _KEYS)
+    content = untrusted_values.table('payload', parsed_yaml(text), (*_KEYS, *_RAMP), _KEYS)
     before = content.get('before', [])
     if not isinstance(before, list) or len(before) > MOST_BODIES:
-        raise ModelError(f'before: expected a list of at most {MOST_BODIES} bodies, got {checked.shown(before)}')
+        raise ModelError(
+            f'before: expected a list of at most {MOST_BODIES} bodies, got {untrusted_values.shown(before)}'
+        )
     start = content.get('start', 0)
     if not isinstance(start, int) or isinstance(start, bool) or not 0 <= start < LATEST:
-        raise ModelError(f'start: expected a time in ns, got {checked.shown(start)}')
+        raise ModelError(f'start: expected a time in ns, got {untrusted_values.shown(start)}')
     return KeptPayload(
         _body(content),
         start,
-        checked.number('ramp_time', content.get('ramp_time', 0.0), 0.0),
+        untrusted_values.number('ramp_time', content.get('ramp_time', 0.0), 0.0),
         tuple(
-            _body(checked.table(f'before[{k}]', body, _KEYS, _KEYS), f'before[{k}]: ') for k, body in enumerate(before)
+            _body(untrusted_values.table(f'before[{k}]', body, _KEYS, _KEYS), f'before[{k}]: ')
+            for k, body in enumerate(before)
         ),
     )
 
@@ -93,14 +96,15 @@ def write_payload(path: str | Path, kept: KeptPayload) -> None:
 
 
 def _body(content, where: str = '') -> Body:
-    inertia = checked.table(f'{where}inertia', content['inertia'], _INERTIA, _INERTIA)
+    inertia = untrusted_values.table(f'{where}inertia', content['inertia'], _INERTIA, _INERTIA)
     upper = [
-        checked.number(f'{where}inertia: {key}', inertia[key]) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        untrusted_values.number(f'{where}inertia: {key}', inertia[key])
+        for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     ]
     return Body(
-        checked.name(f'{where}frame', content['frame']),
-        checked.number(f'{where}mass', content['mass']),
-        checked.array(f'{where}com', content['com'], (3,)),
+        untrusted_values.name(f'{where}frame', content['frame']),
+        untrusted_values.number(f'{where}mass', content['mass']),
+        untrusted_values.array(f'{where}com', content['com'], (3,)),
         symmetric(upper),
     )
 

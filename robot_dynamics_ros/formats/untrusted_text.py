@@ -13,7 +13,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, XMLParser
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.model.checked import LARGEST_NUMBER, MAX_NAME, is_name
+from robot_dynamics_ros.model.untrusted_values import LARGEST_NUMBER, MAX_NAME, is_name
 
 MAX_BYTES = 4 * 1024 * 1024  # a humanoid's URDF has 0.2 MiB; meshes are separate files
 MAX_DEPTH = 64  # URDF needs six levels, extensions of simulators some more

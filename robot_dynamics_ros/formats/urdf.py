@@ -27,10 +27,10 @@ from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy, unit
 
 KINDS = {

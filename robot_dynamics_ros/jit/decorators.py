@@ -7,14 +7,15 @@ from inspect import signature
 from types import FunctionType
 from typing import Any
 
-from robot_dynamics_ros.jit.fused import fused
+from robot_dynamics_ros.jit.fused_multiply_add import with_fused_multiply_adds
 
 OPTIONS: dict[str, Any] = {'error_model': 'numpy', '_nrt': False}
 """Options of all compiled functions.
 
-No fast-math, so that every binding of a kernel gives the same numbers; x / 0 is inf without an error, as in NumPy. No
-reference counting: kernels create no arrays and their arguments outlive the call. Counting is an atomic operation per
-array and call: inverse dynamics of 6 joints by generic kernels needs 2.6 us with it, 0.34 us without (2026-11-20).
+No fast-math, so that generic and specialised code of a kernel give the same numbers; x / 0 is inf without an error, as
+in NumPy. No reference counting: kernels create no arrays and their arguments outlive the call. Counting is an atomic
+operation per array and call: inverse dynamics of 6 joints by generic kernels needs 2.6 us with it, 0.34 us without
+(2026-11-20).
 """
 
 
@@ -43,7 +44,7 @@ class Kernel:
     @cached_property
     def py_func(self) -> Callable:
         """The Python function."""
-        return fused(self.source)
+        return with_fused_multiply_adds(self.source)
 
     @cached_property
     def compiled(self) -> Any:

@@ -1,11 +1,11 @@
-"""The fused multiply-add of ``jit.fused`` in code that Numba compiles."""
+"""The fused multiply-add of ``jit.fused_multiply_add`` in code that Numba compiles."""
 
 from typing import Any
 
 from numba import types
 from numba.extending import intrinsic, overload
 
-from robot_dynamics_ros.jit.fused import fma
+from robot_dynamics_ros.jit.fused_multiply_add import fma
 
 
 def _emission(typing, x, y, z):

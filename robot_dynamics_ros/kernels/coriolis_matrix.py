@@ -1,15 +1,15 @@
 """Coriolis matrix of Christoffel symbols."""
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.body_coriolis import (
+    body_coriolis_matrix,
+    body_coriolis_times,
+    body_coriolis_to_parent,
+    body_coriolis_transpose_times,
+)
 from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.kernels.joints import joint_transform
-from robot_dynamics_ros.kernels.momentum import (
-    momentum_back_times,
-    momentum_matrix,
-    momentum_matrix_to_parent,
-    momentum_times,
-)
-from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_momentum_matrix
+from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_coriolis_matrix
 from robot_dynamics_ros.kernels.spatial import (
     dot,
     dot_couple,
@@ -45,7 +45,7 @@ def coriolis_matrix(model, work, q, qd, C):
         # I_c_i = I_i, and B_i
         for k in range(10):
             work.I_c[i, k] = model.I[i, k]
-        momentum_matrix(model.I, work.v, i, work.b, work.G)
+        body_coriolis_matrix(model.I, work.v, i, work.b, work.G)
 
     for i in range(n, 0, -1):
         F_qd, F_M = work.F_qd, work.F_M
@@ -53,10 +53,10 @@ def coriolis_matrix(model, work, q, qd, C):
             # F_qd = I_c S_d_k + B S_k,  F_M = I_c S_k,  C = B' S_k
             inertia_times(work.I_c, i, work.S_d, k, F_qd, i)
             inertia_times(work.I_c, i, model.S, k, F_M, i)
-            BS = momentum_times(work.b, work.G, i, model.S, k)
+            BS = body_coriolis_times(work.b, work.G, i, model.S, k)
             for row in range(6):
                 F_qd[i, row] += BS[row]
-            work.C[i, 0], work.C[i, 1], work.C[i, 2] = momentum_back_times(work.b, work.G, i, model.S, k)
+            work.C[i, 0], work.C[i, 1], work.C[i, 2] = body_coriolis_transpose_times(work.b, work.G, i, model.S, k)
             # torque of k, motion of m of the same joint: F_M' S_d_m + C' S_m
             for m in range(model.first[i], model.first[i + 1]):
                 C[k - 1, m - 1] = dot(work.S_d, m, F_M, i) + dot_couple(model.S, m, work.C, i)
@@ -78,9 +78,9 @@ def coriolis_matrix(model, work, q, qd, C):
         p = model.parent[i]
         if p > 0:
             # composite inertia and B of the subtree
-            rotor_momentum_matrix(model, i, 0.5 * qd[model.first[i] - 1], work.G)
+            rotor_coriolis_matrix(model, i, 0.5 * qd[model.first[i] - 1], work.G)
             inertia_to_parent(work.E, work.r, work.I_c, i, p)
-            momentum_matrix_to_parent(work.E, work.r, work.b, work.G, i, p)
+            body_coriolis_to_parent(work.E, work.r, work.b, work.G, i, p)
 
 
 @kernel

@@ -24,7 +24,7 @@ def operational_space_inertia(model, work, q, i, rotation, origin, reference_fra
     Khatib 1987, eq. 29, by the factors of M: J M^-1 J' = K' D^-1 K, K = L'^-1 J', where only the rows of velocities
     between the base and the frame are not zero (RBDA section 6.5). M^-1 is not formed.
     """
-    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
+    frame_inertia_inverse(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, inertia)
 
 
@@ -34,7 +34,7 @@ def operational_space_inertia_inverse(model, work, q, i, rotation, origin, refer
 
     Writes all of ``A`` and the arrays E r f I_c d M T J K A of ``work``. Reads ``model``. RBDA section 6.5.
     """
-    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
+    frame_inertia_inverse(model, work, q, i, rotation, origin, reference_frame)
     for row in range(6):
         for column in range(row + 1):
             A[row, column] = work.A[row, column]
@@ -48,7 +48,7 @@ def consistent_inverse(model, work, q, i, rotation, origin, reference_frame, inv
     Writes all of ``inverse`` and the arrays E r f I_c d M T J K A Lambda of ``work``. Reads ``model``.
     Khatib 1987, eq. 36.
     """
-    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
+    frame_inertia_inverse(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, work.Lambda)
     for k in range(1, inverse.shape[0] + 1):
         # D^-1 K Lambda
@@ -76,7 +76,7 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
     no_motion(work)
     rnea(model, work, q, qd, qdd, work.still, work.still, gravity, f_ext, work.h)
     frame_acceleration(model, work, q, qd, qdd, i, rotation, origin, reference_frame, bias)
-    frame_mobility(model, work, q, i, rotation, origin, reference_frame)
+    frame_inertia_inverse(model, work, q, i, rotation, origin, reference_frame)
     invert(work.A, work.Lambda)
     # h = L'^-1 h
     n = work.h.shape[0]
@@ -97,7 +97,7 @@ def operational_space_bias(model, work, q, qd, qdd, gravity, f_ext, i, rotation,
 
 
 @kernel
-def frame_mobility(model, work, q, i, rotation, origin, reference_frame):
+def frame_inertia_inverse(model, work, q, i, rotation, origin, reference_frame):
     """Write A (6, 6) = J M^-1 J' = K' D^-1 K of ``work``, the lower triangle, and K (nv, 6) = L'^-1 J'.
 
     Writes the arrays E r f I_c d M T J K A of ``work``: M has L, d has 1 / D. Reads ``model``. RBDA section 6.5.

@@ -1,14 +1,14 @@
 """Derivatives of inverse dynamics, including the mass matrix."""
 
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.body_coriolis import (
+    body_coriolis_matrix,
+    body_coriolis_times,
+    body_coriolis_to_parent,
+    body_coriolis_transpose_times,
+)
 from robot_dynamics_ros.kernels.inertia import inertia_times, inertia_to_parent
 from robot_dynamics_ros.kernels.joints import joint_transform
-from robot_dynamics_ros.kernels.momentum import (
-    momentum_back_times,
-    momentum_matrix,
-    momentum_matrix_to_parent,
-    momentum_times,
-)
 from robot_dynamics_ros.kernels.rotors import rotor_changes, rotor_on_parent
 from robot_dynamics_ros.kernels.spatial import (
     dot,
@@ -34,7 +34,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
     Psi_dd S_d F_q F_qd F_M C of ``work``; a is the spatial acceleration here.
 
     Singh, Russell & Wensing 2022, algorithm 1, in link coordinates. Deviation: their 2 B is B, stored as twelve
-    numbers, see ``momentum``.
+    numbers, see ``body_coriolis``.
     """
     n = model.parent.shape[0] - 1
     for k in range(D.shape[1]):
@@ -53,9 +53,9 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
         for k in range(10):
             work.I_c[i, k] = model.I[i, k]
         # f_i = I_i a_i + B_i v_i / 2 - f_ext_i
-        momentum_matrix(model.I, work.v, i, work.b, work.G)
+        body_coriolis_matrix(model.I, work.v, i, work.b, work.G)
         inertia_times(model.I, i, work.a, i, work.f, i)
-        Bv = momentum_times(work.b, work.G, i, work.v, i)
+        Bv = body_coriolis_times(work.b, work.G, i, work.v, i)
         for row in range(6):
             work.f[i, row] += 0.5 * Bv[row]
             work.f[i, row] -= f_ext[i, row]
@@ -67,14 +67,14 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
             inertia_times(work.I_c, i, work.Psi_dd, k, F_q, i)
             inertia_times(work.I_c, i, work.S_d, k, F_qd, i)
             inertia_times(work.I_c, i, model.S, k, F_M, i)
-            BPsi_d = momentum_times(work.b, work.G, i, work.Psi_d, k)
-            BS = momentum_times(work.b, work.G, i, model.S, k)
+            BPsi_d = body_coriolis_times(work.b, work.G, i, work.Psi_d, k)
+            BS = body_coriolis_times(work.b, work.G, i, model.S, k)
             Sf = motion_cross_force(model.S, k, work.f, i)
             for row in range(6):
                 F_q[i, row] += BPsi_d[row]
                 F_q[i, row] += Sf[row]
                 F_qd[i, row] += BS[row]
-            work.C[i, 0], work.C[i, 1], work.C[i, 2] = momentum_back_times(work.b, work.G, i, model.S, k)
+            work.C[i, 0], work.C[i, 1], work.C[i, 2] = body_coriolis_transpose_times(work.b, work.G, i, model.S, k)
             of_carriers(model, work, k, i, D)
             D[2, k - 1, k - 1] += model.rotor[k]
             rotor_changes(model, work, i)
@@ -101,7 +101,7 @@ def rnea_derivatives(model, work, q, qd, qdd, gravity, f_ext, D_f, D):
             rotor_on_parent(model, work, qd, qdd, i)
             force_to_parent(work.E, work.r, work.f, i, p)
             inertia_to_parent(work.E, work.r, work.I_c, i, p)
-            momentum_matrix_to_parent(work.E, work.r, work.b, work.G, i, p)
+            body_coriolis_to_parent(work.E, work.r, work.b, work.G, i, p)
     # D_q += d(-J' f_ext)/dq
     for k in range(D_f.shape[0]):
         for m in range(D_f.shape[0]):

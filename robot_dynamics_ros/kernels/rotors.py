@@ -100,7 +100,7 @@ def rotor_energy(model, v, qd, i, T):
 def rotor_on_parent(model, work, qd, qdd, i):
     """Write f[i] and G[i] += the parts of joint ``i``'s rotor that act on its parent, in link coordinates.
 
-    Reads row v of the link, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2; G: see ``momentum``.
+    Reads row v of the link, qd and qdd (nv; per s, s^2). Siciliano et al. 2009, section 7.5.2. G: ``body_coriolis``.
     """
     k = model.geared[i]
     if k > 0:
@@ -109,11 +109,11 @@ def rotor_on_parent(model, work, qd, qdd, i):
         for axis in range(3):
             f[i, axis] += model.spin[k] * S[k, axis] * qdd[k - 1]
         rotor_gyration(model, work.v, i, qd[k - 1], f)
-        rotor_momentum_matrix(model, i, qd[k - 1], G)
+        rotor_coriolis_matrix(model, i, qd[k - 1], G)
 
 
 @kernel
-def rotor_momentum_matrix(model, i, rate, G):
+def rotor_coriolis_matrix(model, i, rate, G):
     """Write G[i] -= L x, L the angular momentum (N m s) of joint ``i``'s rotor at ``rate`` (rad/s), link coordinates.
 
     A motion m added to the parent's velocity changes the moment by m_w x L. Siciliano et al. 2009, section 7.5.2.

@@ -31,7 +31,7 @@ def propagate_unit_wrenches(model, work, i, rotation, origin, reference_frame, c
         )
     j = i
     while j > 0:
-        # six side by side: 100 joints need 10 us, one wrench after the other 17 us (all of ``mobility``, 2026-11-22)
+        # six side by side: 100 joints need 10 us, one wrench after the other 17 us (of the whole kernel, 2026-11-22)
         for k in range(model.first[j + 1] - 1, model.first[j] - 1, -1):
             d_inv = 1.0 / work.d[k]
             for row in range(6):

@@ -134,7 +134,7 @@ class Workspace(NamedTuple):
     T: Annotated[np.ndarray, LINKS, 4, 4]  # m: pose of the link in the base frame
     # momentum and derivatives
     b: Annotated[np.ndarray, LINKS, 3]  # kg m/s: twice the linear momentum of the link's subtree, link frame
-    G: Annotated[np.ndarray, LINKS, 3, 3]  # kg m^2/s: angular part of B, see ``momentum``
+    G: Annotated[np.ndarray, LINKS, 3, 3]  # kg m^2/s: angular part of B, see ``body_coriolis``
     Psi_d: Annotated[np.ndarray, MOTIONS, 6]  # change of velocities by a unit displacement, link frame
     Psi_dd: Annotated[np.ndarray, MOTIONS, 6]  # change of accelerations by a unit displacement
     S_d: Annotated[np.ndarray, MOTIONS, 6]  # change of accelerations by a unit velocity

@@ -15,7 +15,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.arrays import LINE, ModelArrays, aligned_zeros
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.products import product, symmetric_inverse
+from robot_dynamics_ros.model.linear_algebra import product, symmetric_inverse
 
 LEAST_MOMENT = 1e-12
 """Least principal moment of inertia of a link relative to its largest one: a rod without thickness has none."""
@@ -24,7 +24,7 @@ PIECES_OF_A_PART = 8
 
 
 class Assembly(NamedTuple):
-    """The order of assembly, and the mobility of each link. An assembly has the number of its first link."""
+    """The order of assembly, and the inverse inertia of each link. An assembly has the number of its first link."""
 
     order: np.ndarray  # (n,) int64         joints: part by part, in each after those that they need; the last part last
     starts: np.ndarray  # (parts + 2,) int64   part k has order[starts[k]:starts[k + 1]]; the last part needs the others
@@ -51,7 +51,7 @@ class Assembly(NamedTuple):
 
         ``arrays`` have the true inertial parameters. Raises ModelError for a link without mass or rotational inertia.
         """
-        Phi = _mobilities(arrays.I, link_names)
+        Phi = _inverse_inertias(arrays.I, link_names)
         rounds = _Rounds(arrays.parent)
         order, starts = _in_parts(rounds, parts)
         of_joints = rounds.above, rounds.alone, rounds.alone_above, rounds.through, rounds.kept, rounds.level
@@ -72,12 +72,14 @@ class AssemblyWorkspace(NamedTuple):
     a: np.ndarray  # (n + 1, 6)             zeros
     B: np.ndarray  # (n + 1, 3, 3) 1/s^2    w x w x, link frame
     p: np.ndarray  # (n + 1, 6) N m, N      bias force, link frame
-    Phi_11: np.ndarray  # (n + 1, 6, 6)     mobility of the first handle, upper triangle
+    Phi_11: np.ndarray  # (n + 1, 6, 6)     inverse inertia of the first handle, upper triangle
     Phi_12: np.ndarray  # (n + 1, 6, 6)     acceleration of the first handle per force on the second one
-    Phi_22: np.ndarray  # (n + 1, 6, 6)     mobility of the second handle, upper triangle
+    Phi_22: np.ndarray  # (n + 1, 6, 6)     inverse inertia of the second handle, upper triangle
     b_1: np.ndarray  # (n + 1, 6)           acceleration of the first handle without forces on the handles
     b_2: np.ndarray  # (n + 1, 6)           the same of the second one
-    L: np.ndarray  # (n + 1, 6, 6)          factors of the sum of mobilities at the joint: L below, inverse of D on it
+    L: (
+        np.ndarray
+    )  # (n + 1, 6, 6)          L D L' of the sum of inverse inertias at the joint: L below, D^-1 on the diagonal
     G_1: np.ndarray  # (n + 1, 6, 6)        L^-1 times relative acceleration per force on the first handle
     G_2: np.ndarray  # (n + 1, 6, 6)        the same of the second one, negative
     g: np.ndarray  # (n + 1, 6)             L^-1 times relative acceleration without forces on the handles
@@ -223,7 +225,7 @@ def _after_needed(needs: list[list[int]], root: int) -> list[int]:
     return order[::-1]
 
 
-def _mobilities(inertias: np.ndarray, link_names) -> np.ndarray:
+def _inverse_inertias(inertias: np.ndarray, link_names) -> np.ndarray:
     """Return the inverses (n + 1, 6, 6) of spatial inertias given by ten parameters (n + 1, 10); zero for the base."""
     Phi = np.zeros((len(inertias), 6, 6))
     for i, parameters in enumerate(inertias[1:], start=1):

@@ -7,8 +7,8 @@ constant in the link's frame. For all other joints it is the difference of the c
 import numpy as np
 
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import JointLimits
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import sine_and_cosine
 
 SMALL = 1e-3

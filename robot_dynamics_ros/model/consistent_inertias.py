@@ -15,8 +15,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.audit import audit_model
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.linear_algebra import norm, trace
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.products import norm, trace
 
 ROUNDING = 1e-12
 """Of the largest second moment: rounding of bodies without thickness, whose smallest one is zero."""

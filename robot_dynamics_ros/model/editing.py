@@ -1,7 +1,7 @@
 """Editing of models: cut out a chain, lock joints, attach another robot.
 
 Links that a fixed joint merged are one body, which is kept or dropped as a whole. Findings on a link's inertial are
-kept with the link; the other findings are those of the new model. Loops are kept as ``kept_loops`` says.
+kept with the link; the other findings are those of the new model. Loops are kept as ``loop_editing`` says.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_model, audited
 from robot_dynamics_ros.model.configuration import is_no_quaternion, joint_pose
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
-from robot_dynamics_ros.model.kept_loops import with_loops_of_both, with_loops_of_locked, with_loops_of_part
+from robot_dynamics_ros.model.linear_algebra import product
+from robot_dynamics_ros.model.loop_editing import with_loops_of_both, with_loops_of_locked, with_loops_of_part
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.products import product
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
@@ -75,7 +75,7 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
     position, and ModelError naming a loop that is open there or a coupling that does not determine the other joint.
     """
     if not isinstance(positions, Mapping):
-        raise ArgumentError(f'positions: expected a mapping joint: position, got {checked.shown(positions)}')
+        raise ArgumentError(f'positions: expected a mapping joint: position, got {untrusted_values.shown(positions)}')
     for joint in positions:
         if joint not in model.joint_names:
             raise UnknownNameError(f'no joint {joint!r}; there are {", ".join(model.joint_names)}')
@@ -97,9 +97,9 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
     """
     model.frame(link)
     if not isinstance(prefix, str):
-        raise ArgumentError(f'prefix: expected text, got {checked.shown(prefix)}')
+        raise ArgumentError(f'prefix: expected text, got {untrusted_values.shown(prefix)}')
     try:
-        base_pose = np.eye(4) if pose is None else checked.pose('pose', pose)
+        base_pose = np.eye(4) if pose is None else untrusted_values.pose('pose', pose)
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     for what, names, others in (
@@ -141,7 +141,11 @@ def _locked(joint: Joint, position) -> Joint:
     """Return the fixed joint at a position of ``joint``; ArgumentError unless it has the right finite numbers."""
     where, count = f'positions: {joint.name}', KINDS[joint.kind].coordinates
     try:
-        q = np.array([[checked.number(where, position)]] if count == 1 else [checked.array(where, position, (count,))])
+        q = np.array(
+            [[untrusted_values.number(where, position)]]
+            if count == 1
+            else [untrusted_values.array(where, position, (count,))]
+        )
     except ModelError as error:
         raise ArgumentError(str(error)) from None
     k = KINDS[joint.kind].quaternion

@@ -11,8 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.inertial_parameters import moved
 from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Frame, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import exact
 
 

@@ -6,7 +6,7 @@ A row is m (kg), h = m c (3, kg m), J about the frame's origin as xx, xy, xz, yy
 
 import numpy as np
 
-from robot_dynamics_ros.model.products import dot, product, trace
+from robot_dynamics_ros.model.linear_algebra import dot, product, trace
 
 
 def ten_parameters(mass, com, inertia) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.model.products import cross, dot, norm
+from robot_dynamics_ros.model.linear_algebra import cross, dot, norm
 
 LARGEST_ANGLE = 2.0**40
 """Bound on angles of joints in q, 1.1e12 rad. Doubles are 1e-4 rad apart there, and sines are off by 1e-10."""

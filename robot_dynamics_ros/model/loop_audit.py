@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.products import product
 from robot_dynamics_ros.model.rotations import sine_and_cosine
 
 LEAST, MOST = 1e-12, 1e-3

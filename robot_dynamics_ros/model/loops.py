@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
-from robot_dynamics_ros.model import checked
+from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_audit import audit_loops
 from robot_dynamics_ros.model.loop_types import (
     COMPONENTS,
@@ -25,7 +26,6 @@ from robot_dynamics_ros.model.loop_types import (
     Loops,
 )
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.model.products import product
 
 MOST_CONSTRAINTS = 1000
 """Of all loops together: their matrix needs 8 MB then."""
@@ -47,15 +47,15 @@ def with_loops(
     try:
         given = list(loops)
     except TypeError:
-        raise ArgumentError(f'loops: expected a list, got {checked.shown(loops)}') from None
+        raise ArgumentError(f'loops: expected a list, got {untrusted_values.shown(loops)}') from None
     for loop in given:
         if not isinstance(loop, LoopClosure | Coupling):
-            raise ArgumentError(f'loops: expected a LoopClosure or a Coupling, got {checked.shown(loop)}')
+            raise ArgumentError(f'loops: expected a LoopClosure or a Coupling, got {untrusted_values.shown(loop)}')
     found = Loops(
         tuple(_closure(model, loop) for loop in given if isinstance(loop, LoopClosure)),
         tuple(_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
-        checked.number('gain', gain, least=0.0),
-        checked.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
+        untrusted_values.number('gain', gain, least=0.0),
+        untrusted_values.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
     )
     names = [closure.name for closure in found.closures]
     for name in names:
@@ -82,37 +82,39 @@ def check_tree(model: Model, name: str) -> None:
 
 def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
     """Return a closure with checked entries, its base named."""
-    where = f'loop {checked.name("loops: name", loop.name)!r}'
+    where = f'loop {untrusted_values.name("loops: name", loop.name)!r}'
     base = model.link_names[0]
-    kind = checked.choice(f'{where}: kind', loop.kind, tuple(COMPONENTS))
+    kind = untrusted_values.choice(f'{where}: kind', loop.kind, tuple(COMPONENTS))
     link_a, link_b = (base if link is None else link for link in (loop.link_a, loop.link_b))
     for side, link in (('link_a', link_a), ('link_b', link_b)):
         if not isinstance(link, str) or link not in model.frames:
             known = ', '.join(model.frames)
-            raise UnknownNameError(f'{where}: {side}: no link {checked.shown(link)}; there are {known}')
+            raise UnknownNameError(f'{where}: {side}: no link {untrusted_values.shown(link)}; there are {known}')
     if model.frame(link_a).link == model.frame(link_b).link:
         raise ModelError(f'{where}: {link_a!r} and {link_b!r} are one rigid body')
     forces = {
-        'stiffness': checked.number(f'{where}: stiffness', loop.stiffness, least=0.0),
-        'damping': checked.number(f'{where}: damping', loop.damping, least=0.0),
-        'rest': checked.number(f'{where}: rest', loop.rest),
+        'stiffness': untrusted_values.number(f'{where}: stiffness', loop.stiffness, least=0.0),
+        'damping': untrusted_values.number(f'{where}: damping', loop.damping, least=0.0),
+        'rest': untrusted_values.number(f'{where}: rest', loop.rest),
     }
     if kind != 'revolute' and any(forces.values()):
         raise ModelError(f'{where}: stiffness, damping and rest are of revolute closures only, not of a {kind}')
     if abs(forces['rest']) > np.pi:
         raise ModelError(f'{where}: rest: expected an angle between -pi and pi, got {forces["rest"]:g}')
-    pose_a, pose_b = (checked.pose(f'{where}: {side}', getattr(loop, side)) for side in ('pose_a', 'pose_b'))
+    pose_a, pose_b = (untrusted_values.pose(f'{where}: {side}', getattr(loop, side)) for side in ('pose_a', 'pose_b'))
     return LoopClosure(loop.name, link_a, pose_a, link_b, pose_b, kind, **forces)
 
 
 def _coupling(model: Model, loop: Coupling) -> Coupling:
     """Return a coupling with checked entries."""
-    where = f'coupling of joint {checked.shown(loop.joint)}'
+    where = f'coupling of joint {untrusted_values.shown(loop.joint)}'
     for joint in (loop.joint, loop.other):
         if joint is None and joint is not loop.joint:
             continue
         if joint not in model.joint_names:
-            raise ModelError(f'{where}: no joint {checked.shown(joint)}; there are {", ".join(model.joint_names)}')
+            raise ModelError(
+                f'{where}: no joint {untrusted_values.shown(joint)}; there are {", ".join(model.joint_names)}'
+            )
         kind = model.joint_kinds[model.joint_names.index(joint)]
         if KINDS[kind].coordinates != 1:
             raise ModelError(f'{where}: joint {joint!r} is {kind}; expected a joint of one coordinate')
@@ -121,7 +123,7 @@ def _coupling(model: Model, loop: Coupling) -> Coupling:
     coefficients = np.atleast_1d(np.asarray(loop.polynomial, object)).tolist()
     if not 0 < len(coefficients) <= LARGEST_POLYNOMIAL:
         raise ModelError(f'{where}: polynomial: expected 1 to {LARGEST_POLYNOMIAL} numbers, got {len(coefficients)}')
-    polynomial = checked.array(f'{where}: polynomial', coefficients, (len(coefficients),))
+    polynomial = untrusted_values.array(f'{where}: polynomial', coefficients, (len(coefficients),))
     if loop.other is None and polynomial[1:].any():
         raise ModelError(f'{where}: polynomial: expected a constant without another joint')
     return Coupling(loop.joint, loop.other, tuple(polynomial.tolist()))

@@ -10,8 +10,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
+from robot_dynamics_ros.model.linear_algebra import cross, product
 from robot_dynamics_ros.model.loop_types import Loops
-from robot_dynamics_ros.model.products import cross, product
 from robot_dynamics_ros.model.regrouping import regrouped
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, parameters_of_moments, second_moments
-from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.linear_algebra import product
 
 
 def pseudo_inertia(row) -> np.ndarray:

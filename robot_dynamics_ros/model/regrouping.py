@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.inertial_parameters import parameters_of_moments, second_moments
-from robot_dynamics_ros.model.products import dot, product
+from robot_dynamics_ros.model.linear_algebra import dot, product
 
 MOST_LINKS_IN_A_ROW = 24
 """Trees with more links one after the other are left as they are: regrouping costs digits there.

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from robot_dynamics_ros.model.products import product
+from robot_dynamics_ros.model.linear_algebra import product
 
 SHORTEST_AXIS = 1e-9  # shorter vectors have no direction
 ROTATION_ROUNDING = 1e-15  # cos(pi / 2) with pi in 16 digits is 1e-16

@@ -18,9 +18,9 @@ from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.parameters import Parameters, check_names
 from robot_dynamics_ros.nodes.robot_loader import RobotDescription, load_robot, locked_positions, stated_gravity
-from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.robot import Robot
 
 
@@ -47,7 +47,7 @@ class BaseNode(LifecycleNode):
         self.robot: Robot | DrivenRobot | None = None
         self.model_digest = ''
         self.locked_joint_names: tuple[str, ...] = ()  # and those of joints that mimic others
-        self.task: Task | None = None
+        self.task: LifecycleTask | None = None
         self.resources = ExitStack()
         self.clock_followers: list[Callable[[int, int], object]] = []
         self.active = False
@@ -68,9 +68,9 @@ class BaseNode(LifecycleNode):
         self.clock_watch = ClockWatch(self, self.guarded(self._on_clock_set_back))
         self.description = RobotDescription(self)
 
-    def make_task(self) -> Task:
+    def make_task(self) -> LifecycleTask:
         """Return what the node does with its robot; DynamicsError says why it can't."""
-        return Task()
+        return LifecycleTask()
 
     def value(self, name: str):
         """Return a parameter's value."""

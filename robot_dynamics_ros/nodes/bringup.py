@@ -5,7 +5,7 @@ from functools import partial
 
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.control.ownership import Ownership
+from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
@@ -30,7 +30,7 @@ def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
     node = GravityCompensationNode(**options)
     preset, owner = node.value('preset'), node.value('gravity_owner')
     try:
-        compensated = 'gravity' in Ownership(preset, owner, ['']).robot_terms
+        compensated = 'gravity' in CompensationPolicy(preset, owner, ['']).robot_terms
     except ArgumentError:
         return node  # it refuses them when it is configured
     if not compensated:

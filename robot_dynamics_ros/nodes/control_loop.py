@@ -1,4 +1,4 @@
-"""The task of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
+"""Control loop of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes.arm import Arm
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm
 from robot_dynamics_ros.nodes.hot_path import HotPath
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule, cores_of
-from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.torque_pipeline import NO_INPUT, PipelineClock, TorquePipeline
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray, TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
@@ -43,13 +43,13 @@ class Input(NamedTuple):
     qos: QoSProfile = qos_profile_sensor_data
 
 
-class ControlLoop(Task):
+class ControlLoop(LifecycleTask):
     """Runs the pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
 
     def __init__(
         self,
         node,
-        arm: Arm,
+        arm: ControlledArm,
         law: Law,
         output: TorqueTopics | CommandArray,
         trajectory: TrajectoryInput | None = None,
@@ -68,12 +68,12 @@ class ControlLoop(Task):
         self._fields, self._renew = {} if fields is None else fields, renew
         self._reports, self._warns = reports, warns
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
-        takes_commands, ramp_time = arm.ownership.takes_commands, node.value('ramp_time')
+        takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         cores = cores_of(node.value('cores'))
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
         self._gate = StateGate(node.value('age_limit'))
-        gravity = arm.gravity if 'gravity' in arm.ownership.terms else None
+        gravity = arm.gravity if 'gravity' in arm.policy.terms else None
         self.pipeline = TorquePipeline(
             PipelineClock(node),
             StateInput(arm.robot.joint_names, arm.robot if isinstance(arm.robot, DrivenRobot) else None),
@@ -188,7 +188,7 @@ class ControlLoop(Task):
             'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
             'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
             'last state, s ago': 'never' if age is None else f'{age:.3f}',
-            'gravity owner': arm.ownership.gravity_owner,
+            'gravity owner': arm.policy.gravity_owner,
             'effort limits, N m': _numbers(arm.effort_limit),
             'rate limits, N m/s': _numbers(arm.rate_limit),
             'age limit, s': f'{gate.limit:g}',

@@ -1,4 +1,4 @@
-"""The task of dynamics_server: services for dynamics quantities, payload and gravity."""
+"""Services of dynamics_server: dynamics quantities, payload and gravity."""
 
 import array
 from collections import deque
@@ -18,15 +18,15 @@ from robot_dynamics_interfaces.srv import (
     SetPayload,
 )
 from robot_dynamics_ros.codegen.object_files import lanes
-from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
-from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
 
@@ -34,7 +34,7 @@ REPUBLISH_DELAY = 0.5
 """s after a clock went back, in which the other nodes detect that, too: joint states have the new time."""
 
 
-class DynamicsServices(Task):
+class DynamicsServices(LifecycleTask):
     """Private services, one for each callback below; ``payload_state`` and ``gravity_state`` publish what was set.
 
     A wrong request gets ``success=false`` and the culprit's name in ``message``; the node goes on.
@@ -74,7 +74,9 @@ class DynamicsServices(Task):
                 rest = np.zeros(count * self.robot.nv)
                 # frames of a loop may be half a turn apart here: then there is a program, but no result
                 with suppress(ArgumentError):
-                    answer(Query(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest))
+                    answer(
+                        DynamicsQuery(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest)
+                    )
 
         def jacobian(query):
             query.jacobian(self.robot.link_names[-1], 'local')
@@ -83,14 +85,14 @@ class DynamicsServices(Task):
             # another program finds which number overflows
             rest, huge = np.zeros(self.robot.nv), np.full(self.robot.nv, np.finfo(float).max)
             with suppress(DynamicsError):
-                Query(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
+                DynamicsQuery(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
 
-        answers = [Query.mass_matrix, Query.forward_dynamics, jacobian]
+        answers = [DynamicsQuery.mass_matrix, DynamicsQuery.forward_dynamics, jacobian]
         rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
         of_trees: dict[str, Callable] = {}
         if not self.robot.model.arrays.constraints:
             # requests of these are refused for a robot with closed loops
-            answers.append(Query.inverse_dynamics)
+            answers.append(DynamicsQuery.inverse_dynamics)
             of_trees['check_trajectory'] = lambda: check(self.robot, rest)
             of_trees['largest static torque'] = lambda: largest_static_torque(self.robot)
         return {**{answer.__name__: partial(both, answer) for answer in answers}, **of_trees, 'refusal': refusal}
@@ -162,10 +164,10 @@ class DynamicsServices(Task):
 
         return callback
 
-    def _query(self, robot: Robot, request, *fields: str) -> Query:
+    def _query(self, robot: Robot, request, *fields: str) -> DynamicsQuery:
         """Return the query of ``request`` at the states in its ``fields``."""
         states = {field: getattr(request, field) for field in fields}
-        return Query(robot, request.joint_names, self._node.locked_joint_names, **states)
+        return DynamicsQuery(robot, request.joint_names, self._node.locked_joint_names, **states)
 
     def _mass_matrix(self, request, response) -> None:
         query = self._query(self.payload_gravity.robot, request, 'positions')

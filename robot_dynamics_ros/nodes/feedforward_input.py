@@ -1,4 +1,4 @@
-"""The feedforward torque of another node, and whether it may be added."""
+"""Input of the feedforward torque from another node, with the check whether it may be added."""
 
 import time
 
@@ -58,7 +58,7 @@ class FeedforwardInput:
     """
 
     def __init__(self, node, arm, age_limit: float):
-        """Read the torques for a BaseNode and its Arm ``arm``.
+        """Read the torques for a BaseNode and its ControlledArm ``arm``.
 
         ``age_limit`` (s) is the largest distance of the torque's stamp from that of a state.
         """

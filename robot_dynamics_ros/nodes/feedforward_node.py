@@ -1,4 +1,4 @@
-"""Publishes the torques that a desired motion takes, one for each joint state."""
+"""Publishes the torques that a desired motion requires, one for each joint state."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ import numpy as np
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.nodes.arm import Arm, torque_checks
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
@@ -33,8 +33,8 @@ class FeedforwardNode(BaseNode):
 
     def make_task(self) -> ControlLoop:
         """Return the control loop along the motion of the source that the parameters name."""
-        arm = Arm(self, list(self.value('compensation')))
-        terms = [term for term in TERMS if term in arm.ownership.terms]
+        arm = ControlledArm(self, list(self.value('compensation')))
+        terms = [term for term in TERMS if term in arm.policy.terms]
         info = TorqueInfoPublisher(self, arm, 'feedforward_torque', terms, self.value('source'))
         output = TorqueTopics(self, arm, 'feedforward_torque', info)
         desired = np.zeros((3, arm.robot.nv))
@@ -50,7 +50,7 @@ class FeedforwardNode(BaseNode):
             source = ControllerStateInput(arm.robot, *limits, desired)
             source.subscribe(self)
             warns = source.warnings
-        blended = arm.blended(lambda robot: Compensation(robot, arm.ownership.terms))
+        blended = arm.blended(lambda robot: Compensation(robot, arm.policy.terms))
         law = FeedforwardLaw(source, desired, blended, self.value('evaluate_at') == 'measured')
         return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)}, warns=warns)
 

@@ -1,10 +1,10 @@
-"""Publishes the torques that hold the arm where it is against gravity."""
+"""Publishes the torques that compensate gravity at the measured positions."""
 
 from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.nodes.arm import Arm, torque_checks
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
@@ -23,13 +23,13 @@ class GravityCompensationNode(BaseNode):
 
     def make_task(self) -> ControlLoop:
         """Return the control loop; ArgumentError where gravity is not this node's to compensate."""
-        arm = Arm(self)
-        if 'gravity' not in arm.ownership.terms:
+        arm = ControlledArm(self)
+        if 'gravity' not in arm.policy.terms:
             raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
         info = TorqueInfoPublisher(self, arm, 'gravity_torque', ('gravity',))
         return ControlLoop(self, arm, self.make_law(arm), TorqueTopics(self, arm, 'gravity_torque', info))
 
-    def make_law(self, arm: Arm) -> GravityLaw:
+    def make_law(self, arm: ControlledArm) -> GravityLaw:
         """Return the control law."""
         return GravityLaw(arm.gravity)
 

@@ -1,4 +1,4 @@
-"""What simulated_arm does: it steps MuJoCo, and publishes and reads the topics of a real arm."""
+"""Plant loop of simulated_arm: steps MuJoCo, publishes joint states and reads effort commands."""
 
 import reprlib
 import time
@@ -15,8 +15,8 @@ from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.robot_loader import is_yaml
-from robot_dynamics_ros.nodes.task import Task
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
 
 STEP = 1_000_000
@@ -41,7 +41,7 @@ def start_position(values, nq: int) -> np.ndarray:
     return validation.finite('start', np.full(nq, start[0]) if len(start) == 1 else start, (nq,))
 
 
-class PlantLoop(Task):
+class PlantLoop(LifecycleTask):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
     Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
@@ -92,7 +92,7 @@ class PlantLoop(Task):
 
     def begin(self) -> None:
         """Close the brakes and start the arm's time."""
-        self.silence = Task.silence
+        self.silence = LifecycleTask.silence
         self._arm.brakes = True
         self._begin()
 

@@ -4,16 +4,16 @@ from functools import partial
 
 import numpy as np
 
+from robot_dynamics_ros.control.gain_limits import SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.law import Law
-from robot_dynamics_ros.control.sampling import SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.nodes.arm import Arm, torque_checks
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
@@ -37,8 +37,8 @@ class TorqueController(BaseNode):
 
     def make_task(self) -> ControlLoop:
         """Return the control loop; ArgumentError where the robot takes no torques."""
-        arm = Arm(self)
-        if not arm.ownership.takes_commands:
+        arm = ControlledArm(self)
+        if not arm.policy.takes_commands:
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
         desired, fields = np.zeros((3, arm.robot.nv)), {}
         follower = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
@@ -46,7 +46,7 @@ class TorqueController(BaseNode):
         feedforward = FeedforwardInput(self, arm, self.value('feedforward_age_limit'))
 
         def make_law() -> Law:
-            name, terms = self.value('control_law'), arm.ownership.terms
+            name, terms = self.value('control_law'), arm.policy.terms
             gains = self.value('stiffness'), self.value('damping')
             for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
                 check_stated(gain, values)

@@ -1,4 +1,4 @@
-"""Publishes what a torque topic contains, and which trajectory its torques follow."""
+"""Info message of a torque topic: terms, limits and payload of the torque, and the trajectory that it follows."""
 
 import threading
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class TorqueInfoPublisher:
     def __init__(self, node, arm, topic: str, terms: Sequence[str], source: str = ''):
         """Publish on ``topic``/info of a BaseNode.
 
-        ``arm`` is the node's Arm, ``terms`` make up the torque, ``source`` is where its motion comes from.
+        ``arm`` is the node's ControlledArm, ``terms`` make up the torque, ``source`` is where its motion comes from.
         """
         self._node, self._arm, self._terms, self._source = node, arm, list(terms), source
         self._follower: TrajectoryFollower | None = None
@@ -74,7 +74,7 @@ class TorqueInfoPublisher:
         info = TorqueInfo(
             joint_names=list(arm.robot.joint_names),
             terms=self._terms,
-            gravity_owner=arm.ownership.gravity_owner,
+            gravity_owner=arm.policy.gravity_owner,
             effort_limits=np.where(np.isfinite(arm.effort_limit), arm.effort_limit, 0.0).tolist(),
             model_digest=arm.digest,
             payloads=payload_messages(now.payload.after),

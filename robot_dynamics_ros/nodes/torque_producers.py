@@ -1,4 +1,4 @@
-"""The publishers of a torque topic, by what each one's info says, and the one whose torques are used."""
+"""The publishers of a torque topic, as their info messages describe them, and the choice of one."""
 
 import time
 from collections import Counter
@@ -80,7 +80,7 @@ class Producers:
     """
 
     def __init__(self, node, arm, topic: str):
-        """Compare with the Arm ``arm`` of a BaseNode; ``topic`` is that of the torque."""
+        """Compare with the ControlledArm ``arm`` of a BaseNode; ``topic`` is that of the torque."""
         self._node, self._arm, self._topic = node, arm, topic
         self._nothing = _refusal(f'nothing came on {topic}/info')
         self._twins = _refusal(f'several publishers of {topic} cannot be distinguished; stop all but one')
@@ -200,8 +200,8 @@ class Producers:
         arm, now = self._arm, self._arm.payload_gravity.current
         return TorqueTerms(
             joint_names=tuple(arm.robot.joint_names),
-            terms=arm.ownership.terms,
-            gravity_owner=arm.ownership.gravity_owner,
+            terms=arm.policy.terms,
+            gravity_owner=arm.policy.gravity_owner,
             model_digest=arm.digest,
             gravity=tuple(map(float, now.gravity.after)),
             payload=_payload_of(payload_messages(now.payload.after)),

@@ -1,4 +1,4 @@
-"""What leaves a torque node: the named torque, the command array, and beside them what the torque holds."""
+"""Publishers of a torque node: the named torque, the command array and the info message."""
 
 import numpy as np
 from rclpy.duration import Duration
@@ -80,10 +80,10 @@ class TorqueTopics:
     """
 
     def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher):
-        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its Arm."""
+        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its ControlledArm."""
         self.info = info
         self._named = NamedTorque(node, topic)
-        self._commands = CommandArray(node, f'{topic}/commands') if arm.ownership.takes_commands else None
+        self._commands = CommandArray(node, f'{topic}/commands') if arm.policy.takes_commands else None
         self.command_topic = self._commands.command_topic if self._commands else ''
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:

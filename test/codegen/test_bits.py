@@ -12,7 +12,7 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.codegen.object_files import lanes
-from robot_dynamics_ros.evaluation import quantity
+from robot_dynamics_ros.evaluation import tiered_compilation
 
 LANES = lanes()
 LOADS = 4
@@ -89,7 +89,7 @@ def test_only_the_sign_of_a_zero_differs_between_generic_and_specialised_code():
         assert (own[bits] == 0.0).all() and (expected[bits] == 0.0).all()
         assert (own == expected).all()
         differing += bits.sum()
-    assert differing > 0  # it is true what the page on backends says
+    assert differing > 0  # it is true what the page on compiled code says
 
 
 OF_A_FRAME = (
@@ -141,7 +141,7 @@ def test_batches_of_any_length(count):
 @pytest.mark.parametrize('past_caches', [True, False])
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
 def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
-    monkeypatch.setattr(quantity, 'STREAMED', 0 if past_caches else 1 << 40)
+    monkeypatch.setattr(tiered_compilation, 'STREAMED', 0 if past_caches else 1 << 40)
     robot = ROBOTS['aubo_i5'].with_gravity((1.0, 2.0, -9.0))  # a robot that has not called anything yet
     rows = np.random.default_rng(6).normal(size=(len(ALGORITHMS[name].inputs), 3 * LANES, robot.nv))
     expected = getattr(robot.with_binding('generic'), name)(*rows)

@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen import specialised
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import Specialised, robot_digest
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
+from robot_dynamics_ros.evaluation.tiered_compilation import SMALLEST_PART
 
 SPECIALISED = [name for name, it in ALGORITHMS.items() if hasattr(Robot, name) and not it.of_loops]
 TREE = trees.random_joints(11, count=5, chain=0.4)

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.compensation import Compensation
-from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
@@ -276,7 +276,7 @@ def test_19_batches_lead():
 def test_20_service_lists_are_row_major():
     states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 6))
     flat = [number for state in states for number in state]
-    matrices = Query(AUBO, [], positions=flat).mass_matrix()
+    matrices = DynamicsQuery(AUBO, [], positions=flat).mass_matrix()
     assert all(np.array_equal(M, AUBO.mass_matrix(state)) for M, state in zip(matrices, states, strict=True))
     pytest.importorskip('rclpy', reason='the services need ROS 2')
     from robot_dynamics_ros.nodes.dynamics_services import _flat  # noqa: PLC0415

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
@@ -168,7 +168,7 @@ def test_33_friction_by_its_equation():
         assert rough.friction_torque([direction * 0.6], [-7.0]) == pytest.approx([expected], abs=1e-6)
     assert rough.friction_torque([1e-9], [7.0]) == pytest.approx([0.5], abs=1e-3)  # no jump at rest
     q, qd, qdd = [0.3], [0.6], [2.0]
-    terms = Query(rough, [], positions=q, velocities=qd, accelerations=qdd).inverse_dynamics()
+    terms = DynamicsQuery(rough, [], positions=q, velocities=qd, accelerations=qdd).inverse_dynamics()
     assert terms['friction'][0] == pytest.approx(rough.friction_torque(qd, rough.inverse_dynamics(q, qd, qdd)))
 
 

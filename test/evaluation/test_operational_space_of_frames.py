@@ -14,8 +14,8 @@ from robot_dynamics_ros.algorithms.choice import MOST_VELOCITIES_IN_A_ROW
 from robot_dynamics_ros.algorithms.table import OPERATIONAL_SPACE
 from robot_dynamics_ros.errors import ArgumentError, ModelError, SingularError, UnknownNameError
 from robot_dynamics_ros.evaluation import operational_space
-from robot_dynamics_ros.kernels.mobility import inertia_by_propagation
 from robot_dynamics_ros.kernels.operational_space import operational_space_inertia
+from robot_dynamics_ros.kernels.operational_space_propagation import inertia_by_propagation
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES

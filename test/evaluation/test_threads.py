@@ -44,7 +44,7 @@ import threading
 import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen import object_files
-from robot_dynamics_ros.evaluation.quantity import SMALLEST_PART
+from robot_dynamics_ros.evaluation.tiered_compilation import SMALLEST_PART
 
 robot = Robot.named('aubo_i5').compiled('gravity_torque')
 many = np.random.default_rng(7).normal(size=(4 * SMALLEST_PART, robot.nv))
@@ -106,9 +106,9 @@ import threading
 import numpy as np
 from support import random_trees as trees
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.evaluation import quantity
+from robot_dynamics_ros.evaluation import tiered_compilation
 
-quantity.BREAK_EVEN = 100
+tiered_compilation.BREAK_EVEN = 100
 joints = trees.random_joints(int(np.random.default_rng().integers(1 << 30)), count=3)
 robot = Robot(trees.Model.of('never seen', trees.BASE, joints))
 other = robot.with_binding('generic')
@@ -118,7 +118,7 @@ main = threading.main_thread()
 
 def work():
     main.join()
-    one, many = np.ones(robot.nq), np.ones((4 * quantity.SMALLEST_PART, robot.nq))
+    one, many = np.ones(robot.nq), np.ones((4 * tiered_compilation.SMALLEST_PART, robot.nq))
     for _ in range(300):
         assert (robot.gravity_torque(one) == other.gravity_torque(one)).all()
     assert (ready.mass_matrix(many) == other.mass_matrix(one)).all()

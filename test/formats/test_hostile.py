@@ -26,8 +26,8 @@ from robot_dynamics_ros.formats.untrusted_text import (
 )
 from robot_dynamics_ros.formats.untrusted_yaml import MAX_SCALAR, MAX_VALUES, MAX_YAML_BYTES
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.model.checked import MAX_NAME
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS as MOST_MOVING_LINKS_OF_CODE
+from robot_dynamics_ros.model.untrusted_values import MAX_NAME
 
 CPU_TIME = 10.0
 """s; the slowest takes a tenth of it."""

@@ -25,8 +25,8 @@ from robot_dynamics_ros.kernels import (
     friction,
     kinematics,
     mass_matrix_inverse,
-    mobility,
     operational_space,
+    operational_space_propagation,
     poses,
     regressor,
     rnea,
@@ -65,13 +65,33 @@ def calls():
         'consistent_inverse': (os.consistent_inverse, [(q,), *frame], (n, 6)),
         'operational_space_bias': (os.operational_space_bias, [(q,), (qd,), (none,), gravity, f_ext[:1], *frame], (6,)),
         'operational_space_inertia_inverse': (os.operational_space_inertia_inverse, [(q,), *frame], (6, 6)),
-        'mobility': (mobility.mobility, [(q,), *frame], (6, 6)),
-        'inertia_by_propagation': (mobility.inertia_by_propagation, [(q,), *frame], (6, 6)),
-        'consistent_inverse_by_propagation': (mobility.consistent_inverse_by_propagation, [(q,), *frame], (n, 6)),
-        'bias_by_propagation': (mobility.bias_by_propagation, [(q,), (qd,), (none,), gravity, f_ext[:1], *frame], (6,)),
-        'mobility_of_frames': (mobility.mobility_of_frames, [(q,), *frames], (12, 12)),
-        'inertia_of_frames': (mobility.inertia_of_frames, [(q,), *(each[:1] for each in frames[:-1]), 0], (6, 6)),
-        'response_to_wrenches': (mobility.response_to_wrenches, [(q,), *frames], (n, 12)),
+        'inertia_inverse_by_propagation': (
+            operational_space_propagation.inertia_inverse_by_propagation,
+            [(q,), *frame],
+            (6, 6),
+        ),
+        'inertia_by_propagation': (operational_space_propagation.inertia_by_propagation, [(q,), *frame], (6, 6)),
+        'consistent_inverse_by_propagation': (
+            operational_space_propagation.consistent_inverse_by_propagation,
+            [(q,), *frame],
+            (n, 6),
+        ),
+        'bias_by_propagation': (
+            operational_space_propagation.bias_by_propagation,
+            [(q,), (qd,), (none,), gravity, f_ext[:1], *frame],
+            (6,),
+        ),
+        'inertia_inverse_of_frames': (
+            operational_space_propagation.inertia_inverse_of_frames,
+            [(q,), *frames],
+            (12, 12),
+        ),
+        'inertia_of_frames': (
+            operational_space_propagation.inertia_of_frames,
+            [(q,), *(each[:1] for each in frames[:-1]), 0],
+            (6, 6),
+        ),
+        'response_to_wrenches': (operational_space_propagation.response_to_wrenches, [(q,), *frames], (n, 12)),
     }
     # an argument with a first axis of states is a tuple of one, a shared one is bare
     return {

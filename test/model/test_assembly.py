@@ -102,7 +102,7 @@ def test_a_link_without_inertia_is_named(inertia, what):
         Assembly.of(trees.arrays_of(joints), [trees.BASE, *(joint.link for joint in joints)])
 
 
-def test_mobility_is_the_inverse_of_the_inertia():
+def test_inverse_inertia_is_the_inverse_of_the_inertia():
     joints = trees.random_joints(5, count=10)
     Phi = assembly_of(trees.arrays_of(joints)).Phi
     for Phi_i, inertia in zip(Phi[1:], naive.inertias(joints)[1:], strict=True):

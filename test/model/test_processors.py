@@ -58,7 +58,7 @@ def dependent(path: Path) -> set[str]:
 @pytest.mark.parametrize('path', SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_models_are_built_by_operations_that_are_equal_everywhere(path):
     allowed, _ = ALLOWED.get(str(path.relative_to(PACKAGE)), (set(), ''))
-    assert dependent(path) == allowed, 'use model.products or model.rotations, or say why not in ALLOWED'
+    assert dependent(path) == allowed, 'use model.linear_algebra or model.rotations, or say why not in ALLOWED'
 
 
 @pytest.mark.parametrize(

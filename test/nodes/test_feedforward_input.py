@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.ownership import Ownership
+from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import Followed
@@ -37,7 +37,7 @@ class Consumer:
     robot = ROBOT
 
     def __init__(self, monkeypatch):
-        self.ownership = Ownership('', 'node', [''])
+        self.policy = CompensationPolicy('', 'node', [''])
         self.payload_gravity = SimpleNamespace(current=payload_and_gravity(), followers=[])
         self.resources = ExitStack()
         self.time, self.receive, self.warnings = 100.0, None, []

@@ -17,13 +17,13 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros.nodes import clock_watch
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
-from robot_dynamics_ros.nodes.task import Task
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock
 
 SECOND = 1_000_000_000
 
 
-class Report(Task):
+class Report(LifecycleTask):
     """A task that may fail to report."""
 
     silence, fault = '', None

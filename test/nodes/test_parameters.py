@@ -15,8 +15,8 @@ import yaml
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.compensation import TERMS
+from robot_dynamics_ros.control.compensation_policy import OWNERS, PRESETS
 from robot_dynamics_ros.control.joint_space_control import LAWS
-from robot_dynamics_ros.control.ownership import OWNERS, PRESETS
 from robot_dynamics_ros.control.payload_gravity import LONGEST
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.errors import ArgumentError

@@ -156,7 +156,8 @@ def test_services_come_from_the_install_folder(workspace):
 
 def test_colcon_test_runs_tests(workspace):
     in_environment(
-        f'colcon test --base-paths src --packages-select {PACKAGE} --pytest-args test/control/test_ownership.py',
+        f'colcon test --base-paths src --packages-select {PACKAGE} '
+        '--pytest-args test/control/test_compensation_policy.py',
         workspace,
     )
     printed = in_environment('colcon test-result --all', workspace)

@@ -110,7 +110,7 @@ def main(paths: list[str]) -> None:
         except ModelError as error:  # an empty robot
             found[path] = [str(error)]
     arm = named['aubo_i5']._model
-    found['mobilities'] = [bits(Assembly.of(arm.arrays, arm.link_names).Phi)]
+    found['inverse inertias'] = [bits(Assembly.of(arm.arrays, arm.link_names).Phi)]
     found['log-Cholesky'] = [bits(parameters_of_log_cholesky(np.linspace(-1.3, 0.7, 10)))]
     print(json.dumps(found))  # noqa: T201 (what the caller reads)
 

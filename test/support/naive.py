@@ -6,7 +6,7 @@ and an acceleration here is the spatial one.
 
 A motion vector is (angular, linear), a force vector (moment, force). ``X[i]`` takes motion vectors from the
 parent's coordinates to those of link i, its transpose takes force vectors back. Lists start with the base.
-``momentum`` and what it calls also take complex q and qd, for derivatives by complex step.
+``body_coriolis`` and what it calls also take complex q and qd, for derivatives by complex step.
 """
 
 from dataclasses import replace

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import yaml
 
-from robot_dynamics_ros.control.ownership import PRESETS
+from robot_dynamics_ros.control.compensation_policy import PRESETS
 from robot_dynamics_ros.nodes import bringup
 from robot_dynamics_ros.tools import compare, export_c, propose_gains, replay
 

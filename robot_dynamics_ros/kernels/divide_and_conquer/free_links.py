@@ -10,7 +10,7 @@ from robot_dynamics_ros.kernels.spatial import point_acceleration
 def free_link(model, assembly, work, qd, i):
     """Write the rows ``i`` of B p Phi_11 Phi_12 Phi_22 b_1 b_2 of ``work`` for a link without joints.
 
-    Reads qd (nv, per s) and the rows w a f_ext; the mobility of a body is the inverse of its inertia.
+    Reads qd (nv, per s) and the rows w a f_ext.
     """
     # p_i = v_i x* I_i v_i - f_ext_i, and the gyroscopic moment of the joint's rotor, which acts on the parent
     point_acceleration(work.w, work.a, i, work.B)

@@ -7,22 +7,22 @@ them by
     a_2 = Phi_12' f_1 + Phi_22 f_2 + b_2,
 
 each in its link's coordinates (Featherstone 1999, part 1). A joint joins two assemblies to one. Its force is
-eliminated by the factors L D L' of the sum of both mobilities, one velocity of the joint after the other: products stay
-symmetric, a rotor needs no case of its own, and a joint that is free in all directions is no exception.
+eliminated by the factors L D L' of the sum of both inverse inertias, one velocity of the joint after the other:
+products stay symmetric, a rotor needs no case of its own, and a joint that is free in all directions is no exception.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import free_link
-from robot_dynamics_ros.kernels.divide_and_conquer.handle_mobility import (
-    factor_mobility,
-    mobility_at_link,
+from robot_dynamics_ros.kernels.divide_and_conquer.inverse_inertia import (
+    factor_inverse_inertia,
+    inverse_inertia_at_link,
     motion_at_link,
     solve_lower,
     solve_upper,
 )
-from robot_dynamics_ros.kernels.divide_and_conquer.mobilities import (
+from robot_dynamics_ros.kernels.divide_and_conquer.joined_inverse_inertias import (
     accelerations_by_handles,
-    add_to_mobilities,
+    add_to_inverse_inertias,
     responses,
     subtract_rotor,
 )
@@ -34,7 +34,7 @@ from robot_dynamics_ros.kernels.spatial import cross, dot, force_at_parent, rota
 
 @kernel
 def join(model, assembly, work, q, qd, tau, i):
-    """Write the mobilities of the assembly that joint ``i`` makes of two, in the rows of the assembly above.
+    """Write the inverse inertias of the assembly that joint ``i`` makes of two, in the rows of the assembly above.
 
     Writes also the rows of L G_1 G_2 g z y h_1 h_2 d u of the joint, which ``separate`` reads. Reads q (nq, rad or m),
     qd (nv, per s) and tau (nv, N m or N). Featherstone 1999, part 1, with factors K = L D L' in place of its inverse
@@ -52,11 +52,11 @@ def join(model, assembly, work, q, qd, tau, i):
             for column in range(row, 6):
                 L[i, row, column] = work.Phi_11[i, row, column]
     else:
-        mobility_at_link(work.E, work.r, work.Phi_22, j, i, L)
+        inverse_inertia_at_link(work.E, work.r, work.Phi_22, j, i, L)
         for row in range(6):
             for column in range(row, 6):
                 L[i, row, column] += work.Phi_11[i, row, column]
-    factor_mobility(L, i)
+    factor_inverse_inertia(L, i)
     # g = L^-1 (relative acceleration),  G_1 = L^-1 X_i Phi_21_j,  G_2 = L^-1 Phi_12_i or -L^-1 X_i Phi_22_j
     solve_lower(L, i, g, i)
     if model.parent[i] > 0:
@@ -86,7 +86,7 @@ def join(model, assembly, work, q, qd, tau, i):
     for k in range(model.first[i], model.first[i + 1]):
         work.u[k] -= dot(work.y, k, g, i)
     if model.parent[i] > 0:
-        add_to_mobilities(model, assembly, work, j, i)
+        add_to_inverse_inertias(model, assembly, work, j, i)
 
 
 @kernel

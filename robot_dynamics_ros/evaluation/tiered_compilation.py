@@ -1,4 +1,4 @@
-"""Tiered compilation of one quantity of one robot: the code that computes it now, and when faster code replaces it.
+"""Tiered compilation of a quantity of one robot: generic code first, specialised code when that pays.
 
 There are three kinds of code, with the same numbers: the generic kernel, straight-line code for one state, and the same
 for blocks of states. The sign of a zero may differ between the first and the others.
@@ -48,7 +48,7 @@ STREAMED = 1 << 22
 """
 
 
-class Level(IntEnum):
+class Tier(IntEnum):
     """The kinds of code."""
 
     GENERIC = 0
@@ -91,12 +91,12 @@ class Quantity:
         self._program, self._generic, self._code, self._adaptive = program, generic, code, adaptive
         self._compiled: Future | None = None
         self._looked = False
-        self._use(self._first_level())
+        self._use(self._first_tier())
 
     def of_many(self, inputs, out, vectors) -> np.ndarray | None:
         """Return the results of many states by the generic kernel; None where ``compute`` has to decide."""
         call = self.call
-        if self._level == Level.GENERIC and call.most > 0 and call.left >= 0:
+        if self._tier == Tier.GENERIC and call.most > 0 and call.left >= 0:
             try:
                 result = self._generic.of_thread(self._program)(*vectors, inputs, out)
             except TypeError:
@@ -110,41 +110,41 @@ class Quantity:
         count = len(result)
         self._improve(count)
         self.call.left -= count
-        if self._level == Level.GENERIC:
+        if self._tier == Tier.GENERIC:
             part = self._generic.of_thread(self._program, checked=False)
             return part(*rows, inputs, result) is not None
         return self._in_parts(rows, inputs, result)
 
-    def _first_level(self) -> Level:
+    def _first_tier(self) -> Tier:
         """Return the code for the first call."""
         code, program = self._code, self._program
         if code is None:
-            return Level.GENERIC
+            return Tier.GENERIC
         if code.is_kept(program, blocks=False):
-            return Level.ONE_STATE
+            return Tier.ONE_STATE
         if self._adaptive:
             # where a kernel was never compiled: importing Numba takes longer than compiling for the first robot
             kernels = tuple(step.kernel for step in program.steps)
             if generic.is_kept(program) or _first_robots.setdefault(kernels, code) is not code:
-                return Level.GENERIC
-        return Level.ONE_STATE if code.is_short(program, blocks=False) else Level.GENERIC
+                return Tier.GENERIC
+        return Tier.ONE_STATE if code.is_short(program, blocks=False) else Tier.GENERIC
 
     def _improve(self, count: int) -> None:
         """Choose better code if there is some for ``count`` states, and have it compiled if that pays."""
         code = self._code
-        if code is None or self._level == Level.BLOCKS:
+        if code is None or self._tier == Tier.BLOCKS:
             return
         if self._compiled is not None:
             if self._compiled.done():
-                self._use(self._level if self._compiled.exception() else self._compiled.result())
-        elif self._level == Level.ONE_STATE and count >= lanes() and not self._looked:
+                self._use(self._tier if self._compiled.exception() else self._compiled.result())
+        elif self._tier == Tier.ONE_STATE and count >= lanes() and not self._looked:
             self._looked = True
-            self._use(Level.BLOCKS if self._own_blocks(code) else Level.ONE_STATE)
+            self._use(Tier.BLOCKS if self._own_blocks(code) else Tier.ONE_STATE)
         elif self.call.left < 0:
             call = self.call
             call.left = UNLIMITED
             with suppress(RuntimeError):  # while the interpreter ends, nothing is worth compiling
-                self._compiled = background().submit(best_level, code, self._program)
+                self._compiled = background().submit(best_tier, code, self._program)
                 self._compiled.add_done_callback(lambda _: setattr(call, 'most', -1))
 
     def _own_blocks(self, code: Specialised) -> bool:
@@ -152,28 +152,28 @@ class Quantity:
         program = self._program
         return code.is_kept(program, blocks=True) or (not self._adaptive and code.is_short(program, blocks=True))
 
-    def _use(self, level: Level) -> None:
-        """Compute by this code from now on. The level is set last, since other threads read it without a lock."""
+    def _use(self, tier: Tier) -> None:
+        """Compute by this code from now on. The tier is set last, since other threads read it without a lock."""
         item = max(1, self._program.size)
         streamed = STREAMED // (8 * item)
         code = self._code
         final = code is None or self._compiled is not None
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
-        if code is None or level == Level.GENERIC:
+        if code is None or tier == Tier.GENERIC:
             rows = self._generic.states_code(self._program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = rows.function(held, held, streamed, left)
         else:
-            rows = code.states_code(self._program, blocks=level == Level.BLOCKS)
+            rows = code.states_code(self._program, blocks=tier == Tier.BLOCKS)
             held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
             self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
             most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
             # a first batch looks for code for blocks
-            few = level == Level.ONE_STATE and not final and not self._looked
+            few = tier == Tier.ONE_STATE and not final and not self._looked
             self.call = rows.function(lanes() - 1 if few else most, held, streamed, left)
-        self._level = level
+        self._tier = tier
 
     def _in_parts(self, rows, inputs, result) -> bool:
         """Compute all states by several threads."""
@@ -195,13 +195,13 @@ _first_robots: dict[tuple[Kernel, ...], Specialised] = {}
 """By kernels that are not compiled yet, the robot for which straight-line code is compiled at once."""
 
 
-def best_level(code: Specialised, program: Program) -> Level:
+def best_tier(code: Specialised, program: Program) -> Tier:
     """Compile the code of a program, within the limits of its length; return the fastest kind that there is."""
     if not code.is_short(program, blocks=False):
-        return Level.GENERIC
+        return Tier.GENERIC
     blocks = code.is_short(program, blocks=True)
     code.compile(program, blocks)
-    return Level.BLOCKS if blocks else Level.ONE_STATE
+    return Tier.BLOCKS if blocks else Tier.ONE_STATE
 
 
 @cache

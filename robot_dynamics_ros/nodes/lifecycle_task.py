@@ -1,7 +1,7 @@
-"""What a node does while it is configured, independent of lifecycle transitions."""
+"""Interface of a node's work: what its lifecycle transitions call, from activation to deactivation."""
 
 
-class Task:
+class LifecycleTask:
     """Begins with the activation of its node and ends with the deactivation; here it does nothing.
 
     The node's executor calls the methods, ``halt`` any thread.

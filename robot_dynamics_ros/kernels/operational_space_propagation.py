@@ -1,8 +1,8 @@
-"""Mobility of frames, J M^-1 J', by forces that are propagated through articulated bodies: M is not formed.
+"""Operational-space dynamics of frames without forming M: unit wrenches are propagated through articulated bodies.
 
-Its inverse is the operational-space inertia. ``links``, ``rotations`` and ``origins`` are those of F frames, one a row;
-see ``kinematics`` for a frame and for ``reference_frame``. J has six rows for each frame, in their order. The cost is
-linear in the number of joints for a fixed number of frames.
+The inverse of the operational-space inertia is J M^-1 J'. ``links``, ``rotations`` and ``origins`` are those of F
+frames, one a row; see ``kinematics`` for a frame and for ``reference_frame``. J has six rows for each frame, in their
+order. The cost is linear in the number of joints for a fixed number of frames.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -21,7 +21,7 @@ from robot_dynamics_ros.kernels.unit_wrenches import (
 
 
 @kernel
-def mobility(model, work, q, i, rotation, origin, reference_frame, A):
+def inertia_inverse_by_propagation(model, work, q, i, rotation, origin, reference_frame, A):
     """Write A (6, 6; per kg m^2, kg m, kg) = J M^-1 J' = K' D^-1 K of a frame at q (nq, rad or m), rotors included.
 
     Writes all of ``A`` and the arrays E r I_A U d K Lambda of ``work``. Reads ``model``. A exists also where the frame
@@ -34,7 +34,7 @@ def mobility(model, work, q, i, rotation, origin, reference_frame, A):
 
 
 @kernel
-def mobility_of_frames(model, work, q, links, rotations, origins, reference_frame, A):
+def inertia_inverse_of_frames(model, work, q, links, rotations, origins, reference_frame, A):
     """Write A (6 F, 6 F; per kg m^2, kg m, kg) = J M^-1 J' = K' D^-1 K of F frames at q (nq, rad or m), with rotors.
 
     Writes all of ``A`` and the arrays E r I_A U d Y Lambda of ``work``: Y has K in its first 6 F columns, and has to be
@@ -129,7 +129,7 @@ def bias_by_propagation(model, work, q, qd, tau, gravity, f_ext, i, rotation, or
 
 @kernel
 def propagate_frames(model, work, q, links, rotations, origins, reference_frame, A):
-    """Write the lower triangle of A (6 F, 6 F) = K' D^-1 K of F frames; see ``mobility_of_frames``.
+    """Write the lower triangle of A (6 F, 6 F) = K' D^-1 K of F frames; see ``inertia_inverse_of_frames``.
 
     Writes the arrays E r I_A U d Y Lambda of ``work``. Reads ``model``. Rodriguez, Jain & Kreutz-Delgado 1991, section
     5.

@@ -1,4 +1,4 @@
-"""Validation of untrusted values, such as entries of a DH table or of a YAML file; errors name the entry."""
+"""Validation of untrusted values of a robot description, such as entries of a DH table; errors name the entry."""
 
 import math
 import reprlib
@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.linear_algebra import determinant
 from robot_dynamics_ros.model.model import JointLimits
-from robot_dynamics_ros.model.products import determinant
 from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, nearest_rotation, rotation_error, unit
 
 MAX_NAME = 256  # characters

@@ -1,7 +1,7 @@
-"""Mobilities: accelerations of the handles of an assembly of links per force on them.
+"""Inverse articulated-body inertias: accelerations of the handles of an assembly of links per force on them.
 
-A mobility of one handle is a symmetric 6 x 6 matrix [P Q; Q' R] that maps a force vector to a motion vector, the
-inverse of an articulated-body inertia; only its upper triangle is used. Rows of arrays are as in ``spatial``.
+That of one handle is a symmetric 6 x 6 matrix [P Q; Q' R], which maps a force vector to a motion vector; only its upper
+triangle is used. Rows of arrays are as in ``spatial``.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
@@ -32,8 +32,8 @@ def rotate_matrix(E, i, xx, xy, xz, yx, yy, yz, zx, zy, zz):
 
 
 @kernel
-def mobility_at_link(E, r, Phi, j, i, N):
-    """Write N[i] = X_i Phi[j] X_i', the mobility of a handle on the parent of link ``i`` in that link's coordinates."""
+def inverse_inertia_at_link(E, r, Phi, j, i, N):
+    """Write N[i] = X_i Phi[j] X_i', the inverse inertia of a handle on link ``i``'s parent, in link coordinates."""
     F = Phi[j]
     rx, ry, rz = r[i, 0], r[i, 1], r[i, 2]
     # Q + P (r x)
@@ -63,7 +63,7 @@ def mobility_at_link(E, r, Phi, j, i, N):
 
 
 @kernel
-def factor_mobility(L, i):
+def factor_inverse_inertia(L, i):
     """Write the factors of A = L D L' into L[i], whose upper triangle is A: L goes below it, D^-1 on the diagonal."""
     A = L[i]
     for k in range(6):

@@ -12,8 +12,8 @@ from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.codegen import generic, specialised
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import background
-from robot_dynamics_ros.evaluation import quantity
-from robot_dynamics_ros.evaluation.quantity import Level
+from robot_dynamics_ros.evaluation import tiered_compilation
+from robot_dynamics_ros.evaluation.tiered_compilation import Tier
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
@@ -28,8 +28,8 @@ def never_seen(count: int = 4) -> Robot:
     return Robot(trees.Model.of('never seen', trees.BASE, joints)).with_binding('adaptive')
 
 
-def level(robot: Robot) -> Level:
-    return robot._evaluator._prepared[NAME].quantity._level
+def tier(robot: Robot) -> Tier:
+    return robot._evaluator._prepared[NAME].quantity._tier
 
 
 def states(robot: Robot, *batch: int) -> np.ndarray:
@@ -45,14 +45,14 @@ def _kept_kernel():
 
 @pytest.fixture
 def break_even(monkeypatch) -> int:
-    monkeypatch.setattr(quantity, 'BREAK_EVEN', 100)
+    monkeypatch.setattr(tiered_compilation, 'BREAK_EVEN', 100)
     return 100
 
 
 def test_a_robot_never_seen_is_answered_by_the_generic_kernel():
     robot = never_seen()
     robot.inverse_dynamics(*states(robot))
-    assert level(robot) == Level.GENERIC and robot.binding == 'adaptive'
+    assert tier(robot) == Tier.GENERIC and robot.binding == 'adaptive'
     assert not robot._evaluator.specialised.is_kept(program_of(robot._evaluator.arrays, NAME), blocks=False)
 
 
@@ -62,55 +62,55 @@ def test_use_brings_code_of_its_own_with_the_same_bits(batch, break_even):
     rows = states(robot, *batch)
     expected = robot.with_binding('generic').inverse_dynamics(*rows)
     before = 0
-    while level_or_none(robot) != Level.BLOCKS and before < 20 * break_even:
+    while tier_or_none(robot) != Tier.BLOCKS and before < 20 * break_even:
         assert (robot.inverse_dynamics(*rows) == expected).all()
         before += int(np.prod(batch, dtype=int))
         if before > break_even:
             background().submit(int).result()  # after what was submitted before
-    assert level(robot) == Level.BLOCKS
+    assert tier(robot) == Tier.BLOCKS
     assert before > break_even
     assert (robot.inverse_dynamics(*rows) == expected).all()
     many = states(robot, 3 * lanes() + 1)
     assert (robot.inverse_dynamics(*many) == robot.with_binding('generic').inverse_dynamics(*many)).all()
 
 
-def level_or_none(robot: Robot):
-    return level(robot) if NAME in robot._evaluator._prepared else None
+def tier_or_none(robot: Robot):
+    return tier(robot) if NAME in robot._evaluator._prepared else None
 
 
 def test_calls_go_on_while_code_is_compiled(break_even, monkeypatch):
     robot, held = never_seen(), []
 
-    def slow(code, name) -> Level:
+    def slow(code, name) -> Tier:
         while not held:
             time.sleep(0.001)
         return compile_now(code, name)
 
-    compile_now = quantity.best_level
-    monkeypatch.setattr(quantity, 'best_level', slow)
+    compile_now = tiered_compilation.best_tier
+    monkeypatch.setattr(tiered_compilation, 'best_tier', slow)
     rows = states(robot)
     expected = robot.inverse_dynamics(*rows)
     for _ in range(10 * break_even):
         assert (robot.inverse_dynamics(*rows) == expected).all()
-    assert level(robot) == Level.GENERIC
+    assert tier(robot) == Tier.GENERIC
     held.append(True)
     background().submit(int).result()
     robot.inverse_dynamics(*rows)
-    assert level(robot) == Level.BLOCKS
+    assert tier(robot) == Tier.BLOCKS
 
 
 def test_code_that_is_too_long_stays_generic_and_is_asked_for_once(break_even, monkeypatch):
     robot, asked = never_seen(), []
     monkeypatch.setattr(specialised, 'MOST_OPERATIONS', 10)
-    compile_now = quantity.best_level
-    monkeypatch.setattr(quantity, 'best_level', lambda *it: asked.append(it) or compile_now(*it))
+    compile_now = tiered_compilation.best_tier
+    monkeypatch.setattr(tiered_compilation, 'best_tier', lambda *it: asked.append(it) or compile_now(*it))
     rows = states(robot)
     for _ in range(5 * break_even):
         robot.inverse_dynamics(*rows)
     background().submit(int).result()
     for _ in range(5 * break_even):
         robot.inverse_dynamics(*rows)
-    assert level(robot) == Level.GENERIC and len(asked) == 1
+    assert tier(robot) == Tier.GENERIC and len(asked) == 1
 
 
 def test_robots_that_differ_in_inertia_never_compile(monkeypatch):
@@ -120,7 +120,7 @@ def test_robots_that_differ_in_inertia_never_compile(monkeypatch):
         arrays = base._model.arrays._replace(I=scale * base._model.arrays.I)
         study = Robot(trees.dataclasses.replace(base._model, arrays=arrays)).with_binding('adaptive')
         assert study.inverse_dynamics(*states(study, 40)).shape == (40, study.nv)
-        assert level(study) == Level.GENERIC
+        assert tier(study) == Tier.GENERIC
 
 
 def test_code_of_before_is_used_at_once():
@@ -128,28 +128,28 @@ def test_code_of_before_is_used_at_once():
     robot.compiled(NAME)
     again = Robot(robot._model).with_binding('adaptive')
     again.inverse_dynamics(*states(again))
-    assert level(again) == Level.ONE_STATE
+    assert tier(again) == Tier.ONE_STATE
     again.inverse_dynamics(*states(again, lanes()))
-    assert level(again) == Level.BLOCKS
+    assert tier(again) == Tier.BLOCKS
 
 
 def test_specialised_compiles_at_the_first_use():
     robot = never_seen().with_binding('specialised')
     robot.inverse_dynamics(*states(robot))
-    assert level(robot) == Level.ONE_STATE
+    assert tier(robot) == Tier.ONE_STATE
     robot.inverse_dynamics(*states(robot, 5))
-    assert level(robot) == Level.ONE_STATE
+    assert tier(robot) == Tier.ONE_STATE
     robot.inverse_dynamics(*states(robot, lanes()))
-    assert level(robot) == Level.BLOCKS
+    assert tier(robot) == Tier.BLOCKS
 
 
 def test_the_first_robot_of_an_installation_is_compiled_instead_of_the_kernel(monkeypatch):
     monkeypatch.setattr(generic, 'is_kept', lambda *arguments: False)
-    monkeypatch.setattr(quantity, '_first_robots', {})
+    monkeypatch.setattr(tiered_compilation, '_first_robots', {})
     first, second = never_seen(), never_seen()
-    for robot, expected in ((first, Level.ONE_STATE), (second, Level.GENERIC), (first, Level.ONE_STATE)):
+    for robot, expected in ((first, Tier.ONE_STATE), (second, Tier.GENERIC), (first, Tier.ONE_STATE)):
         robot.inverse_dynamics(*states(robot))
-        assert level(robot) == expected
+        assert tier(robot) == expected
 
 
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])
@@ -166,7 +166,7 @@ def test_a_compiler_that_fails_costs_nothing_but_speed(break_even, monkeypatch):
     def fail(code, name):
         raise MemoryError
 
-    monkeypatch.setattr(quantity, 'best_level', fail)
+    monkeypatch.setattr(tiered_compilation, 'best_tier', fail)
     robot = never_seen()
     rows = states(robot)
     expected = robot.inverse_dynamics(*rows)
@@ -175,7 +175,7 @@ def test_a_compiler_that_fails_costs_nothing_but_speed(break_even, monkeypatch):
     background().submit(int).result()
     for _ in range(3 * break_even):
         assert (robot.inverse_dynamics(*rows) == expected).all()
-    assert level(robot) == Level.GENERIC
+    assert tier(robot) == Tier.GENERIC
 
 
 def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
@@ -184,5 +184,5 @@ def test_code_that_is_too_long_for_blocks_takes_batches_too(monkeypatch):
     rows = states(robot, 100)
     expected = robot.with_binding('generic').inverse_dynamics(*rows)
     assert (robot.inverse_dynamics(*rows) == expected).all()
-    assert level(robot) == Level.ONE_STATE
+    assert tier(robot) == Tier.ONE_STATE
     assert robot._evaluator.calls[NAME](*rows, robot.runtime_inputs, None).shape == expected.shape

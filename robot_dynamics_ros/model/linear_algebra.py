@@ -1,4 +1,4 @@
-"""Products of small matrices and vectors, with the same bits on every processor.
+"""Linear algebra of small matrices and vectors, with the same bits on every processor.
 
 BLAS and LAPACK choose their code, and with it the order of summation, by the processor, so that ``@`` and ``np.linalg``
 round differently from machine to machine. A model built with them would have another digest on another machine. Here

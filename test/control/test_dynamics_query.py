@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.queries import Query
+from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
 ROBOT = Robot.named('aubo_i5')
@@ -19,7 +19,7 @@ FIRST, SECOND, THIRD = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 4, 6))
 def query(order, **batches):
     """Return the query of batches (count, 6) in the robot's order, asked in another one."""
     lists = {name: np.asarray(rows)[:, order].ravel().tolist() for name, rows in batches.items()}
-    return Query(ROBOT, [NAMES[k] for k in order], **lists)
+    return DynamicsQuery(ROBOT, [NAMES[k] for k in order], **lists)
 
 
 def test_the_orders_distinguish_a_permutation_from_its_inverse():
@@ -61,7 +61,7 @@ def test_columns_of_jacobians_in_the_order_asked(order):
 
 
 def test_without_names_the_order_is_the_robots():
-    asked = Query(ROBOT, [], positions=FIRST.ravel())
+    asked = DynamicsQuery(ROBOT, [], positions=FIRST.ravel())
     assert asked.joint_names == list(NAMES)
     assert np.array_equal(asked.mass_matrix(), ROBOT.mass_matrix(FIRST))
 
@@ -70,7 +70,7 @@ def test_without_names_the_order_is_the_robots():
 @pytest.mark.parametrize('count', [0, 1, 1000])
 def test_any_number_of_states(count):
     rows = np.random.default_rng(1).uniform(-2.0, 2.0, (count, 6))
-    asked = Query(ROBOT, [], positions=rows.ravel(), velocities=rows.ravel(), efforts=rows.ravel())
+    asked = DynamicsQuery(ROBOT, [], positions=rows.ravel(), velocities=rows.ravel(), efforts=rows.ravel())
     assert np.array_equal(asked.mass_matrix(), ROBOT.mass_matrix(rows))
     assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(rows, rows, rows))
     assert asked.mass_matrix().shape == (count, 6, 6)
@@ -78,7 +78,7 @@ def test_any_number_of_states(count):
 
 def test_the_lists_are_not_changed():
     lists = FIRST.ravel().copy(), SECOND.ravel().copy(), THIRD.ravel().copy()
-    asked = Query(ROBOT, NAMES[::-1], positions=lists[0], velocities=lists[1], accelerations=lists[2])
+    asked = DynamicsQuery(ROBOT, NAMES[::-1], positions=lists[0], velocities=lists[1], accelerations=lists[2])
     asked.inverse_dynamics()
     assert all(np.array_equal(given, rows.ravel()) for given, rows in zip(lists, (FIRST, SECOND, THIRD), strict=True))
 
@@ -86,11 +86,11 @@ def test_the_lists_are_not_changed():
 def test_wrong_names_are_named():
     rest = np.zeros(6)
     with pytest.raises(UnknownNameError, match=r"^unknown joint 'elbow'; the robot has shoulder_joint, upperArm_joint"):
-        Query(ROBOT, [*NAMES[:5], 'elbow'], positions=rest)
+        DynamicsQuery(ROBOT, [*NAMES[:5], 'elbow'], positions=rest)
     with pytest.raises(UnknownNameError, match=r"^joint 'wrist3_joint' is missing; given: shoulder_joint"):
-        Query(ROBOT, NAMES[:5], positions=rest)
+        DynamicsQuery(ROBOT, NAMES[:5], positions=rest)
     with pytest.raises(ArgumentError, match=r"^joint 'wrist2_joint' is given twice$"):
-        Query(ROBOT, [*NAMES, 'wrist2_joint'], positions=rest)
+        DynamicsQuery(ROBOT, [*NAMES, 'wrist2_joint'], positions=rest)
 
 
 @pytest.mark.parametrize('length', [1, 5, 7, 11])
@@ -98,13 +98,13 @@ def test_a_list_of_no_whole_state_is_named(length):
     with pytest.raises(
         ArgumentError, match=f'^positions: expected a multiple of 6 numbers, one for each joint, got {length}$'
     ):
-        Query(ROBOT, [], positions=[0.0] * length, velocities=[0.0] * length)
+        DynamicsQuery(ROBOT, [], positions=[0.0] * length, velocities=[0.0] * length)
 
 
 @pytest.mark.parametrize('length', [0, 5, 6, 18])
 def test_a_list_of_other_length_is_named(length):
     with pytest.raises(ArgumentError, match=f'^velocities: expected 12 numbers like positions, got {length}$'):
-        Query(ROBOT, [], positions=[0.0] * 12, velocities=[0.0] * length)
+        DynamicsQuery(ROBOT, [], positions=[0.0] * 12, velocities=[0.0] * length)
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
@@ -112,7 +112,7 @@ def test_a_number_that_is_none_is_named_by_list_joint_and_state(value):
     efforts = np.zeros(18)
     efforts[6 + 2] = value
     with pytest.raises(ArgumentError) as error:
-        Query(ROBOT, NAMES[::-1], positions=np.zeros(18), efforts=efforts)
+        DynamicsQuery(ROBOT, NAMES[::-1], positions=np.zeros(18), efforts=efforts)
     assert str(error.value) == f"efforts: {value} for joint 'wrist1_joint' in state 1 is not finite"
 
 
@@ -120,19 +120,19 @@ def test_no_joints_no_question():
     """A robot of one link alone is a robot; an answer or an error of our own, but no other."""
     alone = Robot.from_urdf('<robot name="alone"><link name="base"/></robot>')
     with pytest.raises(ArgumentError, match=r'^positions: '):
-        Query(alone, [], positions=[])
+        DynamicsQuery(alone, [], positions=[])
 
 
 def test_torques_too_large_for_their_friction_are_refused():
     lists = {name: np.zeros(6) for name in ('positions', 'velocities', 'accelerations')}
     lists['accelerations'][3] = 1.7e308  # of which inertia and gravity are finite
     with pytest.raises(ArgumentError, match=r'^inverse_dynamics: the torque overflows'):
-        Query(ROBOT, [], **lists).inverse_dynamics()
+        DynamicsQuery(ROBOT, [], **lists).inverse_dynamics()
 
 
 def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
     loaded = ROBOT.with_actuators({'friction_load': dict.fromkeys(ROBOT.joint_names, 0.2)})
-    terms = Query(loaded, [], positions=FIRST.ravel(), velocities=SECOND.ravel(), accelerations=THIRD.ravel())
+    terms = DynamicsQuery(loaded, [], positions=FIRST.ravel(), velocities=SECOND.ravel(), accelerations=THIRD.ravel())
     whole = ROBOT.inverse_dynamics(FIRST, SECOND, THIRD)
     friction = terms.inverse_dynamics()['friction']
     assert friction == pytest.approx(loaded.friction_torque(SECOND, whole), rel=1e-12)
@@ -141,7 +141,7 @@ def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
 
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_states_are_counted(count):
-    assert Query(ROBOT, [], positions=np.zeros(6 * count)).count == count
+    assert DynamicsQuery(ROBOT, [], positions=np.zeros(6 * count)).count == count
 
 
 def test_locked_joints_are_ignored_and_not_in_the_result():
@@ -151,18 +151,18 @@ def test_locked_joints_are_ignored_and_not_in_the_result():
     lists = {}
     for name, rows in (('positions', FIRST), ('velocities', SECOND), ('efforts', THIRD)):
         lists[name] = np.insert(rows[:, order], 2, np.nan, axis=1).ravel().tolist()
-    asked = Query(ROBOT, names, ('finger', 'thumb'), **lists)
+    asked = DynamicsQuery(ROBOT, names, ('finger', 'thumb'), **lists)
     assert (asked.joint_names, asked.count) == ([NAMES[k] for k in order], 4)
     assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(FIRST, SECOND, THIRD)[:, order])
-    in_order = Query(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(FIRST, 0, 0.0, axis=1).ravel())
+    in_order = DynamicsQuery(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(FIRST, 0, 0.0, axis=1).ravel())
     assert np.array_equal(in_order.mass_matrix(), ROBOT.mass_matrix(FIRST))
     with pytest.raises(
         ArgumentError, match=r'^positions: expected a multiple of 7 numbers, one for each joint, got 24$'
     ):
-        Query(ROBOT, ['finger', *NAMES], ('finger',), positions=FIRST.ravel())
+        DynamicsQuery(ROBOT, ['finger', *NAMES], ('finger',), positions=FIRST.ravel())
     with pytest.raises(UnknownNameError, match=r"^unknown joint 'finger'"):
-        Query(ROBOT, ['finger', *NAMES], ('thumb',), positions=FIRST.ravel())
+        DynamicsQuery(ROBOT, ['finger', *NAMES], ('thumb',), positions=FIRST.ravel())
     with pytest.raises(ArgumentError, match=rf"^positions: nan for joint '{NAMES[1]}' in state 2 is not finite$"):
         broken = FIRST.copy()
         broken[2, 1] = np.nan
-        Query(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(broken, 0, 0.0, axis=1).ravel())
+        DynamicsQuery(ROBOT, ['finger', *NAMES], ('finger',), positions=np.insert(broken, 0, 0.0, axis=1).ravel())

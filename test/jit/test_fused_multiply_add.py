@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.jit.fused import _Fusion, fma, fused
+from robot_dynamics_ros.jit.fused_multiply_add import _Fusion, fma, with_fused_multiply_adds
 
 
 @kernel
@@ -57,7 +57,7 @@ def test_the_rule(written, meant):
 
 
 def test_a_function_stays_what_it_was():
-    made = fused(dot_of_rows)
+    made = with_fused_multiply_adds(dot_of_rows)
     assert made(np.arange(4.0), np.arange(6.0), 2) == dot_of_rows(np.arange(4.0), np.arange(6.0), 2)
     assert made.__doc__ == dot_of_rows.__doc__ and made.__code__.co_freevars == ('fma',)
     assert made.__globals__ is globals() and made.__code__.co_filename == __file__

@@ -1,4 +1,4 @@
-"""Batch queries of the dynamics server: flat lists in any joint order in, results in the same order out."""
+"""Dynamics quantities at a batch of states, given as flat lists in any joint order and returned in that order."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.robot import Robot
 
 
-class Query:
+class DynamicsQuery:
     """Dynamics quantities of one robot at states (count, n) from flat row-major lists.
 
     ``joint_names`` is the joint order of every result.

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.algorithms.table import OPERATIONAL_SPACE
 from robot_dynamics_ros.codegen.straight_line import count, trace
-from robot_dynamics_ros.kernels import mobility, operational_space
+from robot_dynamics_ros.kernels import operational_space, operational_space_propagation
 from robot_dynamics_ros.model.model import Frame
 
 SEED = pytest.mark.parametrize('seed', matrix(range(40), range(12)))
@@ -86,13 +86,13 @@ def tolerance(*matrices) -> float:
 
 @SEED
 @VIEW
-def test_mobility_and_response_are_those_of_the_twins_matrices(seed, reference_frame):
+def test_inertia_inverse_and_response_are_those_of_the_twins_matrices(seed, reference_frame):
     c = case(seed)
     J, response = jacobian(c, reference_frame), np.linalg.solve(c.M, jacobian(c, reference_frame).T)
-    found = call(mobility.mobility_of_frames, c, reference_frame, 24, 24)
+    found = call(operational_space_propagation.inertia_inverse_of_frames, c, reference_frame, 24, 24)
     assert trees.relative_error(found, J @ response) < tolerance(c.M)
     assert np.array_equal(found, found.T)
-    found = call(mobility.response_to_wrenches, c, reference_frame, len(c.M), 24)
+    found = call(operational_space_propagation.response_to_wrenches, c, reference_frame, len(c.M), 24)
     assert trees.relative_error(found, response) < tolerance(c.M)
 
 
@@ -101,10 +101,13 @@ def test_mobility_and_response_are_those_of_the_twins_matrices(seed, reference_f
 def test_blocks_of_several_frames_have_the_bits_of_single_ones(seed, reference_frame):
     """Also by factors of M, where they are the same up to rounding."""
     c = case(seed)
-    together = call(mobility.mobility_of_frames, c, reference_frame, 24, 24)
+    together = call(operational_space_propagation.inertia_inverse_of_frames, c, reference_frame, 24, 24)
     for k, frame in enumerate(zip(*c.frames, strict=True)):
         block = together[6 * k : 6 * k + 6, 6 * k : 6 * k + 6]
-        assert np.array_equal(call(mobility.mobility, c, reference_frame, 6, 6, frames=frame), block)
+        assert np.array_equal(
+            call(operational_space_propagation.inertia_inverse_by_propagation, c, reference_frame, 6, 6, frames=frame),
+            block,
+        )
         factors = call(operational_space.operational_space_inertia_inverse, c, reference_frame, 6, 6, frames=frame)
         assert np.abs(factors - block).max() <= tolerance(c.M) * np.abs(block).max()
 
@@ -119,20 +122,27 @@ def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, reference_
     rng = np.random.default_rng(seed)
     frame = len(joints), Rotation.from_quat(rng.normal(size=4)).as_matrix(), rng.normal(size=3)
     c = SimpleNamespace(arrays=arrays, s=s)
-    A = call(mobility.mobility, c, reference_frame, 6, 6, frames=frame)
+    A = call(operational_space_propagation.inertia_inverse_by_propagation, c, reference_frame, 6, 6, frames=frame)
     for by_factors, by_propagation, rows in (
-        (operational_space.operational_space_inertia, mobility.inertia_by_propagation, 6),
-        (operational_space.consistent_inverse, mobility.consistent_inverse_by_propagation, arrays.nv),
+        (operational_space.operational_space_inertia, operational_space_propagation.inertia_by_propagation, 6),
+        (
+            operational_space.consistent_inverse,
+            operational_space_propagation.consistent_inverse_by_propagation,
+            arrays.nv,
+        ),
     ):
         expected, found = (
             call(kernel, c, reference_frame, rows, 6, frames=frame) for kernel in (by_factors, by_propagation)
         )
         assert trees.relative_error(found, expected) < 1e-11 * np.linalg.cond(A)
     several = tuple(np.array([part]) for part in frame)
-    found, expected = call(mobility.inertia_of_frames, c, reference_frame, 6, 6, frames=several), np.linalg.inv(A)
+    found, expected = (
+        call(operational_space_propagation.inertia_of_frames, c, reference_frame, 6, 6, frames=several),
+        np.linalg.inv(A),
+    )
     assert trees.relative_error(found, expected) < bound(50, 6, np.linalg.cond(A))
     bias = []
-    for kernel in (operational_space.operational_space_bias, mobility.bias_by_propagation):
+    for kernel in (operational_space.operational_space_bias, operational_space_propagation.bias_by_propagation):
         bias.append(np.full((1, 6), np.nan))
         motion = s.q[None], s.qd[None], np.zeros((1, arrays.nv)), s.gravity, np.zeros((1, arrays.n + 1, 6))
         loop_of(kernel)(arrays, trees.nan_workspace(arrays), *motion, *frame, reference_frame, bias[-1])
@@ -140,7 +150,7 @@ def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, reference_
 
 
 @pytest.mark.parametrize('seed', matrix(range(30), range(8)))
-def test_mobility_is_pinocchios(seed):
+def test_inertia_inverse_is_pinocchios(seed):
     pin = pytest.importorskip(
         'pinocchio', minversion='3.4', reason='the outside source, Pinocchio (package pin), is not installed'
     )
@@ -160,7 +170,11 @@ def test_mobility_is_pinocchios(seed):
     J = np.vstack(J)
     expected = J @ (upper + np.triu(upper, 1).T) @ J.T
     found = call(
-        mobility.mobility_of_frames, SimpleNamespace(**{**vars(c), 'arrays': trees.arrays_of(joints)}), 2, 24, 24
+        operational_space_propagation.inertia_inverse_of_frames,
+        SimpleNamespace(**{**vars(c), 'arrays': trees.arrays_of(joints)}),
+        2,
+        24,
+        24,
     )
     assert len(velocities) == model.nv and trees.relative_error(found, expected) < tolerance(c.M)
 
@@ -172,14 +186,22 @@ def test_the_rank_is_the_number_of_directions(reference_frame):
     c = SimpleNamespace(arrays=trees.arrays_of(joints), s=trees.random_state(joints, 3))
     for link in range(1, 9):
         frame = link, np.eye(3), np.array([0.1, 0.2, 0.3])
-        sizes = np.linalg.eigvalsh(call(mobility.mobility, c, reference_frame, 6, 6, frames=frame))
+        sizes = np.linalg.eigvalsh(
+            call(operational_space_propagation.inertia_inverse_by_propagation, c, reference_frame, 6, 6, frames=frame)
+        )
         assert (sizes > 1e-11 * sizes[-1]).sum() == min(link, 6)
         if link < 6:
-            assert not np.isfinite(call(mobility.inertia_by_propagation, c, reference_frame, 6, 6, frames=frame)).all()
-            inverse = call(mobility.consistent_inverse_by_propagation, c, reference_frame, 8, 6, frames=frame)
+            assert not np.isfinite(
+                call(operational_space_propagation.inertia_by_propagation, c, reference_frame, 6, 6, frames=frame)
+            ).all()
+            inverse = call(
+                operational_space_propagation.consistent_inverse_by_propagation, c, reference_frame, 8, 6, frames=frame
+            )
             assert not np.isfinite(inverse).all()
     twice = np.array([8, 8]), np.stack([np.eye(3)] * 2), np.zeros((2, 3))
-    assert not np.isfinite(call(mobility.inertia_of_frames, c, reference_frame, 12, 12, frames=twice)).all()
+    assert not np.isfinite(
+        call(operational_space_propagation.inertia_of_frames, c, reference_frame, 12, 12, frames=twice)
+    ).all()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Generated modules: Python files in the cache of compiled code, verified before they are executed."""
+"""Generated Python modules in the cache of compiled code, verified before they are executed."""
 
 import sys
 import warnings

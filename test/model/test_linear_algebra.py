@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.model import checked
-from robot_dynamics_ros.model.products import determinant, product, symmetric_inverse
+from robot_dynamics_ros.model import untrusted_values
+from robot_dynamics_ros.model.linear_algebra import determinant, product, symmetric_inverse
 from robot_dynamics_ros.model.rotations import sine_and_cosine
 
 
@@ -27,14 +27,14 @@ ROTATIONS = Rotation.random(200, np.random.default_rng(0)).as_matrix()
 
 def test_a_rotation_stays_as_it_is_when_it_is_read():
     for rotation in [*ROTATIONS, *(product(*three) for three in ROTATIONS[:198].reshape(-1, 3, 3, 3))]:
-        assert np.array_equal(checked.rotation('rotation', rotation), rotation)
+        assert np.array_equal(untrusted_values.rotation('rotation', rotation), rotation)
 
 
 def test_a_rounded_rotation_becomes_the_nearest_one():
     """The orthogonal polar factor R of A: R' A is symmetric."""
     for rotation in ROTATIONS:
         rounded = np.round(rotation, 7)
-        nearest = checked.rotation('rotation', rounded)
+        nearest = untrusted_values.rotation('rotation', rounded)
         assert not np.array_equal(nearest, rounded)
         assert np.abs(nearest.T @ nearest - np.eye(3)).max() < bound(10, 3)
         stretch = nearest.T @ rounded
@@ -43,7 +43,7 @@ def test_a_rounded_rotation_becomes_the_nearest_one():
 
 def test_a_unit_vector_stays_as_it_is_when_it_is_read():
     for axis in ROTATIONS[:, 0]:
-        assert np.array_equal(checked.direction('axis', axis), axis)
+        assert np.array_equal(untrusted_values.direction('axis', axis), axis)
 
 
 @pytest.mark.parametrize('name', ['aubo_i5', 'aubo_i5_lecture'])

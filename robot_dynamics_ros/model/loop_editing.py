@@ -1,4 +1,4 @@
-"""Closed loops of an edited model: what stays of them after a chain is cut out, joints are locked, a robot is attached.
+"""Closed loops of an edited model, after a chain is cut out, joints are locked or a robot is attached.
 
 Closures name frames, and editing keeps the names of all frames of the bodies that it keeps.
 """
@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.model.products import product
 
 CLOSED = 1e-6
 """m, rad: largest error of a loop that locked joints close; their positions may be printed with six decimals."""

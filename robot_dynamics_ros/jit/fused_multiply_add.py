@@ -1,7 +1,7 @@
-"""Fused multiply-add: in kernels, x * y + z is rounded once and costs no more than a product.
+"""Fused multiply-add (FMA): in kernels, x * y + z is rounded once and costs no more than a product.
 
 A compiler that may fuse chooses differently in every caller, so that results differ. Here the source of a kernel is
-rewritten by a fixed rule before it is compiled or traced, so that all bindings give the same numbers: in a sum or
+rewritten by a fixed rule before it is compiled or traced, so that all compiled code gives the same numbers: in a sum or
 difference the product on the left is fused, or else the product on the right. Kernels are written without ``fma``.
 """
 
@@ -18,7 +18,7 @@ def fma(x, y, z):
     return x * y + z
 
 
-def fused(function: FunctionType) -> FunctionType:
+def with_fused_multiply_adds(function: FunctionType) -> FunctionType:
     """Return ``function`` with every sum of a product replaced by ``fma``, except in indices."""
     path, line = function.__code__.co_filename, function.__code__.co_firstlineno
     definition = _Fusion().visit(_definitions(path)[line])

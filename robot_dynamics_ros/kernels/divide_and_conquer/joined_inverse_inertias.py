@@ -1,11 +1,11 @@
-"""Mobilities of an assembly that a joint makes of two, see ``divide_and_conquer``.
+"""Inverse articulated-body inertias of the assembly that a joint makes of two (Featherstone 1999); see ``passes``.
 
 ``j`` is the assembly above joint ``i``, ``i`` the one beyond it. The second handle of the joined assembly is that of
 ``i`` where ``through`` says so, that of ``j`` where it is ``kept``; else there is none.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.divide_and_conquer.handle_mobility import (
+from robot_dynamics_ros.kernels.divide_and_conquer.inverse_inertia import (
     motion_at_link,
     product_of_row,
     product_with_column,
@@ -90,7 +90,7 @@ def responses(model, assembly, work, j, i, k):
 
 
 @kernel
-def add_to_mobilities(model, assembly, work, j, i):
+def add_to_inverse_inertias(model, assembly, work, j, i):
     """Write the rows ``j`` of Phi_11 Phi_12 Phi_22 b_1 b_2 of ``work``, those of the joined assembly.
 
     Phi_11 -= G_1' D^-1 G_1 - sum of h_1 h_1' / d;  b_1 -= G_1' D^-1 g + sum of h_1 u / d; likewise the others.

@@ -1,4 +1,4 @@
-"""Compensation policy: which torque terms a node adds and which the robot compensates itself.
+"""Compensation policy: which torque terms a node adds, and which the robot compensates itself, by preset.
 
 Terms that the robot compensates, by its manufacturer's documentation (doc/presets.md has the table and the addresses):
 
@@ -41,7 +41,7 @@ PRESETS = {
 """``monitor_only`` is for arms that accept no torque commands, such as the AUBO-i5: no command array is published."""
 
 
-class Ownership:
+class CompensationPolicy:
     """Torque ``terms`` that a node adds, ``robot_terms`` that the robot compensates, and ``gravity_owner`` of both.
 
     ``takes_commands``: whether the robot accepts torque commands.

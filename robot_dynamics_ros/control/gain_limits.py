@@ -1,4 +1,4 @@
-"""Largest stable joint-space gains for a sampling period, and gains that are proposed well below them.
+"""Gain limits: largest stable joint-space gains for a sampling period, and a proposal of gains well below them.
 
 A controller that reads joint states every T seconds holds its torque meanwhile. Sampled with a zero-order hold,
 M qdd = -D qd - K q has modes x with real numbers m = x^H M x, d = x^H D x and k = x^H K x, and their poles z solve
@@ -80,10 +80,10 @@ class SamplingLimit:
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        mobility = np.linalg.inv(_mass_matrices(robot))
-        eigenvalues = _largest_eigenvalues(mobility, Kd)  # of M^-1 D, 1/s
+        M_inverse = np.linalg.inv(_mass_matrices(robot))
+        eigenvalues = _largest_eigenvalues(M_inverse, Kd)  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
-        eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(mobility[worst])
+        eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
         k = int(np.argmax(share))
         with np.errstate(divide='ignore', invalid='ignore'):
             damped = np.where(Kp > 0.0, 2.0 * (Kd + robot.friction.viscous) / Kp, np.inf)
@@ -205,16 +205,16 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
         if not np.isfinite(value) or value <= 0.0:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
     M = _mass_matrices(robot)
-    mobility = np.linalg.inv(M)
+    M_inverse = np.linalg.inv(M)
     inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
     # T D_i over the smallest inertia that joint i feels, the others free
-    share = 2.0 * bandwidth / rate * inertia * np.diagonal(mobility, axis1=1, axis2=2).max(axis=0)
+    share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
 
     def capped(largest: float) -> np.ndarray:
         return bandwidth * np.minimum(1.0, largest / share)
 
     def eigenvalue(w: np.ndarray) -> float:
-        return float(_largest_eigenvalues(mobility, 2.0 * w * inertia).max()) / rate
+        return float(_largest_eigenvalues(M_inverse, 2.0 * w * inertia).max()) / rate
 
     low, high = 0.0, float(share.max())
     w = capped(high)
@@ -234,10 +234,10 @@ def _mass_matrices(robot: Robot) -> np.ndarray:
     return robot.mass_matrix(lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower))
 
 
-def _largest_eigenvalues(mobility: np.ndarray, damping: np.ndarray) -> np.ndarray:
+def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:
     """Return the largest eigenvalue of M^-1 D (count,) for M^-1 (count, n, n) and D (n,), by a symmetric matrix."""
     root = np.sqrt(damping)
-    return np.linalg.eigvalsh(root[:, None] * mobility * root)[:, -1]
+    return np.linalg.eigvalsh(root[:, None] * M_inverse * root)[:, -1]
 
 
 def _below(value: float) -> str:

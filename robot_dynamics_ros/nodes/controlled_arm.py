@@ -1,8 +1,8 @@
-"""The arm of a torque node: its robot under payload and gravity in force, its limits, what it compensates itself."""
+"""The arm that a torque node controls: robot with current payload and gravity, torque limits, compensation policy."""
 
 from collections.abc import Callable, Mapping
 
-from robot_dynamics_ros.control.ownership import Ownership
+from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
 from robot_dynamics_ros.model.loops import check_tree
@@ -11,10 +11,10 @@ from robot_dynamics_ros.nodes.realtime import cores_of
 from robot_dynamics_ros.nodes.torque_publishers import command_order
 
 
-class Arm:
+class ControlledArm:
     """``payload_gravity`` is payload and gravity in force, ``gravity`` the blended gravity torque.
 
-    ``ownership`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
+    ``policy`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
     """
 
     def __init__(self, node, wanted=('',)):
@@ -25,7 +25,7 @@ class Arm:
         self.robot, self.digest = node.robot, node.model_digest
         check_tree(self.robot.model, node.get_name())
         names = self.robot.joint_names
-        self.ownership = Ownership(node.value('preset'), node.value('gravity_owner'), wanted)
+        self.policy = CompensationPolicy(node.value('preset'), node.value('gravity_owner'), wanted)
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
         self.rate_limit = rate_limits(node.value('rate_limit'), names)
         self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))

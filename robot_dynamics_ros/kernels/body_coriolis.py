@@ -1,4 +1,6 @@
-"""Derivative of a body's force with respect to its velocity: the matrix B, stored as twelve numbers.
+"""Body-level Coriolis matrix B / 2 of a rigid body (Echeandia & Wensing 2021); B is stored as twelve numbers.
+
+B is the derivative of the force on a body with respect to its velocity.
 
 The force on a body with the velocity v and the inertia I is I a + v x* I v. In a frame that moves with the body, a
 motion m added to the velocity changes this force by
@@ -19,8 +21,8 @@ from robot_dynamics_ros.kernels.spatial import cross, rotate_back, rotate_matrix
 
 
 @kernel
-def momentum_matrix(I, v, i, b, G):
-    """Write b[i] and G[i] for a body with the ten parameters I[i] and the velocity v[i]."""
+def body_coriolis_matrix(I, v, i, b, G):
+    """Write b[i] and G[i] of B for a body with the ten parameters I[i] and the velocity v[i]."""
     m, hx, hy, hz = I[i, 0] + I[i, 0], I[i, 1] + I[i, 1], I[i, 2] + I[i, 2], I[i, 3] + I[i, 3]
     wx, wy, wz, vx, vy, vz = v[i, 0], v[i, 1], v[i, 2], v[i, 3], v[i, 4], v[i, 5]
     # b = 2 (m v + w x h)
@@ -39,7 +41,7 @@ def momentum_matrix(I, v, i, b, G):
 
 
 @kernel
-def momentum_matrix_to_parent(E, r, b, G, i, p):
+def body_coriolis_to_parent(E, r, b, G, i, p):
     """Write b[p] += E_i' b_i and G[p] += E_i' G_i E_i + (r.b) 1 - b r', with b = E_i' b_i in the latter."""
     bx, by, bz = rotate_back(E, i, b[i, 0], b[i, 1], b[i, 2])
     xx, xy, xz, yx, yy, yz, zx, zy, zz = rotate_matrix_back(
@@ -61,7 +63,7 @@ def momentum_matrix_to_parent(E, r, b, G, i, p):
 
 
 @kernel
-def momentum_times(b, G, i, m, k):
+def body_coriolis_times(b, G, i, m, k):
     """Return B_i m[k], a force vector, for a motion vector; six components."""
     wx, wy, wz = m[k, 0], m[k, 1], m[k, 2]
     fx, fy, fz = cross(wx, wy, wz, b[i, 0], b[i, 1], b[i, 2])
@@ -76,7 +78,7 @@ def momentum_times(b, G, i, m, k):
 
 
 @kernel
-def momentum_back_times(b, G, i, m, k):
+def body_coriolis_transpose_times(b, G, i, m, k):
     """Return the angular part of B_i' m[k], G' m_w + b x m_v, three components; the linear part is zero."""
     wx, wy, wz = m[k, 0], m[k, 1], m[k, 2]
     bm_x, bm_y, bm_z = cross(b[i, 0], b[i, 1], b[i, 2], m[k, 3], m[k, 4], m[k, 5])

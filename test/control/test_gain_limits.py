@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.sampling import (
+from robot_dynamics_ros.control.gain_limits import (
     LIMIT,
     PROPOSED,
     UNKNOWN_PERIOD,
@@ -16,6 +15,7 @@ from robot_dynamics_ros.control.sampling import (
     check_stated,
     propose_gains,
 )
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState
 from robot_dynamics_ros.errors import ArgumentError
 
 NAMES = ('base', 'elbow', 'wrist')

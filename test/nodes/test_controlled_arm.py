@@ -16,7 +16,7 @@ SECOND = 1_000_000_000
 
 @pytest.fixture
 def arm():
-    """The Arm of a configured node."""
+    """The ControlledArm of a configured node."""
     context = rclpy.Context()
     context.init(args=ros.AUBO_I5)
     node = GravityCompensationNode(context=context)

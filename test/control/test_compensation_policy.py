@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from robot_dynamics_ros.control.compensation import TERMS
-from robot_dynamics_ros.control.ownership import PRESETS, Ownership
+from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError
 
 WITHOUT_GRAVITY = ('coriolis', 'inertia', 'friction')
@@ -27,9 +27,9 @@ DOCUMENT = Path(__file__).resolve().parents[2] / 'doc' / 'presets.md'
     ],
 )
 def test_a_preset_says_who_adds_what(preset, owner, terms, commands):
-    ownership = Ownership(preset, '', [''])
-    assert (ownership.gravity_owner, ownership.terms, ownership.takes_commands) == (owner, terms, commands)
-    assert ownership.robot_terms == set(TERMS) - set(terms)
+    policy = CompensationPolicy(preset, '', [''])
+    assert (policy.gravity_owner, policy.terms, policy.takes_commands) == (owner, terms, commands)
+    assert policy.robot_terms == set(TERMS) - set(terms)
 
 
 def test_there_are_the_six_presets():
@@ -40,26 +40,26 @@ def test_the_document_has_the_terms_of_every_preset_with_its_sources():
     rows = re.findall(r'^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$', DOCUMENT.read_text(encoding='utf-8'), re.M)
     assert [name for name, *_ in rows] == list(PRESETS)
     for name, robot, node, source in rows:
-        ownership = Ownership(name, '', [''])
-        assert {term for term in TERMS if term in robot} == ownership.robot_terms
-        assert tuple(term for term in TERMS if term in node) == ownership.terms
-        assert not ownership.robot_terms or 'http' in source
+        policy = CompensationPolicy(name, '', [''])
+        assert {term for term in TERMS if term in robot} == policy.robot_terms
+        assert tuple(term for term in TERMS if term in node) == policy.terms
+        assert not policy.robot_terms or 'http' in source
 
 
 def test_friction_switched_off_at_the_robot_is_added_where_only_gravity_is_stated_as_the_robots():
-    assert 'friction' in Ownership('', 'robot', ['']).terms
-    assert Ownership('', 'robot', ['']).robot_terms == {'gravity'}
+    assert 'friction' in CompensationPolicy('', 'robot', ['']).terms
+    assert CompensationPolicy('', 'robot', ['']).robot_terms == {'gravity'}
 
 
 def test_an_owner_may_be_stated_without_a_preset_or_with_one_that_agrees():
-    assert Ownership('', 'robot', ['']).terms == WITHOUT_GRAVITY
-    assert Ownership('franka', 'robot', ['']).terms == ('coriolis', 'inertia')
-    assert Ownership('sim', 'node', ['']).terms == TERMS
+    assert CompensationPolicy('', 'robot', ['']).terms == WITHOUT_GRAVITY
+    assert CompensationPolicy('franka', 'robot', ['']).terms == ('coriolis', 'inertia')
+    assert CompensationPolicy('sim', 'node', ['']).terms == TERMS
 
 
 def test_chosen_terms_are_kept():
-    assert Ownership('', '', ['inertia', 'gravity']).terms == ('inertia', 'gravity')
-    assert Ownership('kuka_fri', '', ['inertia']).terms == ('inertia',)
+    assert CompensationPolicy('', '', ['inertia', 'gravity']).terms == ('inertia', 'gravity')
+    assert CompensationPolicy('kuka_fri', '', ['inertia']).terms == ('inertia',)
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_chosen_terms_are_kept():
 )
 def test_what_is_ambiguous_is_refused(preset, owner, wanted, culprit):
     with pytest.raises(ArgumentError, match=culprit):
-        Ownership(preset, owner, wanted)
+        CompensationPolicy(preset, owner, wanted)
