@@ -1,4 +1,4 @@
-"""Program of a quantity: the kernels that compute it for one robot, in order, and their arguments."""
+"""Program of a quantity, such as the mass matrix: the kernel calls that compute it for one robot, in order."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""LLVM's intermediate representation of ``call_rows`` and ``prefetch``, for code that Numba compiles."""
+"""Numba intrinsics as LLVM IR: call machine code for a batch of states, and prefetch its data."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Generic code: kernels over the arrays of any robot, whose machine code is compiled once for an installation.
+"""Generic code: robot-independent kernels, which read the model from arrays and are compiled once an installation.
 
 What differs between robots is read from memory: the words of a program are the addresses and sizes of its arguments.
 """

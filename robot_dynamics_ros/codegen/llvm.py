@@ -1,4 +1,4 @@
-"""LLVM's intermediate representation (IR) of a trace: straight-line code for one state, and for blocks of states.
+"""LLVM IR of recorded operations (a trace): straight-line code for one state, and SIMD code for a batch of states.
 
 A block is a vector of ``lanes`` states in every operation, so that one instruction processes several states. Both forms
 execute the same operations in the same order and give the same bits.

@@ -1,4 +1,4 @@
-"""Joint order: reorders numbers by joint name."""
+"""Joint order: permutes values of joints from a message's order of names to the model's."""
 
 from collections import Counter
 

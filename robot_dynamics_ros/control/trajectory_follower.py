@@ -1,4 +1,4 @@
-"""Trajectory follower: desired motion of the newest trajectory that has started, unless the arm is too far from it."""
+"""Trajectory follower: desired state of the newest trajectory that has started, unless the arm is too far from it."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Forward dynamics of robots with closed loops in two ways: the whole system at once, and by elimination.
+"""Forward dynamics with loop-closure constraints: by the whole system (KKT), and by elimination of variables.
 
 A spanning tree has the equation of motion M qdd + C = tau + tau_c (eq. 15); its joints' positions are not independent:
 phi(q) = 0 (eq. 16). Differentiated twice, phi' qdd = -dphi'/dt qd (eq. 17), and L qdd = c has its independent rows (eq.

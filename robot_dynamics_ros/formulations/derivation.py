@@ -1,4 +1,4 @@
-"""Equations of motion as SymPy derives them: polynomials in sines, cosines, positions, velocities and letters.
+"""Symbolic equations of motion by SymPy: polynomials in sin q, cos q, q, qd and symbolic parameters.
 
 Imported where a derivation begins, see ``lagrange.derive``: SymPy takes a second to import.
 """

@@ -1,4 +1,4 @@
-"""What compiled time steps read and write: the plan of a simulation, and the arrays of some states."""
+"""Arrays of the compiled integrator: settings of a simulation, and buffers of a batch of states."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Fixed steps with calls from Python for each stage of a step, where a torque is computed in Python."""
+"""Fixed-step integration driven from Python, for torques that are computed in Python."""
 
 from collections.abc import Callable
 

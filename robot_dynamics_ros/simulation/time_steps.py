@@ -1,4 +1,4 @@
-"""One time step of states in flat rows, in compiled code: a stage evaluates the derivative of all of them at once."""
+"""One compiled Runge-Kutta step of a batch of states: a stage evaluates the derivatives of the whole batch."""
 
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.friction import friction_of

@@ -1,4 +1,4 @@
-"""Motions of the demo."""
+"""Reference joint trajectories of the demo."""
 
 from dataclasses import dataclass
 

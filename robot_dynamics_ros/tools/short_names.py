@@ -1,4 +1,4 @@
-"""Short names of the commands, as ``ros2 run robot_dynamics_ros compare`` has them.
+"""Executable names of ``ros2 run robot_dynamics_ros <name>``, as short names of the commands.
 
 pip installs executables where every program is found, and other packages have a ``compare`` too. There a command is
 called ``robot_dynamics_compare``; its short name still works, but warns.

@@ -1,4 +1,4 @@
-"""Angular velocities of the links in O(log n) steps: rotations of assemblies inwards, velocities outwards.
+"""Angular velocities of the links by divide and conquer: up and down the tree of assemblies in O(log n) steps.
 
 ``assembly`` has the order in which links are assembled, ``work`` is the workspace of assemblies (``model.assembly``).
 """
