@@ -59,17 +59,18 @@ FORM = pytest.mark.parametrize('form', INPUTS)
 
 
 def call(name, c, reference_frame, form, *vectors, shape=None, gravity=None):
-    """Return the result of one state of the quantity ``name`` with wrenches in a form."""
+    """Return the result of one state, or of each of many, of the quantity ``name`` with wrenches in a form."""
     dtype = np.result_type(float, *vectors)
     wrenches = {'on a frame': c.F, 'at points': c.rows.ravel(), 'at origins': c.rows[:, :6].ravel()}[form]
-    vectors = [np.ascontiguousarray(vector, dtype)[None] for vector in (*vectors, wrenches)]
-    result = np.full((1, *(shape or (len(c.s.qd),))), np.nan, dtype)
+    states = np.shape(vectors[0])[:-1]
+    vectors = [np.atleast_2d(np.ascontiguousarray(vector, dtype)) for vector in (*vectors, wrenches)]
+    result = np.full((len(vectors[0]), *(shape or (len(c.s.qd),))), np.nan, dtype)
     gravity = c.s.gravity if gravity is None else gravity
     frames = [Frame(*c.frame)] if form == 'on a frame' else []
     program = program_of(c.arrays, name, frames, reference_frame, INPUTS[form])
     work = trees.nan_workspace(c.arrays, dtype)
     loop_of_program(program)(c.arrays, work, *vectors, gravity.astype(dtype), result)
-    return result[0]
+    return result if states else result[0]
 
 
 @SEED
@@ -161,14 +162,15 @@ def test_derivatives_are_central_differences(seed, reference_frame, form, name, 
     c, h = case(seed), 1e-3
     state = c.s.q, c.s.qd, c.s.qdd if name.startswith('inverse') else c.s.tau
     nv = len(c.s.qd)
-    expected = np.empty((3, nv, nv))
-    for place, of_unit in np.ndindex(3, nv):
-        unit = np.zeros((3, nv))
-        unit[place, of_unit] = h
-        steps = [(integrate(c.arrays, state[0], d[0]), state[1] + d[1], state[2] + d[2])
-                 for d in (-2 * unit, -unit, unit, 2 * unit)]  # fmt: skip
-        a, b, d, e = (call(name, c, reference_frame, form, *moved) for moved in steps)
-        expected[place, :, of_unit] = (8 * (d - b) - (e - a)) / (12 * h)
+    units = np.eye(3 * nv).reshape(3 * nv, 3, nv)
+
+    def moved_by(step):
+        states = [(integrate(c.arrays, state[0], step * u[0]), state[1] + step * u[1], state[2] + step * u[2])
+                  for u in units]  # fmt: skip
+        return call(name, c, reference_frame, form, *map(np.stack, zip(*states, strict=True)))
+
+    a, b, d, e = (moved_by(step) for step in (-2 * h, -h, h, 2 * h))
+    expected = ((8 * (d - b) - (e - a)) / (12 * h)).reshape(3, nv, nv).swapaxes(1, 2)
     found = call(derivatives, c, reference_frame, form, *state, shape=(3, nv, nv))
     rounding = np.finfo(float).eps * np.linalg.cond(naive.mass_matrix(c.joints, c.s.q)) / h
     assert trees.worst_error(found, expected) < 1e-5 + 10 * rounding

@@ -139,15 +139,14 @@ def arrays_of(joints):
 
 
 def complex_steps(function, joints, *state):
-    """Return the derivatives (3, nv, nv) of ``function`` of q, qd and a third vector."""
-    directions = (tangents(joints, state[0]).T, np.eye(len(state[1])), np.eye(len(state[2])))
-    columns = []
-    for place, units in enumerate(directions):
-        for unit in units:
-            moved = [x + 1j * STEP * unit if k == place else x + 0j for k, x in enumerate(state)]
-            columns.append(function(*moved).imag / STEP)
+    """Return the derivatives (3, nv, nv) of a function, given many states at once, by q, qd and a third vector."""
     nv = len(state[1])
-    return np.reshape(columns, (3, nv, nv)).swapaxes(1, 2)
+    directions = (tangents(joints, state[0]).T, np.eye(nv), np.eye(nv))
+    moved = [np.tile(x + 0j, (3, nv, 1)) for x in state]
+    for place, units in enumerate(directions):
+        moved[place][place] += 1j * STEP * units
+    columns = function(*(states.reshape(3 * nv, -1) for states in moved)).imag / STEP
+    return columns.reshape(3, nv, nv).swapaxes(1, 2)
 
 
 def worst_error(D, expected) -> float:
@@ -168,18 +167,18 @@ def relative_error(actual, expected) -> float:
 
 
 def inverse_dynamics(model, q, qd, qdd, gravity, f_ext, return_work=False):
-    """Return tau (nv,) by ``rnea``; and the workspace it leaves, if asked for."""
-    work, tau, q, qd, qdd = _prepare(model, (len(qd),), q, qd, qdd)
-    gravity, f_ext = gravity.astype(q.dtype), f_ext.astype(q.dtype)  # Numba compiles each mix of types anew
-    loop_of(rnea.rnea)(model, work, q[None], qd[None], qdd[None], gravity, f_ext[None], tau[None])
+    """Return tau (nv,), of states (count, nv), by ``rnea``; and the workspace it leaves, if asked for."""
+    work, tau, q, qd, qdd = _prepare(model, np.shape(qd), q, qd, qdd)
+    states = (np.atleast_2d(part) for part in (q, qd, qdd))
+    loop_of(rnea.rnea)(model, work, *states, gravity, f_ext[None], np.atleast_2d(tau))
     return (tau, work) if return_work else tau
 
 
 def forward_dynamics(model, q, qd, tau, gravity, f_ext):
-    """Return qdd (nv,) by ``aba``."""
-    work, qdd, q, qd, tau = _prepare(model, (len(qd),), q, qd, tau)
-    gravity, f_ext = gravity.astype(q.dtype), f_ext.astype(q.dtype)
-    loop_of(aba.aba)(model, work, q[None], qd[None], tau[None], gravity, f_ext[None], qdd[None])
+    """Return qdd (nv,), of states (count, nv), by ``aba``."""
+    work, qdd, q, qd, tau = _prepare(model, np.shape(qd), q, qd, tau)
+    states = (np.atleast_2d(part) for part in (q, qd, tau))
+    loop_of(aba.aba)(model, work, *states, gravity, f_ext[None], np.atleast_2d(qdd))
     return qdd
 
 

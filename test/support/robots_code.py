@@ -1,6 +1,7 @@
 """Kernels over many states by the machine code that robots use, so that tests compile no code of their own."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -24,10 +25,48 @@ class PlainNumbers(Tape):
         return self.traced(sincos)(x)
 
     def sqrt(self, x):
-        return np.sqrt(x)
+        return x.sqrt() if isinstance(x, Lanes) else np.sqrt(x)
 
     def fma(self, x, y, z):
         return x * y + z
+
+
+def _of_lanes(operation, exchanged=False):
+    """Return an operation of two numbers as a method of ``Lanes``."""
+
+    def result(self, other):
+        other = other.numbers if isinstance(other, Lanes) else other
+        return Lanes(operation(other, self.numbers) if exchanged else operation(self.numbers, other))
+
+    return result
+
+
+class Lanes:
+    """The complex numbers of many states, which kernels take for one: Python runs the kernel once for all of them."""
+
+    __slots__ = ('numbers',)
+    __array_ufunc__ = None  # NumPy's numbers leave operations with lanes to lanes
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    __add__, __radd__ = _of_lanes(operator.add), _of_lanes(operator.add, exchanged=True)
+    __sub__, __rsub__ = _of_lanes(operator.sub), _of_lanes(operator.sub, exchanged=True)
+    __mul__, __rmul__ = _of_lanes(operator.mul), _of_lanes(operator.mul, exchanged=True)
+    __truediv__, __rtruediv__ = _of_lanes(operator.truediv), _of_lanes(operator.truediv, exchanged=True)
+
+    def __neg__(self):
+        return Lanes(-self.numbers)
+
+    def __abs__(self):
+        return Lanes(np.abs(self.numbers))
+
+    @property
+    def real(self):
+        return Lanes(self.numbers.real)
+
+    def sqrt(self):
+        return Lanes(np.sqrt(self.numbers))
 
 
 def loop_of(kernel):
@@ -82,6 +121,9 @@ def loop_of_program(program):
 
 def _run(model, work, steps, result) -> None:
     """Compute all states; arguments are values, and whether they are shared by all states."""
+    if result.dtype == complex and len(result) > 1:
+        _run_at_once(model, work, steps, result)
+        return
     if result.dtype == complex or numba_is_disabled():
         for b in range(len(result)):
             for kernel, arguments in steps:
@@ -105,6 +147,32 @@ def _run(model, work, steps, result) -> None:
         words.append((kernel_address(kernel, kinds, model), own))
     program = words_of_program(words)
     call_rows(call.RUN_STEPS, none, none, result, len(result), program.ctypes.data)
+
+
+def _run_at_once(model, work, steps, result) -> None:
+    """Compute all states as plain Python, each number a ``Lanes`` of them; ``work`` is not written."""
+    written = {id(array): array.astype(object) for array in work}
+    written[id(result)] = answer = result[0].astype(object)
+
+    def of_all(value, shared):
+        if id(value) in written:
+            return written[id(value)]
+        return value if shared else value[0] if len(value) == 1 else _in_lanes(value)
+
+    lanes = type(work)(*(written[id(array)] for array in work))
+    for kernel, arguments in steps:
+        PlainNumbers().run(kernel, model, lanes, *(of_all(*it) for it in arguments))
+    for index in np.ndindex(answer.shape):
+        number = answer[index]
+        result[(slice(None), *index)] = number.numbers if isinstance(number, Lanes) else number
+
+
+def _in_lanes(values) -> np.ndarray:
+    """Return an array for one state whose numbers are those of all states, the first axis."""
+    found = np.empty(values.shape[1:], object)
+    for index in np.ndindex(found.shape):
+        found[index] = Lanes(values[(slice(None), *index)])
+    return found
 
 
 def _record(arrays) -> np.ndarray:
