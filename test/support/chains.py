@@ -4,6 +4,7 @@
 """
 
 from dataclasses import replace
+from functools import cache
 
 from support import random_trees as trees
 from support.rounding import bound
@@ -18,6 +19,7 @@ from robot_dynamics_ros.model.model import Model
 SEEDS = range(100)
 
 
+@cache
 def random_chain(seed: int) -> Robot:
     """Return a chain of 1 to 8 revolute and prismatic joints, with rotors, under gravity from any side."""
     random = np.random.default_rng([seed, 16])
