@@ -3,6 +3,7 @@
 from inspect import signature
 
 from support.facade_robots import robot_of, states
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -110,8 +111,14 @@ def test_a_wrench_on_the_base_is_borne_by_the_ground(reference_frame):
             == robot.inverse_dynamics(q, qd, qdd)).all()  # fmt: skip
 
 
-@FRAME
-@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'forward_dynamics_derivatives'])
+DYNAMICS = [(name, frame) for name in ('inverse_dynamics', 'forward_dynamics') for frame in REFERENCE_FRAMES]
+DERIVATIVES = [('forward_dynamics_derivatives', frame) for frame in REFERENCE_FRAMES]  # 3 s each to compile
+
+
+@pytest.mark.parametrize(
+    ('name', 'reference_frame'),
+    matrix([*DYNAMICS, *DERIVATIVES], [*DYNAMICS, ('forward_dynamics_derivatives', 'local_world_aligned')]),
+)
 @pytest.mark.compiled
 def test_wrenches_have_the_same_bits_by_all_code(name, reference_frame):
     robot, rows = Robot.named('aubo_i5').with_binding('specialised'), states('aubo_i5', 'inverse_dynamics', (37,))
