@@ -21,6 +21,7 @@ TOPICS = (
     'feedforward_torque/commands',
     'gravity_torque',
     'gravity_torque/commands',
+    'position_commands',
 )
 INFO = ('feedforward_torque', 'gravity_torque')
 """Topics with a companion <topic>/info, which is remapped with them."""

@@ -37,6 +37,21 @@ def not_negative(name: str, value, shape: tuple[int, ...], unit: str) -> np.ndar
     return array
 
 
+def of_each_joint(name: str, value, joints: int, zero: bool) -> np.ndarray:
+    """Return ``value``, one number for each joint or one for all, as an array (joints,).
+
+    ArgumentError naming it for another length and unless all numbers are finite and above 0, or 0 where ``zero``.
+    """
+    array = numbers(name, value)
+    if (
+        array.shape not in ((1,), (joints,))
+        or not (np.isfinite(array) & ((array > 0.0) | (zero & (array == 0.0)))).all()
+    ):
+        least = '>= 0' if zero else '> 0'
+        raise ArgumentError(f'{name}: expected one finite number {least} or {joints}, got {array.tolist()}')
+    return np.broadcast_to(array, joints).copy()
+
+
 def rotation(name: str, value) -> np.ndarray:
     """Return ``value`` as a rotation matrix R (3, 3); ArgumentError unless R' R = 1 to 1e-6 and det R > 0."""
     matrix = finite(name, value, (3, 3))

@@ -8,6 +8,7 @@ ur_direct_torque  gravity, friction: URScript direct_torque always adds gravity,
 kuka_fri          gravity, friction: the torque is added to that of the joint impedance controller, which compensates
                   gravity; the driver kuka_drivers enables its friction compensation (joint torque control)
 effort_controller nothing: the controllers of ros2_control write the command to the effort interface as it is
+motor_pd          nothing: motors of the MIT type add kp (q_d - q) + kd (qd_d - qd) to the torque that they are sent
 sim               nothing: the command is the force on the joint
 
 Gravity that is compensated twice accelerates the arm upwards; friction that is compensated twice makes a joint move by
@@ -24,15 +25,22 @@ OWNERS = ('node', 'robot')
 
 
 class Preset(NamedTuple):
-    """A kind of robot: the terms that it compensates itself, and whether it accepts torque commands."""
+    """A kind of robot: the terms that it compensates itself, and which commands it accepts.
+
+    ``motor_pd``: its motors add a PD to the torque command, about a position command. ``fade_in_time`` is the duration
+    of the torque's fade-in where none is stated, s.
+    """
 
     robot_terms: tuple[str, ...] = ()
     takes_commands: bool = True
+    motor_pd: bool = False
+    fade_in_time: float = 0.0
 
 
 PRESETS = {
     'sim': Preset(),
     'effort_controller': Preset(),
+    'motor_pd': Preset(motor_pd=True, fade_in_time=1.0),
     'franka': Preset(robot_terms=('gravity', 'friction')),
     'ur_direct_torque': Preset(robot_terms=('gravity', 'friction')),
     'kuka_fri': Preset(robot_terms=('gravity', 'friction')),
@@ -44,7 +52,7 @@ PRESETS = {
 class CompensationPolicy:
     """Torque ``terms`` that a node adds, ``robot_terms`` that the robot compensates, and ``gravity_owner`` of both.
 
-    ``takes_commands``: whether the robot accepts torque commands.
+    ``takes_commands``, ``motor_pd`` and ``fade_in_time`` are those of the ``Preset``.
     """
 
     def __init__(self, preset: str, gravity_owner: str, wanted):
@@ -72,4 +80,5 @@ class CompensationPolicy:
                 f'compensation: {twice[0]} would be added twice: with {source} the robot adds it itself; remove it'
             )
         self.terms = tuple(chosen or (term for term in TERMS if term not in self.robot_terms))
-        self.takes_commands = known.takes_commands
+        self.takes_commands, self.motor_pd = known.takes_commands, known.motor_pd
+        self.fade_in_time = known.fade_in_time

@@ -17,6 +17,8 @@ class GravityFallback:
     """
 
     reason = 'an input is missing: gravity only'
+    fades_in = True
+    """A fade-in of the torque goes on with this one."""
     armed = False
 
     def __init__(self, gravity: PayloadBlender, joints: int):
@@ -54,6 +56,8 @@ class RampToZero:
     """
 
     reason = 'an input is missing: down to zero'
+    fades_in = False
+    """The next torque for a state fades in."""
     armed = False
 
     def __init__(self, joints: int, ramp_time: float):

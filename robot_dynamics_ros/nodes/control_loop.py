@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
@@ -79,6 +80,7 @@ class ControlLoop(LifecycleTask):
             StateInput(arm.robot.joint_names, arm.robot if isinstance(arm.robot, DrivenRobot) else None),
             self._gate,
             law,
+            FadeIn(arm.robot.nv, arm.fade_in_time),
             TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),
             timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time),
             output,
@@ -191,6 +193,7 @@ class ControlLoop(LifecycleTask):
             'gravity owner': arm.policy.gravity_owner,
             'effort limits, N m': _numbers(arm.effort_limit),
             'rate limits, N m/s': _numbers(arm.rate_limit),
+            'torque scale': _numbers(arm.torque_scale),
             'age limit, s': f'{gate.limit:g}',
             **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
             **arm.payload_gravity.report(),

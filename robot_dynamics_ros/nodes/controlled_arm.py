@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
@@ -15,6 +18,7 @@ class ControlledArm:
     """``payload_gravity`` is payload and gravity in force, ``gravity`` the blended gravity torque.
 
     ``policy`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
+    ``torque_scale`` (n) is the torque that a motor executes over the one that it is sent; ``fade_in_time`` is in s.
     """
 
     def __init__(self, node, wanted=('',)):
@@ -28,6 +32,9 @@ class ControlledArm:
         self.policy = CompensationPolicy(node.value('preset'), node.value('gravity_owner'), wanted)
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
         self.rate_limit = rate_limits(node.value('rate_limit'), names)
+        self.torque_scale = torque_scales(node.value('torque_scale'), self.robot)
+        stated = node.value('fade_in_time')
+        self.fade_in_time = self.policy.fade_in_time if stated < 0.0 else stated
         self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))
         self.gravity = self.blended(GravityTorque)
 
@@ -42,11 +49,17 @@ class ControlledArm:
         self.payload_gravity.laws = [self.gravity.take]
 
 
+def torque_scales(stated, robot) -> np.ndarray:
+    """Return the torque scale (n) of each joint from the parameter; ArgumentError where it is wrong."""
+    return validation.of_each_joint('torque_scale', stated, robot.nv, zero=False)
+
+
 def torque_checks(node) -> Mapping[str, Callable]:
     """Return the checks of parameters that torque nodes share, by name."""
     return {
         'effort_limit': lambda limits: effort_limits(limits, node.robot.limits.effort, node.robot.joint_names),
         'rate_limit': lambda limits: rate_limits(limits, node.robot.joint_names),
+        'torque_scale': lambda scales: torque_scales(scales, node.robot),
         'command_joints': lambda names: command_order(node.robot, names),
         'cores': cores_of,
     }

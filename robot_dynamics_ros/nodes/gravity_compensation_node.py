@@ -1,6 +1,8 @@
 """Publishes the torques that compensate gravity at the measured positions."""
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.gravity_law import GravityLaw
+from robot_dynamics_ros.control.hand_guiding import HandGuidingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
@@ -8,17 +10,21 @@ from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
-from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
+from robot_dynamics_ros.nodes.torque_publishers import HandGuidingTopics, TorqueTopics
 
 
 class GravityCompensationNode(BaseNode):
-    """``joint_states`` in, ``gravity_torque``, ``gravity_torque/info`` and ``gravity_torque/commands`` out."""
+    """``joint_states`` in, ``gravity_torque``, ``gravity_torque/info`` and ``gravity_torque/commands`` out.
+
+    With ``hand_guiding`` also ``position_commands``, which follow the arm.
+    """
 
     needs = ('masses', 'limits')
 
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
-        super().__init__('gravity_compensation_node', torque_checks(self), **options)
+        checks = {**torque_checks(self), 'guiding_dead_band': self._dead_band}
+        super().__init__('gravity_compensation_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 
     def make_task(self) -> ControlLoop:
@@ -27,11 +33,25 @@ class GravityCompensationNode(BaseNode):
         if 'gravity' not in arm.policy.terms:
             raise ArgumentError('gravity_owner robot: gravity would be compensated twice')
         info = TorqueInfoPublisher(self, arm, 'gravity_torque', ('gravity',))
-        return ControlLoop(self, arm, self.make_law(arm), TorqueTopics(self, arm, 'gravity_torque', info))
+        if not self.value('hand_guiding'):
+            output = TorqueTopics(self, arm, 'gravity_torque', info)
+            return ControlLoop(self, arm, self.make_law(arm), output, fields={'position command': 'none'})
+        if not arm.policy.motor_pd:
+            raise ArgumentError(
+                'hand_guiding: only motors with a PD of their own follow a position command beside a torque; '
+                'state preset motor_pd, or leave hand_guiding false'
+            )
+        law = HandGuidingLaw(arm.gravity, self._dead_band(self.value('guiding_dead_band')))
+        guiding = HandGuidingTopics(self, arm, 'gravity_torque', info, law)
+        return ControlLoop(self, arm, law, guiding, reports=(guiding.report,), warns=guiding.warnings)
 
     def make_law(self, arm: ControlledArm) -> GravityLaw:
-        """Return the control law."""
+        """Return the control law without hand guiding."""
         return GravityLaw(arm.gravity)
+
+    def _dead_band(self, stated):
+        """Return the dead band of each joint (n, rad or m) from the parameter; ArgumentError where it is wrong."""
+        return validation.of_each_joint('guiding_dead_band', stated, self.robot.nv, zero=True)
 
 
 def main():

@@ -18,6 +18,7 @@ from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.robot_loader import is_yaml
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
+from robot_dynamics_ros.simulation.motor_pd import MotorPd
 
 STEP = 1_000_000
 """Simulation step in ns."""
@@ -35,6 +36,13 @@ def plant_class():
     return MujocoArm
 
 
+def gain(name: str, values, nv: int) -> np.ndarray:
+    """Return a gain of the motors (nv) from one number for each joint or one for all; ArgumentError otherwise."""
+    if list(values) == [-1.0]:
+        raise ArgumentError(f'{name}: not stated, and actuation motor_pd needs it')
+    return validation.of_each_joint(name, values, nv, zero=True)
+
+
 def start_position(values, nq: int) -> np.ndarray:
     """Return the start position (nq, rad) from one number for each joint or one for all; ArgumentError otherwise."""
     start = np.array(values, float)
@@ -44,16 +52,20 @@ def start_position(values, nq: int) -> np.ndarray:
 class PlantLoop(LifecycleTask):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
-    Brakes hold the arm from activation to the first command and whenever none came for ``command_timeout``. Where this
-    node or its controller is late by more than ``longest_delay``, the arm's time stands still: a busy machine makes the
-    simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests. Stamps never go back
-    (``ArmClock``).
+    With actuation motor_pd ``position_commands`` come in, too. Brakes hold the arm from activation to the first command
+    and whenever none came for ``command_timeout``. Where this node or its controller is late by more than
+    ``longest_delay``, the arm's time stands still: a busy machine makes the simulation slow, not wrong. Lost time is
+    made up, at double speed, while the arm rests. Stamps never go back (``ArmClock``).
     """
 
     def __init__(self, node):
         """Create the plant, the command input and the state output of ``node``, a BaseNode."""
         self._node, robot = node, node.robot
         check_tree(robot.model, node.get_name())
+        motors: MotorPd | None = None
+        if node.value('actuation') == 'motor_pd':
+            gains = {'motor_stiffness': node.value('motor_stiffness'), 'motor_damping': node.value('motor_damping')}
+            motors = MotorPd(*(gain(name, values, robot.nv) for name, values in gains.items()))
         self._arm = plant_class()(
             _urdf(node),
             robot,
@@ -61,6 +73,7 @@ class PlantLoop(LifecycleTask):
             start_position(node.value('start'), robot.nq),
             mass_error=node.value('mass_error'),
             friction_error=node.value('friction_error'),
+            motors=motors,
         )
         ros_clock = node.get_clock()
         self._arm_time = ArmClock(
@@ -77,14 +90,16 @@ class PlantLoop(LifecycleTask):
         self._velocity = np.frombuffer(self._state.velocity)
         self._effort = np.frombuffer(self._state.effort)
         self._publisher = node.create_lifecycle_publisher(JointState, 'joint_states', 10)
-        commands = node.create_subscription(
-            Float64MultiArray, 'effort_commands', self._on_command, qos_profile_sensor_data
-        )
+        handlers = {'effort_commands': self._on_command}
+        if motors is not None:
+            handlers['position_commands'] = self._on_position
+        for topic, handler in handlers.items():
+            commands = node.create_subscription(Float64MultiArray, topic, handler, qos_profile_sensor_data)
+            node.resources.callback(node.destroy_subscription, commands)
         timer = node.create_timer(1.0 / node.value('rate'), self._on_timer)
         reset = node.create_service(Trigger, '~/reset', self._on_reset)
         for destroy, entity in (
             (node.destroy_lifecycle_publisher, self._publisher),
-            (node.destroy_subscription, commands),
             (node.destroy_timer, timer),
             (node.destroy_service, reset),
         ):
@@ -115,7 +130,7 @@ class PlantLoop(LifecycleTask):
         self._step(controller_is_late=quiet > self._longest_delay)
         set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
         self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
-        self._effort[:] = self._arm.torque
+        self._effort[:] = self._arm.motor_torque
         self._publisher.publish(self._state)
         self.silence = ''
 
@@ -136,14 +151,21 @@ class PlantLoop(LifecycleTask):
 
     def _on_command(self, message: Float64MultiArray) -> None:
         """Apply the newest torque, in joint order; a wrong one is refused."""
-        if len(message.data) != len(self._arm.torque) or not np.isfinite(message.data).all():
+        self._apply(message, self._arm.torque, 'torques')
+
+    def _on_position(self, message: Float64MultiArray) -> None:
+        """Apply the newest position command, in joint order, likewise."""
+        self._apply(message, self._arm.position_command, 'positions')
+
+    def _apply(self, message: Float64MultiArray, command: np.ndarray, what: str) -> None:
+        """Write the numbers of a message into ``command`` (n) and release the brakes."""
+        if len(message.data) != len(command) or not np.isfinite(message.data).all():
             got = reprlib.repr(list(message.data))  # short, however much came
             self._node.get_logger().warning(
-                f'command refused: expected {len(self._arm.torque)} finite torques, got {got}',
-                throttle_duration_sec=1.0,
+                f'command refused: expected {len(command)} finite {what}, got {got}', throttle_duration_sec=1.0
             )
             return
-        self._arm.torque[:] = message.data
+        command[:] = message.data
         self._arm.brakes = False
         self._command_seen = self._arm_time.now()
 

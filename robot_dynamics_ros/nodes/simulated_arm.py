@@ -1,21 +1,32 @@
 """A simulated arm with joint friction for machines without a robot."""
 
+from functools import partial
+
 from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.plant_loop import PlantLoop, start_position
+from robot_dynamics_ros.nodes.plant_loop import PlantLoop, gain, start_position
 from robot_dynamics_ros.nodes.process import run
 
 
 class SimulatedArm(BaseNode):
-    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position."""
+    """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
+
+    With ``actuation`` motor_pd ``position_commands`` come in, too.
+    """
 
     def __init__(self, **options):
         """Declare the parameters."""
-        checks = {'start': lambda start: start_position(start, self.robot.nq)}
+        checks = {
+            'start': lambda start: start_position(start, self.robot.nq),
+            **{name: partial(self._check_gain, name) for name in ('motor_stiffness', 'motor_damping')},
+        }
         super().__init__('simulated_arm', checks, **options)
 
     def make_task(self) -> PlantLoop:
         """Return the simulation; DynamicsError says why it can't run."""
         return PlantLoop(self)
+
+    def _check_gain(self, name: str, values) -> None:
+        gain(name, values, self.robot.nv)
 
 
 def main():

@@ -40,6 +40,11 @@ class TorqueController(BaseNode):
         arm = ControlledArm(self)
         if not arm.policy.takes_commands:
             raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
+        if arm.policy.motor_pd:
+            raise ArgumentError(
+                'preset motor_pd: the PD of this controller would be added to that of the motors, which hold another '
+                'position; set the gains of the motors to 0 and choose preset effort_controller'
+            )
         desired, fields = np.zeros((3, arm.robot.nv)), {}
         follower = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
         position = HoldPosition(arm.robot, self.value('start_tolerance'), self.refuse)
@@ -67,7 +72,7 @@ class TorqueController(BaseNode):
                 raise ArgumentError(fault)
             return law
 
-        output, trajectory = CommandArray(self, 'effort_commands'), TrajectoryInput(self, follower)
+        output, trajectory = CommandArray(self, arm, 'effort_commands'), TrajectoryInput(self, follower)
         return ControlLoop(
             self,
             arm,

@@ -76,6 +76,7 @@ class TorqueInfoPublisher:
             terms=self._terms,
             gravity_owner=arm.policy.gravity_owner,
             effort_limits=np.where(np.isfinite(arm.effort_limit), arm.effort_limit, 0.0).tolist(),
+            torque_scale=arm.torque_scale.tolist(),
             model_digest=arm.digest,
             payloads=payload_messages(now.payload.after),
             source=self._source,

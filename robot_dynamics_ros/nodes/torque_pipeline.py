@@ -1,6 +1,7 @@
 """Torque pipeline: from a joint state to a torque by gate, control law, limiter and publishers.
 
-state bytes -> ``StateInput`` (names, arrays) -> ``StateGate`` (fresh, in order) -> law -> ``TorqueLimiter`` -> publish.
+state bytes -> ``StateInput`` (names, arrays) -> ``StateGate`` (fresh, in order) -> law -> ``FadeIn`` ->
+``TorqueLimiter`` -> publish.
 The thread of the ``HotPath`` runs it. Other threads read numbers, strings and copies of it.
 """
 
@@ -10,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.law import TORQUE, Law, Outcome, Result
+from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
@@ -106,6 +108,7 @@ class TorquePipeline:
         state: StateInput,
         gate: StateGate,
         law: Law,
+        fade_in: FadeIn,
         limiter: TorqueLimiter,
         fallback: GravityFallback | RampToZero | None,
         output: Output,
@@ -121,7 +124,7 @@ class TorquePipeline:
         a state was rejected.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
-        self.limiter, self.fallback = limiter, fallback
+        self._fade_in, self.limiter, self.fallback = fade_in, limiter, fallback
         self._publish, self._publish_command = output.publish, output.publish_command
         self._awaited, self._look_at_clock = awaited, look_at_clock
         self._crashed, self._refuse = crashed, refuse
@@ -135,6 +138,7 @@ class TorquePipeline:
         # on the clock of the arm, s: when the last torque was sent, when states were found missing last, and for how
         # long states have got no torque then
         self._sent: float | None = None
+        self._answered: float | None = None  # likewise for a state
         self._looked = self._missing_for = 0.0
         self._stamp = 0  # of the last state that got a torque, ns
         self._sends = False  # a torque was sent since activation
@@ -154,6 +158,8 @@ class TorquePipeline:
         self._seen = self._own = self._publisher = None
         self.publishers.clear()
         self._sends = self._falls_back = False
+        self._answered = None
+        self._fade_in.restart(self.limiter.last)
 
     def on_state(self, data: bytes, info: dict | None = None) -> None:
         """Process one state, in the order of the safety rules; ``info`` says who published it.
@@ -196,7 +202,7 @@ class TorquePipeline:
                 steady, passing = time.monotonic(), self._sent
                 share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
-                self._send(self._publish_command, self._passing(steady, self._clock.now()))
+                self._send(self._publish_command, self._passing(steady, self._clock.now()), fades_in=False)
                 if share == 0.0 and not self._torque.any():
                     return ''
                 # only after the ramp itself is the clock of the arm waited for
@@ -257,9 +263,11 @@ class TorquePipeline:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
         passing = self._passing(steady, now)
+        if self._answered is not None and passing - self._answered > max(gate.limit, INTERRUPTION):
+            self._fade_in.restart(self.limiter.last)
         if not self._send(self._publish, passing):
             return self._fall_back(NOT_FINITE)
-        gate.answered = stamp
+        gate.answered, self._answered = stamp, passing
         self._looked, self._missing_for = passing, 0.0
         self.counts.published += 1
         if self.fallback:
@@ -277,12 +285,14 @@ class TorquePipeline:
             self.fallback.reset()
         return result.reason
 
-    def _send(self, publish, passing: float) -> bool:
+    def _send(self, publish, passing: float, fades_in: bool = True) -> bool:
         """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite.
 
-        ``passing`` is the time of the clock of the arm, s.
+        ``passing`` is the time of the clock of the arm, s; ``fades_in``: a fade-in is applied before.
         """
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
+        if fades_in:
+            self._fade_in.apply(self._torque, elapsed)
         if not self.limiter.apply(self._torque, elapsed):
             return False
         publish(self._stamp, self._torque)
@@ -312,8 +322,12 @@ class TorquePipeline:
         self._falls_back = True
         try:
             self._look_at_clock()
-            if not (self.fallback.torque(now, overdue, self._torque) and self._send(self._publish, passing)):
-                self.fallback.reset()
+            fallback = self.fallback
+            sends = fallback.torque(now, overdue, self._torque)
+            if not (sends and self._send(self._publish, passing, fallback.fades_in)):
+                fallback.reset()
+            if not fallback.fades_in:
+                self._fade_in.restart(self.limiter.last)
             return self.fallback.reason
         except DynamicsError as error:
             self.fallback.reset()

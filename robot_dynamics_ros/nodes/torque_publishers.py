@@ -6,10 +6,13 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.control.hand_guiding import HandGuidingLaw
 from robot_dynamics_ros.control.joint_order import bound_gather, permutation
+from robot_dynamics_ros.control.torque_scale import bound_command
 from robot_dynamics_ros.messages.cdr import ArrayBuffer, JointStateBuffer
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 
+POSITION_COMMANDS = 'position_commands'
 ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
 """In which a reliable subscriber confirms the last torque."""
 
@@ -34,20 +37,24 @@ class RawPublisher:
 
 
 class CommandArray:
-    """The torque as Float64MultiArray in the order of the controller that receives it, on ``command_topic``."""
+    """The torque as Float64MultiArray in the order of the controller that receives it, on ``command_topic``.
 
-    def __init__(self, node, topic: str):
-        """Publish on ``topic`` of a BaseNode, in the order of its parameter ``command_joints``."""
+    It is divided by the torque scale of each motor, so that the motors execute the torque.
+    """
+
+    def __init__(self, node, arm, topic: str):
+        """Publish on ``topic`` of a BaseNode, in the order of its parameter ``command_joints``; ``arm`` is its ControlledArm."""
         self._order = command_order(node.robot, node.value('command_joints'))
+        self._scale = arm.torque_scale[self._order]
         self._buffer = ArrayBuffer(node.robot.nv)
-        self._gather = bound_gather(self._order)
+        self._command = bound_command(self._order, self._scale)
         publisher = RawPublisher(node, Float64MultiArray, topic)
         self._send, self.wait = publisher.send, publisher.wait
         self.command_topic = node.resolve_topic_name(topic)
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m); the message has no stamp."""
-        self._gather(torque, self._order, self._buffer.data)
+        self._command(torque, self._order, self._scale, self._buffer.data)
         self._send(bytes(self._buffer))
 
     publish_command = publish
@@ -83,7 +90,7 @@ class TorqueTopics:
         """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its ControlledArm."""
         self.info = info
         self._named = NamedTorque(node, topic)
-        self._commands = CommandArray(node, f'{topic}/commands') if arm.policy.takes_commands else None
+        self._commands = CommandArray(node, arm, f'{topic}/commands') if arm.policy.takes_commands else None
         self.command_topic = self._commands.command_topic if self._commands else ''
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
@@ -105,6 +112,38 @@ class TorqueTopics:
         """Wait until reliable subscribers have confirmed the last command."""
         if self._commands:
             self._commands.wait()
+
+
+class HandGuidingTopics(TorqueTopics):
+    """``TorqueTopics`` of gravity torques and, directly after a torque, the position command that belongs to it."""
+
+    def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher, law: HandGuidingLaw):
+        """Publish the position command of ``law`` on position_commands, in the order of ``command_joints``."""
+        super().__init__(node, arm, topic, info)
+        self._node, self._law = node, law
+        self._order = command_order(node.robot, node.value('command_joints'))
+        self._buffer = ArrayBuffer(node.robot.nv)
+        self._gather = bound_gather(self._order)
+        self._send = RawPublisher(node, Float64MultiArray, POSITION_COMMANDS).send
+
+    def report(self) -> dict[str, str]:
+        """Return whether the position command follows the arm."""
+        return {'position command': 'follows' if self._law.follows else 'held'}
+
+    def warnings(self) -> list[str]:
+        """Return that others publish position commands, too."""
+        topic = self._node.resolve_topic_name(POSITION_COMMANDS)
+        count = self._node.count_publishers(topic)
+        if count < 2:
+            return []
+        return [f'{count} publishers of {topic}: the arm gets the position commands of all in turn; stop the others']
+
+    def publish(self, stamp: int, torque: np.ndarray) -> None:
+        """Publish ``torque`` (n, N m) with ``stamp`` (ns), and the position command where it is whole."""
+        super().publish(stamp, torque)
+        if self._law.follow(torque):
+            self._gather(self._law.position_command, self._order, self._buffer.data)
+            self._send(bytes(self._buffer))
 
 
 def command_order(robot, names) -> np.ndarray:

@@ -10,22 +10,34 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.simulation.motor_pd import MotorPd
 
 
 class MujocoArm:
     """An arm with one torque input per joint and a fixed step.
 
-    While ``brakes`` is set, as it is at the start, the arm stands still.
+    While ``brakes`` is set, as it is at the start, the arm stands still. Motors of the MIT type add their PD about
+    ``position_command`` (n, rad or m) to ``torque``; closed brakes set that to the position of the arm, torque to 0.
     """
 
-    def __init__(self, urdf: str, robot: Robot | DrivenRobot, period: float, start, mass_error=0.0, friction_error=0.0):
+    def __init__(
+        self,
+        urdf: str,
+        robot: Robot | DrivenRobot,
+        period: float,
+        start,
+        mass_error=0.0,
+        friction_error=0.0,
+        motors: MotorPd | None = None,
+    ):
         """Load ``urdf`` (text), with the joint order, rotor inertia, friction and gravity of ``robot``.
 
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
         of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
         viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck or load-dependent
         friction and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo
-        makes of <mimic>. Raises ModelError if MuJoCo can't load the URDF, ArgumentError for a wrong start.
+        makes of <mimic>. ``motors`` is the PD of motors of the MIT type, None for others. Raises ModelError if MuJoCo
+        can't load the URDF, ArgumentError for a wrong start.
         """
         try:
             model = mujoco.MjModel.from_xml_string(_bare(urdf))
@@ -58,12 +70,22 @@ class MujocoArm:
         model.dof_frictionloss[v] = tree.friction.coulomb * (1.0 + friction_error)
         for joint, described in zip(moved, tree.model.joints, strict=True):
             model.jnt_stiffness[joint.id], model.qpos_spring[joint.qposadr[0]] = described.stiffness, described.rest
+        self._motors = motors
+        if motors is not None:
+            # as MuJoCo's spring and damper of a joint, beside the spring of the description
+            springs = np.array([joint.id for joint in joints])
+            force = model.jnt_stiffness[springs] * model.qpos_spring[self._q]
+            model.jnt_stiffness[springs] += motors.stiffness
+            model.dof_damping[self._v] += motors.damping
+            stiffness = np.maximum(model.jnt_stiffness[springs], np.finfo(float).tiny)
+            self._rest, self._share = force / stiffness, motors.stiffness / stiffness
         self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
         self.period = period
         self.brakes = True
         self.torque = np.zeros(robot.nv)
+        self.position_command = start.copy()
         self.reset()
 
     def reset(self) -> None:
@@ -71,15 +93,28 @@ class MujocoArm:
         self._data.qpos[self._moved] = self._start
         self._data.qvel[:] = 0.0
         self.torque[:] = 0.0
+        self.position_command[:] = self.position
         self.brakes = True
 
     def step(self, count: int = 1) -> None:
         """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set."""
         if self.brakes:
             self._data.qvel[:] = 0.0
+            if self._motors is not None:
+                self.torque[:] = 0.0
+                self.position_command[:] = self.position
             return
+        if self._motors is not None:
+            self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
         self._data.qfrc_applied[self._v] = self.torque - self._drag
         mujoco.mj_step(self._model, self._data, count)
+
+    @property
+    def motor_torque(self) -> np.ndarray:
+        """Torques (n,) of the motors in N m, their PD included."""
+        if self._motors is None:
+            return self.torque.copy()
+        return self.torque + self._motors.torque(self.position_command, self.position, self.velocity)
 
     @property
     def position(self) -> np.ndarray:

@@ -20,6 +20,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / 'doc' / 'presets.md'
         ('', 'node', TERMS, True),
         ('sim', 'node', TERMS, True),
         ('effort_controller', 'node', TERMS, True),
+        ('motor_pd', 'node', TERMS, True),
         ('franka', 'robot', RIGID_WITHOUT_GRAVITY, True),
         ('ur_direct_torque', 'robot', RIGID_WITHOUT_GRAVITY, True),
         ('kuka_fri', 'robot', RIGID_WITHOUT_GRAVITY, True),
@@ -32,8 +33,23 @@ def test_a_preset_says_who_adds_what(preset, owner, terms, commands):
     assert policy.robot_terms == set(TERMS) - set(terms)
 
 
-def test_there_are_the_six_presets():
-    assert set(PRESETS) == {'sim', 'effort_controller', 'franka', 'ur_direct_torque', 'kuka_fri', 'monitor_only'}
+def test_there_are_the_seven_presets():
+    assert set(PRESETS) == {
+        'sim',
+        'effort_controller',
+        'motor_pd',
+        'franka',
+        'ur_direct_torque',
+        'kuka_fri',
+        'monitor_only',
+    }
+
+
+def test_motors_with_a_pd_are_those_of_one_preset_whose_torque_fades_in():
+    with_pd = {name for name in PRESETS if CompensationPolicy(name, '', ['']).motor_pd}
+    fading = {name: CompensationPolicy(name, '', ['']).fade_in_time for name in PRESETS}
+    assert with_pd == {'motor_pd'}
+    assert fading == {**dict.fromkeys(PRESETS, 0.0), 'motor_pd': 1.0}
 
 
 def test_the_document_has_the_terms_of_every_preset_with_its_sources():

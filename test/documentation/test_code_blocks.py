@@ -43,8 +43,11 @@ def write_c(text: str, line: int, page: Path, names: dict) -> None:
 
 
 def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
-    """Take it for a parameter file or an actuator file."""
+    """Take it for a parameter file, an actuator file or that of a controller_manager."""
     tables = yaml.safe_load(text)
+    if 'controller_manager' in tables:
+        check_controllers(tables)
+        return
     if not any(name.startswith('/**') for name in tables):
         Robot.named('aubo_i5').with_actuators(tables)
         return
@@ -52,6 +55,19 @@ def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
         assert list(table) == ['ros__parameters']
         for parameter, value in table['ros__parameters'].items():
             shell_commands.check_parameter(name.removeprefix('/**').removeprefix('/'), parameter, value)
+
+
+def check_controllers(tables: dict) -> None:
+    """Assert that each controller has a known type, has joints and claims an interface."""
+    listed = {
+        name: it for name, it in tables.pop('controller_manager')['ros__parameters'].items() if name != 'update_rate'
+    }
+    assert set(tables) == set(listed)
+    for name, it in listed.items():
+        values = tables[name]['ros__parameters']
+        forwards = it == {'type': 'forward_command_controller/ForwardCommandController'}
+        assert forwards or it == {'type': 'joint_trajectory_controller/JointTrajectoryController'}, name
+        assert values['joints'] and ('interface_name' if forwards else 'command_interfaces') in values, name
 
 
 LANGUAGES = {

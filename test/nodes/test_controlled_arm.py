@@ -1,30 +1,46 @@
-"""Laws of a torque node follow payload and gravity, whichever thread changes them."""
+"""The ControlledArm of a torque node: payload and gravity, whichever thread changes them; what its preset and parameters say."""
 
 from support import graph as ros
 
 import numpy as np
 import pytest
 import rclpy
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros.control.payload_blending import GravityTorque
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
+from robot_dynamics_ros.nodes.torque_controller import TorqueController
 
 SECOND = 1_000_000_000
 
 
 @pytest.fixture
-def arm():
-    """The ControlledArm of a configured node."""
-    context = rclpy.Context()
+def configured():
+    """Configured nodes: a function of their class and parameters."""
+    context, nodes = rclpy.Context(), []
     context.init(args=ros.AUBO_I5)
-    node = GravityCompensationNode(context=context)
-    node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-    node.trigger_configure()
-    yield node.task.arm
-    node.destroy_node()
+
+    def make(kind, **values):
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        nodes.append(kind(context=context, parameter_overrides=overrides))
+        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
+        nodes[-1].trigger_configure()
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
     context.try_shutdown()
+
+
+@pytest.fixture
+def arm(configured):
+    """The ControlledArm of a configured node."""
+    return configured(GravityCompensationNode).task.arm
 
 
 def test_a_law_follows_a_clock_that_was_set_back_while_the_law_was_made(arm):
@@ -48,3 +64,73 @@ def test_a_law_follows_a_clock_that_was_set_back_while_the_law_was_made(arm):
     arm.gravity.torque(after, q, out=expected)
     assert np.abs(expected - arm.robot.gravity_torque(q)).max() > 1.0
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ('values', 'expected'),
+    [
+        ({}, 0.0),
+        ({'preset': 'sim'}, 0.0),
+        ({'preset': 'motor_pd'}, 1.0),
+        ({'preset': 'motor_pd', 'fade_in_time': 0.0}, 0.0),
+        ({'fade_in_time': 2.5}, 2.5),
+    ],
+    ids=str,
+)
+def test_the_torque_fades_in_as_stated_else_as_the_preset_says(configured, values, expected):
+    assert configured(GravityCompensationNode, **values).task.arm.fade_in_time == expected
+
+
+def test_a_torque_scale_that_no_motor_has_is_refused_when_it_is_set(configured):
+    node = configured(GravityCompensationNode, torque_scale=[4.0])
+    assert node.task.arm.torque_scale.tolist() == [4.0] * 6
+    for wrong in ([0.0], [-4.0], [float('nan')], [float('inf')], [1.0, 2.0]):
+        (result,) = node.set_parameters([Parameter('torque_scale', value=wrong)])
+        assert not result.successful and result.reason.startswith('torque_scale: expected'), wrong
+    (result,) = node.set_parameters([Parameter('torque_scale', value=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])])
+    assert result.successful
+
+
+@pytest.mark.parametrize(
+    ('kind', 'values', 'reason'),
+    [
+        (TorqueController, {'preset': 'motor_pd'}, 'preset motor_pd: the PD of this controller would be added'),
+        (GravityCompensationNode, {'hand_guiding': True}, 'hand_guiding: only motors with a PD'),
+        (SimulatedArm, {'actuation': 'motor_pd'}, 'motor_stiffness: not stated'),
+        (SimulatedArm, {'actuation': 'motor_pd', 'motor_stiffness': [9.0]}, 'motor_damping: not stated'),
+        (
+            SimulatedArm,
+            {'actuation': 'motor_pd', 'motor_stiffness': [9.0, 1.0]},
+            'motor_stiffness: expected one finite',
+        ),
+    ],
+    ids=lambda value: getattr(value, '__name__', str(value)),
+)
+def test_a_node_that_does_not_fit_the_motors_is_not_configured(configured, kind, values, reason):
+    assert configured(kind, **values).silence.startswith(f'not configured: {reason}')
+
+
+def test_several_publishers_of_position_commands_are_a_warning(configured):
+    node = configured(GravityCompensationNode, preset='motor_pd', hand_guiding=True)
+    assert node.task.warnings() == []
+    others = [node.create_publisher(Float64MultiArray, 'position_commands', 1) for _ in range(2)]
+    assert '3 publishers of /position_commands' in node.task.warnings()[0]
+    for other in others:
+        node.destroy_publisher(other)
+
+
+def test_a_position_command_moves_a_simulated_arm_with_motors_of_the_mit_type(configured):
+    gains = {'motor_stiffness': [100.0], 'motor_damping': [5.0]}
+    node = configured(SimulatedArm, actuation='motor_pd', **gains)
+    node.trigger_activate()
+    plant, goal = node.task._arm, [0.3, 0.0, 0.0, 0.0, 0.0, 0.0]
+    for wrong in (goal[:5], [np.nan] * 6):
+        node.task._on_position(Float64MultiArray(data=wrong))
+        assert plant.brakes
+    node.task._on_position(Float64MultiArray(data=goal))
+    assert not plant.brakes
+    plant.step(500)
+    assert plant.position[0] > 0.1
+    node.task._on_timer()
+    expected = 100.0 * (np.array(goal) - plant.position) - 5.0 * plant.velocity
+    np.testing.assert_allclose(node.task._state.effort, expected, rtol=0, atol=1e-9)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 
-from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
@@ -43,14 +44,16 @@ class Parts:
 
     simulated, missing = True, ''
 
-    def __init__(self):
+    def __init__(self, fade_in_time=0.0):
         self.calls, self.time = [], 500 * SECOND
+        self.sent = 0.0  # of the first joint, N m
         limiter = TorqueLimiter(np.full(2, 100.0), np.zeros(2), enforced=True)
         self.pipeline = TorquePipeline(
             clock=self,
             state=StateInput(NAMES),
             gate=StateGate(0.01),
             law=self,
+            fade_in=FadeIn(2, fade_in_time),
             limiter=limiter,
             fallback=Ramp(self.calls),
             output=self,
@@ -80,6 +83,7 @@ class Parts:
 
     def publish(self, stamp, torque):
         self.calls.append(('publish', stamp))
+        self.sent = float(torque[0])
 
     def publish_command(self, stamp, torque):
         self.calls.append(('command', torque.tolist()))
@@ -256,3 +260,93 @@ def test_it_is_given_up_where_simulated_time_stands_still(finish, ramp_time):
     assert 'stands still' in reason
     assert commands[-1] == 1.0
     assert lasted == pytest.approx(ramp_time + LOOKS * STEP, abs=2 * STEP)
+
+
+# fade-in
+
+
+def faded(parts, *stamps):
+    """Return the torques of states at ``stamps``, s; that of the law is 1."""
+    found = []
+    for stamp in stamps:
+        parts.state(stamp)
+        found.append(parts.sent)
+    return found
+
+
+def full(parts, start):
+    """Bring the fade-in of 40 ms to its end by states from ``start`` (s) on; return the time of the last one."""
+    times = [start + 0.01 * k for k in range(6)]
+    assert faded(parts, *times)[-1] == 1.0
+    return times[-1]
+
+
+def test_the_first_torque_is_zero_and_the_torque_grows_with_the_clock_of_the_arm():
+    torques = faded(Parts(0.04), 500.0, 500.01, 500.02, 500.03, 500.04, 500.05)
+    np.testing.assert_allclose(torques, [0.0, 0.25, 0.5, 0.75, 1.0, 1.0], rtol=0, atol=1e-6)
+    assert torques[-1] == 1.0
+
+
+def test_without_a_fade_in_the_first_torque_is_that_of_the_law():
+    assert faded(Parts(), 500.0) == [1.0]
+
+
+def test_time_beyond_the_age_limit_does_not_end_the_fade_in():
+    assert faded(Parts(0.04), 500.0, 500.5) == [0.0, pytest.approx(0.25)]
+
+
+@pytest.mark.parametrize(('pause', 'fades'), [(0.9 * INTERRUPTION, False), (1.1 * INTERRUPTION, True)])
+def test_after_a_long_silence_it_fades_in_from_the_last_torque_that_was_sent(pause, fades):
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    parts.torque = three_times
+    found = faded(parts, last + pause, last + pause + 0.01)
+    assert found == ([1.0, pytest.approx(1.5, abs=1e-6)] if fades else [3.0, 3.0])
+
+
+def test_an_activation_fades_in_from_the_last_torque_that_was_sent():
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    parts.pipeline.begin()
+    parts.torque = three_times
+    assert faded(parts, last + 0.01, last + 0.02) == [1.0, pytest.approx(1.5, abs=1e-6)]
+
+
+def three_times(state, out):
+    out[:] = 3.0
+    return TORQUE
+
+
+def test_after_a_ramp_to_zero_the_torque_fades_in_from_what_the_ramp_has_left():
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    for k in range(1, 30):
+        parts.pause(last + 0.02 * k)
+    left = parts.sent
+    assert 0.2 < left < 0.8
+    first, second = faded(parts, last + 0.6, last + 0.61)
+    assert first == left
+    assert second == pytest.approx(left + 0.25 * (1.0 - left), abs=1e-6)
+
+
+def test_a_ramp_to_zero_in_mid_fade_in_begins_with_the_torque_that_was_sent():
+    parts = Parts(0.04)
+    faded(parts, 500.0, 500.01, 500.02)
+    parts.pause(500.04)
+    assert parts.sent == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_fade_in():
+    parts = Parts(0.04)
+    faded(parts, 500.0, 500.01, 200.0)
+    assert full(parts, 200.01) < 201.0
+
+
+def test_a_command_of_zero_at_a_deactivation_does_not_fade_in():
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    parts.pipeline.begin()
+    faded(parts, last + 0.01, last + 0.02)
+    parts.calls.clear()
+    assert parts.pipeline.finish(0.0) == ''
+    assert parts.calls == [('command', [0.0, 0.0])]

@@ -23,7 +23,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
 SHARE = f'$(ros2 pkg prefix --share {PACKAGE})'
 LAUNCH_MODULES = ('launch', 'launch.actions', 'launch.substitutions', 'launch_ros.actions', 'launch_ros.substitutions')
-OF_CHOICE = {'feedforward_node': {'controller_state'}}
+OF_CHOICE = {
+    'feedforward_node': {'controller_state'},
+    'gravity_compensation_node': {'position_commands'},
+    'simulated_arm': {'position_commands'},
+}
 """Topics that only a parameter asks for."""
 
 

@@ -1,0 +1,38 @@
+"""Fade-in of the torque at activation: a linear change from the last torque that was sent to the computed one."""
+
+import numpy as np
+
+
+class FadeIn:
+    """Blends the first torques after ``restart``: tau = last + share (tau - last), share from 0 to 1 over ``duration``.
+
+    ``last`` is the torque that was sent last, zero for the first one: a controller without a timeout still applies it,
+    so that the torque makes no step after an activation or a silence.
+
+    Parameters
+    ----------
+    joints : int
+        Number n of joints.
+    duration : float
+        s; 0: torques are not changed.
+    """
+
+    def __init__(self, joints: int, duration: float):
+        self._duration = duration
+        self._last = np.zeros(joints)
+        self._elapsed = duration  # of the fade-in; below 0: its first torque is still to come
+
+    def restart(self, last: np.ndarray) -> None:
+        """Begin a fade-in from the torque ``last`` (n, N m) with the next torque."""
+        self._last[:] = last
+        self._elapsed = -1.0
+
+    def apply(self, torque: np.ndarray, elapsed: float) -> None:
+        """Blend a torque (n, N m) in place; ``elapsed`` is the time since the last torque that was sent, s."""
+        if self._elapsed >= self._duration:
+            return
+        self._elapsed = 0.0 if self._elapsed < 0.0 else self._elapsed + elapsed
+        if self._elapsed < self._duration:
+            torque -= self._last
+            torque *= self._elapsed / self._duration
+            torque += self._last

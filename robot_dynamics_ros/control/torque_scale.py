@@ -1,0 +1,20 @@
+"""Torque scale of motors: what has to be sent so that a motor executes a torque."""
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.bound_function import bound
+
+
+def _command(torque, places, scale, out) -> None:
+    """Write out (n) = torque[places] / scale, N m as the motors read them."""
+    for k in range(out.shape[0]):
+        out[k] = torque[places[k]] / scale[k]
+
+
+def bound_command(places: np.ndarray, scale: np.ndarray):
+    """Return a function ``command(torque, places, scale, out)`` as machine code.
+
+    It writes what has to be sent for ``torque`` (n, N m) in the robot's order, in the order of ``places`` (n);
+    ``scale`` (n) is in the latter order, too.
+    """
+    return bound(_command, then=(np.zeros(0), places, scale, np.zeros(len(places))))
