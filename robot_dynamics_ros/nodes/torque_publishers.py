@@ -43,7 +43,7 @@ class CommandArray:
     """
 
     def __init__(self, node, arm, topic: str):
-        """Publish on ``topic`` of a BaseNode, in the order of its parameter ``command_joints``; ``arm`` is its ControlledArm."""
+        """Publish on ``topic`` of a BaseNode, whose ControlledArm is ``arm``, in the order of ``command_joints``."""
         self._order = command_order(node.robot, node.value('command_joints'))
         self._scale = arm.torque_scale[self._order]
         self._buffer = ArrayBuffer(node.robot.nv)

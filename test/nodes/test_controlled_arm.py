@@ -1,4 +1,4 @@
-"""The ControlledArm of a torque node: payload and gravity, whichever thread changes them; what its preset and parameters say."""
+"""The arm that a torque node controls: payload and gravity, whichever thread changes them; presets and motors."""
 
 from support import graph as ros
 
