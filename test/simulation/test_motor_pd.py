@@ -209,6 +209,12 @@ def test_without_a_dead_band_it_drifts_where_masses_are_wrong():
     assert abs(guided.move(4.0)[-1] - POSES[0]).max() > np.deg2rad(1.0)
 
 
+def test_an_arm_much_heavier_than_its_description_sinks_under_hand_guiding():
+    """Before hand guiding the masses have to be right: the page warns of 19 degrees in the first second."""
+    motion = Guided(POSES[0], mass_error=HEAVIER).move(1.0)
+    assert np.rad2deg(motion[0, 0] - motion[-1, 0]) == pytest.approx(19.0, abs=2.0)
+
+
 @pytest.mark.parametrize('start', POSES, ids=lambda start: f'{start[0]}')
 def test_five_newton_at_the_tip_move_the_arm_and_it_stays_there(start):
     for force in FORCES:
