@@ -24,6 +24,7 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
+from robot_dynamics_ros.nodes.effort_input import EffortInput
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
@@ -47,6 +48,7 @@ class DynamicsServices(LifecycleTask):
         self._node, self.robot = node, node.robot
         self._answered = self._refused = 0
         self.payload_gravity = PayloadGravityService(node, publishers, node.value('payload_file'))
+        self.effort = EffortInput(node, self.payload_gravity)
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = node.create_guard_condition(node.guarded(self._follow_clock))
         self._republish = node.create_timer(REPUBLISH_DELAY, self._on_republish, clock=node.steady_clock)
@@ -95,6 +97,7 @@ class DynamicsServices(LifecycleTask):
             answers.append(DynamicsQuery.inverse_dynamics)
             of_trees['check_trajectory'] = lambda: check(self.robot, rest)
             of_trees['largest static torque'] = lambda: largest_static_torque(self.robot)
+        of_trees['effort at rest'] = self.effort.warm_up
         return {**{answer.__name__: partial(both, answer) for answer in answers}, **of_trees, 'refusal': refusal}
 
     def begin(self) -> None:
@@ -103,11 +106,11 @@ class DynamicsServices(LifecycleTask):
         self.payload_gravity.begin()
 
     def warnings(self) -> list[str]:
-        """Return that another server publishes payload or gravity, too."""
-        return publisher_warnings(self._publishers_of)
+        """Return that another server publishes payload or gravity, too, and what contradicts the meaning of efforts."""
+        return [*publisher_warnings(self._publishers_of), *self.effort.warnings()]
 
     def report(self) -> dict[str, str]:
-        """Return counts of requests, payload and gravity."""
+        """Return counts of requests, payload, gravity and efforts at rest."""
         self._follow_clock()
         if self._node.active:
             self.payload_gravity.compare_clocks()
@@ -117,6 +120,7 @@ class DynamicsServices(LifecycleTask):
             'requests refused': str(self._refused),
             **payload_gravity_report(now.payload.mass, now.gravity.after),
             **{f'publishers of {topic}': str(self._publishers_of(topic)) for topic in KINDS},
+            **self.effort.report(),
         }
 
     def _publishers_of(self, topic: str) -> int:

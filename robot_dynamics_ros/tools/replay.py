@@ -13,7 +13,8 @@ from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.control.measured_effort import MEANINGS
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 from robot_dynamics_ros.tools.motions import trajectory_message
@@ -38,11 +39,17 @@ def main(arguments=None) -> None:
     options = parser().parse_args(arguments)
     try:
         check_packages(PACKAGES)
-        from robot_dynamics_ros.tools.log_file import read_log  # noqa: PLC0415  (needs rosbags)
+        from robot_dynamics_ros.tools.log_effort import with_torques  # noqa: PLC0415  (needs rosbags)
+        from robot_dynamics_ros.tools.log_file import read_log  # noqa: PLC0415  (likewise)
 
         robot = robot_of(options)
         # read first, so that a wrong log ends the command before a node starts
         log = read_log(options.log, robot.joint_names, robot.torque_of_current)
+        if options.effort and options.log.suffix == '.csv':
+            raise ArgumentError('--effort: a CSV file has motor currents; it is for a bag, whose efforts it explains')
+        if options.effort:
+            log, at_rest = with_torques(log, robot, options.effort)
+            print(f'effort at rest: {at_rest}', flush=True)
         options.output.mkdir(parents=True, exist_ok=True)
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
     except (DynamicsError, OSError) as error:
@@ -56,6 +63,11 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser)
     parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with /joint_states')
+    parser.add_argument(
+        '--effort',
+        choices=MEANINGS,
+        help='meaning of effort in a bag, compared with gravity at rest (default: torque, not compared)',
+    )
     parser.add_argument(
         '--output',
         type=Path,

@@ -186,8 +186,8 @@ def test_a_parameter_that_no_node_has_is_refused_by_name(name, unknown):
 
 def test_parameters_of_other_nodes_and_of_rclpy_are_not_refused():
     check_names(['stiffness', 'payload_file', 'qos_overrides./joint_states.subscription.depth', 'use_sim_time'])
-    with pytest.raises(ArgumentError, match=r"^parameter 'effort' \(and 1 more\): "):
-        check_names(['stiffness', 'effort', 'qos'])
+    with pytest.raises(ArgumentError, match=r"^parameter 'efforts' \(and 1 more\): "):
+        check_names(['stiffness', 'efforts', 'qos'])
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -126,7 +126,8 @@ def running():
     """
     context = rclpy.Context()
     domain, lock = free_domain()
-    context.init(args=[*ros.AUBO_I5, '-p', 'use_sim_time:=true'], domain_id=domain)
+    # without a stated meaning of efforts dynamics_server does not listen to joint_states
+    context.init(args=[*ros.AUBO_I5, '-p', 'use_sim_time:=true', '-p', 'effort:=torque'], domain_id=domain)
     nodes = {name: node(context=context) for name, node in NODES.items()}
     for name in sorted(nodes, key=lambda name: name != 'dynamics_server'):
         nodes[name].start()

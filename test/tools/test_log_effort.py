@@ -1,0 +1,91 @@
+"""Efforts of a bag become torques as stated, and where the arm stands they are compared with gravity."""
+
+from support.logs import bag, state
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.tools import replay
+from robot_dynamics_ros.tools.log_effort import with_torques
+from robot_dynamics_ros.tools.log_file import Log, read_log
+
+ROBOT = Robot.named('aubo_i5')
+CONSTANTS = ROBOT.model.torque_constant()
+TIMES = 0.01 * np.arange(200)
+
+
+def motion():
+    """Stand for 1 s with the arm stretched out, then swing the shoulder and the upper arm."""
+    swing = np.where(TIMES < 1.0, 0.0, np.sin(3.0 * (TIMES - 1.0)))[:, None]
+    rate = np.where(TIMES < 1.0, 0.0, 3.0 * np.cos(3.0 * (TIMES - 1.0)))[:, None]
+    direction = np.array([1.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+    return np.array([0.0, -1.5, 0.1, 0.0, 0.3, 0.0]) + swing * direction, rate * direction
+
+
+Q, QD = motion()
+GRAVITY = ROBOT.gravity_torque(Q)
+MEASURED = {
+    'torque': GRAVITY + 1.0,
+    'current': (GRAVITY + 1.0) / CONSTANTS,
+    'torque_without_gravity': np.ones_like(GRAVITY),
+}
+
+
+@pytest.mark.parametrize('meaning', MEASURED)
+def test_the_torque_is_the_same_whatever_was_measured(meaning):
+    log, sentence = with_torques(Log(TIMES, Q, QD, QD, MEASURED[meaning]), ROBOT, meaning)
+    assert log.torque == pytest.approx(GRAVITY + 1.0, rel=1e-12, abs=1e-12)
+    assert log.q is Q and f'agrees with {meaning}: at most' in sentence
+
+
+@pytest.mark.parametrize('meaning', MEASURED)
+def test_a_wrong_statement_is_named(meaning):
+    stated = 'torque_without_gravity' if meaning == 'torque' else 'torque'
+    _, sentence = with_torques(Log(TIMES, Q, QD, QD, MEASURED[meaning]), ROBOT, stated)
+    assert f'stated as {stated}, but it looks like {meaning}: ' in sentence
+
+
+def test_a_log_in_which_the_arm_never_stands_says_nothing():
+    _, sentence = with_torques(Log(TIMES[:90], Q[110:], QD[110:], QD[110:], GRAVITY[110:]), ROBOT, 'torque')
+    assert sentence == 'the arm has not been at rest yet'
+
+
+def test_replay_takes_the_meaning_of_a_bag_and_refuses_it_for_a_csv(tmp_path, monkeypatch, capsys):
+    played = []
+    monkeypatch.setattr(replay, 'replay', lambda log, *_: played.append(log))
+    names = ROBOT.joint_names
+    rows = zip(TIMES, Q, QD, MEASURED['current'], strict=True)
+    folder = bag(tmp_path / 'bag', [(100.0 + t, state(100.0 + t, *row, names)) for t, *row in rows])
+    replay.main(['aubo_i5', str(folder), '--effort', 'current', '--output', str(tmp_path / 'out')])
+    assert 'effort at rest: agrees with current' in capsys.readouterr().out
+    replay.main(['aubo_i5', str(folder), '--output', str(tmp_path / 'out')])
+    assert 'effort at rest' not in capsys.readouterr().out
+    stated, raw = played
+    assert stated.torque == pytest.approx(GRAVITY + 1.0) and raw.torque == pytest.approx(MEASURED['current'])
+    bare = ROBOT.to_urdf()
+    (tmp_path / 'arm.urdf').write_text(bare)
+    with pytest.raises(SystemExit, match=r'effort: current: joint .* no torque constant is known'):
+        replay.main([str(tmp_path / 'arm.urdf'), str(folder), '--effort', 'current', '--output', str(tmp_path / 'out')])
+    columns = [f'{kind}{k}_{unit}' for kind, unit in replay_columns() for k in range(1, 7)]
+    table = np.column_stack([np.arange(30.0), np.zeros((30, 24))]).tolist()
+    csv = tmp_path / 'log.csv'
+    csv.write_text('\n'.join([','.join(['t_s', *columns]), *(','.join(map(str, row)) for row in table)]))
+    with pytest.raises(SystemExit, match='--effort: a CSV file has motor currents'):
+        replay.main(['aubo_i5', str(csv), '--effort', 'torque', '--output', str(tmp_path / 'out')])
+
+
+def replay_columns():
+    return [('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2'), ('i', 'mA')]
+
+
+def test_other_meanings_are_refused():
+    with pytest.raises(ArgumentError, match='effort: expected one of torque'):
+        with_torques(Log(TIMES, Q, QD, QD, GRAVITY), ROBOT, 'newton')
+
+
+def test_a_bag_without_a_statement_is_read_as_before(tmp_path):
+    rows = zip(TIMES, Q, QD, GRAVITY, strict=True)
+    folder = bag(tmp_path / 'bag', [(100.0 + t, state(100.0 + t, *row, ROBOT.joint_names)) for t, *row in rows])
+    assert read_log(folder, ROBOT.joint_names, ROBOT.torque_of_current).torque == pytest.approx(GRAVITY)
