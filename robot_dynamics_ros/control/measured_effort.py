@@ -123,7 +123,7 @@ class MeasuredEffort:
         within = excess[where] <= 1.0
         small_current = self._factor(*counted) if within and self.meaning == 'torque_without_gravity' else ''
         if within and not small_current:
-            return Verdict(True, f'agrees with {self.meaning}: at most {at}')
+            return Verdict(True, f'agrees with {self.meaning}; largest difference: {at}')
         return Verdict(False, f'stated as {self.meaning}, but {small_current or self._looks_like(*counted)}: {at}')
 
     def _looks_like(self, gravity, tolerance, effort, joints) -> str:
