@@ -65,8 +65,8 @@ class MeasuredEffort:
     joint_names : sequence of str
         The joints, in the order of the efforts.
     torque_constants : Callable
-        Returns joint torque per motor current (n,), N m/A (N/A). It raises ModelError where one is unknown, and is
-        called for currents alone.
+        Returns joint torque per motor current (n,), N m/A (N/A), or raises ModelError naming a joint whose torque
+        constant is unknown. Currents need it; for the other meanings it helps to name a current.
 
     Raises
     ------
