@@ -101,7 +101,8 @@ class MeasuredEffort:
         Parameters
         ----------
         rests : sequence of Resting
-            The arm at rest in one or several positions.
+            The arm at rest in one or several positions, the newest last. That one has to fit; what efforts look like
+            is judged by all.
         largest : float
             Largest gravity torque of any joint in any position, N m (N).
         """
@@ -112,10 +113,10 @@ class MeasuredEffort:
         counts = (np.abs(gravity) >= FRICTION_RATIO * friction) & (np.abs(gravity) > FLOOR * largest)
         if not counts.any():
             return Verdict(None, self._too_small(gravity, friction))
-        excess = np.where(
-            counts, np.abs(self.torque(effort, gravity) - gravity) / np.where(counts, tolerance, 1.0), 0.0
-        )
-        where = np.unravel_index(int(np.argmax(excess)), excess.shape)
+        # the newest position that counts decides: what pushed the arm in an earlier one is gone
+        newest = int(np.flatnonzero(counts.any(axis=1))[-1])
+        excess = np.abs(self.torque(effort, gravity) - gravity) / np.where(counts, tolerance, np.inf)
+        where = newest, int(np.argmax(excess[newest]))
         at = (
             f'{self._shown(effort[where])} where gravity is {gravity[where]:.3g} N m at joint {self._names[where[1]]!r}'
         )

@@ -100,6 +100,16 @@ def test_a_push_fits_nothing():
     assert verdict.fits is False and 'does not fit the gravity torque' in verdict.sentence
 
 
+def test_a_push_that_is_over_is_no_contradiction():
+    pushed = resting(lambda torque, g: torque + 55.0 * np.eye(6)[1])
+    right, small = resting(TRUTH['torque'], -STRETCHED), resting(TRUTH['torque'], UPRIGHT)
+    effort = MeasuredEffort('torque', NAMES, unknown)
+    assert effort.judge([pushed, right], LARGEST).fits
+    assert effort.judge([pushed, right, small], LARGEST).fits
+    assert effort.judge([right, pushed], LARGEST).fits is False
+    assert effort.judge([right, pushed, small], LARGEST).fits is False
+
+
 @pytest.mark.parametrize('effort', [0.0, 500.0])
 def test_nothing_is_said_where_gravity_is_small_against_friction(effort):
     """At 0.55 rad the upper arm's gravity is 3 times its friction."""

@@ -10,6 +10,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import Payload, Robot
@@ -123,3 +124,28 @@ def test_currents_of_driven_joints_have_their_own_constants(process, tmp_path):
     current = (gravity + 0.5) / [2.0, 3.0]
     server.stand(current, lambda *status: status[2]['effort minus gravity at rest, N m'], ['z_turn', 'm_slide'], q)
     assert server.status()[2]['effort minus gravity at rest, N m'] == '0.5 0.5'
+
+
+def test_whatever_comes_is_told_and_the_next_state_counts(process):
+    server = Server(process, 'torque')
+    given = server.node.task.effort
+    broken = [
+        b'',
+        b'\0\1\0\0',
+        bytes(64),
+        serialize_message(ros.joint_state(NAMES, 1, [1e30] * 6, [], GRAVITY)),
+        serialize_message(ros.joint_state([*NAMES[:5], NAMES[0]], 1, STRETCHED, [], GRAVITY)),
+        serialize_message(ros.joint_state(NAMES, 1, STRETCHED[:5], [], GRAVITY)),
+    ]
+    for data in broken:
+        given._on_state(data, {})
+        level, message, _ = server.status()
+        assert level == DiagnosticStatus.WARN and 'but joint_states has none: ' in message
+    for stamp in range(0, 4 * ros.SECOND, ros.SECOND):
+        state = ros.joint_state(NAMES, stamp, STRETCHED, [], [1e300, -1e300] * 3)
+        given._on_state(serialize_message(state), {})
+    level, message, _ = server.status()
+    assert level == DiagnosticStatus.WARN and 'does not fit the gravity torque' in message
+    server.stamp = 10 * ros.SECOND
+    server.stand(-GRAVITY, lambda level, *_: level == DiagnosticStatus.OK, position=-STRETCHED)
+    assert not server.node.crash
