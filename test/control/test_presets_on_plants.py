@@ -31,6 +31,7 @@ class Plant(NamedTuple):
 PLANTS = {
     'sim': Plant((), 'MuJoCo, XML reference, actuator/motor: the control is the force on the joint'),
     'effort_controller': Plant((), 'ros2_controllers 6.9.0, forward_controllers_base.cpp, update: set_value(command)'),
+    'motor_pd': Plant(('pd',), 'openarm_ros2 at 73ef898, v10_simple_hardware.cpp: kp, kd, q, qd, torque to each motor'),
     'franka': Plant(('gravity', 'friction'), 'libfranka 0.21.2, control_types.h: "without gravity and friction"'),
     'ur_direct_torque': Plant(
         ('gravity', 'friction'), 'script manual SW 5.25.1, direct_torque: always gravity; scales'
@@ -49,6 +50,8 @@ Q, QD, QDD = np.random.default_rng(5).uniform(-1.5, 1.5, (3, 6))
 STILL = np.zeros(6)
 STIFFNESS, DAMPING = np.full(6, 50.0), np.full(6, 5.0)
 BANDWIDTH = 10.0
+MOTOR_STIFFNESS = np.array([70.0, 70.0, 70.0, 60.0, 10.0, 10.0])
+"""N m/rad, of the first joints of an OpenArm."""
 
 
 def with_pinocchio():
@@ -72,9 +75,12 @@ def friction(qd):
     return of.viscous * qd + level * qd / np.hypot(qd, of.transition) + of.offset
 
 
-def on_the_joint(plant, command, qd):
-    """The torque on the joints under a command: what the robot's own controller adds, it adds (6)."""
-    added = {'gravity': PIN_GRAVITY, 'friction': friction(qd)}
+def on_the_joint(plant, command, qd, position_command=Q):
+    """The torque on the joints at Q under a command, with what the robot's own controller adds (6).
+
+    Velocity commands of motors with a PD are those of the motion.
+    """
+    added = {'gravity': PIN_GRAVITY, 'friction': friction(qd), 'pd': MOTOR_STIFFNESS * (position_command - Q)}
     return command + sum(added[term] for term in plant.adds)
 
 
@@ -164,7 +170,7 @@ def test_what_contradicts_the_plant_is_refused(preset):
                 policy(preset, owner)
         else:
             assert policy(preset, owner).terms == policy(preset).terms
-    for term in plant.adds:
+    for term in set(plant.adds) & set(TERMS):
         for wanted in ([term], list(TERMS), [term, 'inertia']):
             with pytest.raises(ArgumentError, match=f'{term} would be added twice|gravity would be added twice'):
                 CompensationPolicy(preset, '', wanted)
@@ -193,6 +199,15 @@ def test_the_simulated_franka_needs_the_robots_preset():
     by_owner = CompensationPolicy('', 'robot', [''])
     command = torque_of(Compensation(ROBOT, by_owner.terms), Q, QD, QDD)
     assert_equal(on_the_joint(GAZEBO, command, QD), PIN_MOTION + friction(QD))
+
+
+def test_motors_with_a_pd_hold_an_arm_at_their_position_command_with_gravity_and_sag_without():
+    """At rest the torque on a joint is gravity: their PD is zero, or carries it by the sag g / kp."""
+    plant, sag = PLANTS['motor_pd'], PIN_GRAVITY / MOTOR_STIFFNESS
+    assert_equal(on_the_joint(plant, gravity_command('motor_pd'), STILL, Q), PIN_GRAVITY)
+    assert_equal(on_the_joint(plant, STILL, STILL, Q + sag), PIN_GRAVITY)
+    assert np.degrees(np.abs(sag)).max() > 10.0
+    assert_equal(on_the_joint(plant, gravity_command('motor_pd'), STILL, Q + sag), 2.0 * PIN_GRAVITY)
 
 
 def test_a_wrong_preset_on_any_plant_doubles_or_misses_gravity_and_shows():
