@@ -176,7 +176,7 @@ def test_what_contradicts_the_plant_is_refused(preset):
                 CompensationPolicy(preset, '', wanted)
 
 
-@pytest.mark.parametrize(('produced', 'consumed'), product(PLANTS, PLANTS))
+@pytest.mark.parametrize(('produced', 'consumed'), list(product(PLANTS, PLANTS)))
 def test_a_feedforward_torque_of_another_preset_is_refused_or_right(produced, consumed):
     """Two nodes with different presets: pd_feedforward adds the torque where no term counts twice or is missing."""
 
