@@ -33,7 +33,8 @@ class Parameters:
     """The parameters of one node."""
 
     def __init__(self, found, node, random: Random):
-        self._found, self._node, self._random = found, node, random
+        # a generator of its own: a new parameter of the nodes does not change what else a seed draws
+        self._found, self._node, self._random = found, node, Random(random.random())
         # another clock would end every ramp, rightly
         self._names = sorted({*node.get_parameters_by_prefix('')} - {'use_sim_time'})
 

@@ -129,7 +129,7 @@ class Fuzz(Delivery):
         if response is None:
             return
         changed = parameters.look_at(data, response, before)
-        configured = changed and not changed & NOT_TRIED and self.random.random() < CONFIGURED
+        configured = self.random.random() < CONFIGURED and changed and not changed & NOT_TRIED
         if configured:
             parameters.configure(changed)
         parameters.restore(before, changed)
