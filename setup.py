@@ -14,6 +14,7 @@ NODES = (
     'dynamics_server',
     'torque_controller',
     'simulated_arm',
+    'trajectory_effort_node',
 )
 # Short name of each other command, and the folder of its module.
 COMMANDS = {

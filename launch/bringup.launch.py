@@ -22,6 +22,10 @@ TOPICS = (
     'gravity_torque',
     'gravity_torque/commands',
     'position_commands',
+    'planned_trajectory',
+    'display_planned_path',
+    'trajectory_with_effort',
+    'trajectory_torques',
 )
 INFO = ('feedforward_torque', 'gravity_torque')
 """Topics with a companion <topic>/info, which is remapped with them."""

@@ -146,6 +146,11 @@ class Trajectory:
         return [INTERPOLATIONS[smoothness] for smoothness in np.unique(self._smoothness)]
 
     @property
+    def straight(self) -> np.ndarray:
+        """Whether each segment (m - 1) is a straight line, for want of velocities at one of its ends."""
+        return self._smoothness == 0
+
+    @property
     def segments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), coefficients (m - 1, 6, n) and final position (n), as the kernel ``sample`` reads them."""
         return self._starts, self._coefficients, self._final

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.compensation import FRICTIONAL
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.loops import check_tree
@@ -31,10 +32,13 @@ class Check(NamedTuple):
 
     motion: Motion
     effort: np.ndarray  # (m, n) N m or N: gravity, Coriolis, inertia, friction
+    static_effort: np.ndarray  # (m, n) N m or N: of an arm that stands still at the sample
     peak_effort: np.ndarray  # (n,) effort of largest magnitude, with its sign, N m or N
     peak_effort_time: np.ndarray  # (n,) s
+    effort_limit: np.ndarray  # (n,) N m or N; NaN: unknown
     effort_margin: np.ndarray  # (n,) effort limit minus |peak_effort|; NaN if the limit is unknown
     peak_velocity: np.ndarray  # (n,) largest speed, rad/s or m/s
+    velocity_limit: np.ndarray  # (n,) rad/s or m/s; NaN: unknown
     time_scaling: float | None
     """Smallest factor of all times, at least ``FASTEST``, with every sample within the known limits; None: infeasible.
 
@@ -43,7 +47,7 @@ class Check(NamedTuple):
     """
 
 
-def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check:
+def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD, effort_limit=None) -> Check:
     """Peak efforts and velocities of a trajectory, and the smallest factor of its times that keeps them within limits.
 
     Parameters
@@ -54,6 +58,8 @@ def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check
         Sampled from its first point to its last, both ends of each segment included.
     period : float
         Largest time between two samples, s.
+    effort_limit : array_like, (n,), optional
+        N m (prismatic joints: N); NaN or inf: none. Default: that of the robot.
 
     Returns
     -------
@@ -74,15 +80,19 @@ def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD) -> Check
         raise ArgumentError('trajectory: its efforts overflow; reduce its velocities, accelerations or gravity')
     peak, joints = np.abs(effort).argmax(axis=0), np.arange(robot.nv)
     peak_effort = effort[peak, joints]
-    peak_velocity = np.abs(motion.qd).max(axis=0)
+    peak_velocity, velocity_limit = np.abs(motion.qd).max(axis=0), robot.limits.velocity
+    limit = robot.limits.effort if effort_limit is None else np.asarray(effort_limit, float)
     return Check(
         motion,
         effort,
+        efforts.at(np.inf),
         peak_effort,
         motion.times[peak],
-        robot.limits.effort - np.abs(peak_effort),
+        limit,
+        limit - np.abs(peak_effort),
         peak_velocity,
-        _time_scaling(efforts, _known(robot.limits.effort), (peak_velocity / _known(robot.limits.velocity)).max()),
+        velocity_limit,
+        _time_scaling(efforts, _known(limit), (peak_velocity / _known(velocity_limit)).max()),
     )
 
 
@@ -118,7 +128,10 @@ def sampled(trajectory: Trajectory, period: float) -> Motion:
 
 
 class _Efforts:
-    """Efforts of a motion with scaled times: g + (M qdd + c) / factor^2 + friction(qd / factor)."""
+    """Efforts of a motion with scaled times: g + (M qdd + c) / factor^2 + friction(qd / factor).
+
+    ``has_friction`` is False where the last term is zero for all joints.
+    """
 
     def __init__(self, robot: Robot, motion: Motion):
         """Compute the terms that do not depend on the factor."""
@@ -126,11 +139,22 @@ class _Efforts:
         self._gravity = robot.gravity_torque(motion.q)
         # M qdd + c, proportional to the square of the speed
         self._moving = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd) - self._gravity
+        self.has_friction = any(getattr(robot.friction, field).any() for field in FRICTIONAL)
 
     def at(self, factor: float) -> np.ndarray:
         """Return the efforts (m, n) with all times multiplied by ``factor``; infinity: the arm stands still."""
         rigid = self._gravity + self._moving / factor**2
         return rigid + self._robot.friction_torque(self._qd / factor, rigid)
+
+    def frictionless_scaling(self, limit: np.ndarray) -> float:
+        """Return the smallest factor with |g + (M qdd + c) / factor^2| <= ``limit`` (n), where |g| <= ``limit``.
+
+        Each sample of a joint demands factor^2 >= |m| / (limit - sign(m) g), with m = M qdd + c.
+        """
+        moving, room = np.abs(self._moving), limit - np.sign(self._moving) * self._gravity
+        with np.errstate(divide='ignore'):
+            squares = np.divide(moving, room, out=np.zeros_like(moving), where=moving > 0.0)
+        return float(np.sqrt(squares.max())) * (1.0 + TOLERANCE)
 
 
 def _time_scaling(efforts: _Efforts, limit: np.ndarray, least: float) -> float | None:
@@ -142,6 +166,10 @@ def _time_scaling(efforts: _Efforts, limit: np.ndarray, least: float) -> float |
     slower = max(FASTEST, least)
     if not fits(np.inf) or slower > SLOWEST:
         return None
+    if not efforts.has_friction:
+        slower = max(slower, efforts.frictionless_scaling(limit))
+        return None if slower > SLOWEST else float(slower)
+    # friction is no polynomial of the factor: steps until every sample fits, then bisection
     faster = slower
     while not fits(slower):
         if slower >= SLOWEST:

@@ -12,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import FRAME, LITTLE_ENDIAN, aligned, stamp_of
 from robot_dynamics_ros.messages.stamps import nanoseconds
@@ -62,6 +63,51 @@ def trajectory_of(joint_names, message: JointTrajectory | TrajectoryPoints, igno
     count = len(points.joint_names)
     columns = [_column(field, rows, count, places) for field, rows in zip(FIELDS, points.columns, strict=False)]
     return Trajectory(points.times, *columns)
+
+
+def resampled(points: TrajectoryPoints, period: float) -> TrajectoryPoints:
+    """Return the same motion with further points, at most ``period`` s apart, all with velocities and accelerations.
+
+    Velocities and accelerations that the last point does not state are 0 there: a controller holds the arm after it.
+    Raises DynamicsError naming the wrong point, or the period.
+    """
+    motion = sampled(trajectory_of(points.joint_names, points), period)
+    columns = [values[motion.last] for values in (motion.q, motion.qd, motion.qdd)]
+    for column, stated in zip(columns[1:], points.columns[1:], strict=True):
+        column[-1] = stated[-1] if len(stated[-1]) else 0.0
+    return points._replace(times=motion.times[motion.last].tolist(), columns=[list(column) for column in columns])
+
+
+def serialized(data: bytes, points: TrajectoryPoints, effort) -> bytes:
+    """Return a serialised JointTrajectory with other points.
+
+    Parameters
+    ----------
+    data : bytes
+        A message that ``TrajectoryPoints.read`` accepts; its header and its joint names are copied.
+    points : TrajectoryPoints
+        The m points.
+    effort : sequence of m sequences
+        Effort of each point, (N,) in the message's joint order, N m or N, or none.
+
+    Returns
+    -------
+    bytes
+        Little-endian CDR, version 1.
+    """
+    _, place = _text(data, FRAME)
+    _, place = _texts(data, place)
+    memory = bytearray(data[:place])
+    memory += COUNT.pack(len(points.times))
+    for time, *lists in zip(points.times, *points.columns, effort, strict=True):
+        for given in lists:
+            values = () if np.isnan(given).any() else given  # a row of NaN means that the point has none
+            memory += COUNT.pack(len(values))
+            if len(values):
+                memory += bytes(aligned(len(memory), 8) - len(memory))
+                memory += np.asarray(values, '<f8').tobytes()
+        memory += DURATION.pack(*divmod(round(time * 1e9), 1_000_000_000))
+    return bytes(memory)
 
 
 def _column(field: str, rows, count: int, places) -> np.ndarray:

@@ -14,6 +14,7 @@ from robot_dynamics_ros.nodes.parameters import options
 from robot_dynamics_ros.nodes.process import arguments, run
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.trajectory_effort_node import TrajectoryEffortNode
 
 NODES = {
     'feedforward_node': FeedforwardNode,
@@ -21,6 +22,7 @@ NODES = {
     'dynamics_server': DynamicsServer,
     'torque_controller': TorqueController,
     'simulated_arm': SimulatedArm,
+    'trajectory_effort_node': TrajectoryEffortNode,
 }
 DEFAULT = 'feedforward_node gravity_compensation_node dynamics_server'
 

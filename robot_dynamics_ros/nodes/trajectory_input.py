@@ -69,9 +69,7 @@ class TrajectoryInput:
         DynamicsError naming what is wrong.
         """
         node = self._node
-        waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
-        if not node.active or time.monotonic_ns() - waited < node.activated:
-            raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
+        waited = check_active(node, received)
         if not points.times:
             self._follower.stop()
             self._on_end()
@@ -97,6 +95,17 @@ class TrajectoryInput:
             is_exact = bool(sent) and not is_simulated
             self._follower.receive(trajectory, start, given, is_exact, known)
         return trajectory.interpolations
+
+
+def check_active(node, received: int) -> int:
+    """Return how long (ns) a message that was ``received`` (ns, system clock) has waited for the executor.
+
+    Raises ArgumentError where ``node``, a BaseNode, is not active, or was not yet at that time.
+    """
+    waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
+    if not node.active or time.monotonic_ns() - waited < node.activated:
+        raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
+    return waited
 
 
 def check_delay(late: float, first: float) -> None:

@@ -8,6 +8,7 @@ from robot_dynamics_ros.control.trajectory_check import PERIOD, Check, check
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
+from robot_dynamics_ros.messages.trajectory_torques import set_peaks
 from robot_dynamics_ros.robot import Robot
 
 
@@ -21,19 +22,8 @@ def check_trajectory(robot: Robot, request, response, ignored=()) -> None:
         raise ArgumentError('trajectory: it has no points')
     found = check(robot, trajectory_of(robot.joint_names, message), request.sample_period or PERIOD)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
-    per_joint = {
-        'peak_effort': found.peak_effort,
-        'peak_effort_time': found.peak_effort_time,
-        'effort_limit': robot.limits.effort,
-        'effort_margin': found.effort_margin,
-        'peak_velocity': found.peak_velocity,
-        'velocity_limit': robot.limits.velocity,
-    }
-    for field, values in per_joint.items():
-        setattr(response, field, np.nan_to_num(values[order], nan=0.0).tolist())
+    set_peaks(response, found, order)
     response.joint_names = message.joint_names
-    response.feasible = found.time_scaling is not None
-    response.time_scaling = found.time_scaling or 0.0
     response.resampled = JointTrajectory(header=message.header, joint_names=message.joint_names)
     if request.resample:
         response.resampled.points = _points(found, order)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control import trajectory_check
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import FASTEST, MOST_SAMPLES, SLOWEST, check, sampled
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.model import Friction, Model
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.13, 2.5])
 REST = np.zeros(2)
@@ -205,6 +206,45 @@ def test_the_factor_is_the_smallest_that_a_search_finds():
     assert fitting[0] / (grid[1] / grid[0]) < found <= fitting[0]
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize('seed', range(4))
+def test_the_closed_form_without_friction_is_what_steps_and_bisection_find(seed, monkeypatch):
+    """Limits between those of an arm at rest and those of the motion: factors on both sides of 1."""
+    trajectory, _ = random_trajectory(seed)
+    still = np.abs(arm().gravity_torque(sampled(trajectory, 0.01).q)).max(axis=0)
+    robot = arm(effort=still + [0.5, 3.0, 20.0, 200.0][seed], velocity=60.0)
+    closed = check(robot, trajectory).time_scaling
+    monkeypatch.setattr(trajectory_check, 'FRICTIONAL', ('coulomb',))
+    monkeypatch.setattr(Robot, 'friction', property(lambda _: Friction(*np.ones((7, 2)))))
+    searched = check(robot, trajectory).time_scaling
+    assert FASTEST < closed < SLOWEST
+    assert closed == pytest.approx(searched, rel=1e-8)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('viscous', [0.0, 0.6])
+def test_pinocchio_agrees_that_the_scaled_motion_just_meets_the_limits(viscous):
+    """Their rnea at q, qd / s, qdd / s^2 of a plan of two joints, friction by its formula."""
+    pin = pytest.importorskip('pinocchio', reason='the outside source, Pinocchio (package pin), is not installed')
+    trajectory, _ = random_trajectory(5, kinds=(2, 2, 2, 2, 2))
+    robot = arm(effort=26.0, velocity=60.0, viscous=viscous)
+    scaling = check(robot, trajectory, 0.005).time_scaling
+    model = pin.buildModelFromXML(robot.to_urdf())
+    model.gravity.linear = np.asarray(robot.gravity)
+    data, motion = model.createData(), sampled(trajectory, 0.005)
+
+    def largest(factor):
+        """The largest torque of the motion in time scaled by ``factor``, N m."""
+        # the joints turn endlessly: their positions are cosines and sines there
+        turns = np.stack([np.cos(motion.q), np.sin(motion.q)], axis=2).reshape(-1, 4)
+        rows = zip(turns, motion.qd / factor, motion.qdd / factor**2, strict=True)
+        return max(np.abs(pin.rnea(model, data, q, qd, qdd) + viscous * qd).max() for q, qd, qdd in rows)
+
+    assert scaling > 1.05
+    assert largest(scaling) == pytest.approx(26.0, rel=1e-6)
+    assert largest(0.999 * scaling) > 26.0
+
+
 def test_without_gravity_and_friction_it_is_the_root_of_the_excess():
     # m a = 2 * 6
     assert check(slide(limit='effort="3"'), gone()).time_scaling == pytest.approx(2.0)
@@ -244,6 +284,19 @@ def test_an_arm_may_stand_still_where_gravity_needs_all_of_its_limit():
 def test_friction_beyond_the_limit_leaves_no_factor():
     found = check(slide(limit='effort="4"', friction='friction="5"'), gone())
     assert found.time_scaling is None
+
+
+def test_limits_that_are_passed_replace_those_of_the_robot():
+    robot = slide(limit='effort="3"')
+    found = check(robot, gone(), effort_limit=[48.0])
+    assert found.time_scaling == pytest.approx(0.5) and found.effort_limit.tolist() == [48.0]
+    assert found.effort_margin[0] == pytest.approx(36.0)
+
+
+def test_static_efforts_are_those_of_an_arm_at_rest():
+    found = check(slide(LIFT[0], friction='friction="5" damping="3"'), gone())
+    assert found.static_effort.shape == found.effort.shape
+    assert found.static_effort == pytest.approx(LIFT[1])
 
 
 def test_an_unknown_limit_is_no_limit():

@@ -6,7 +6,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
+from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resampled, serialized, trajectory_of
 
 
 def drawn(seed):
@@ -75,3 +75,55 @@ def test_no_bytes_make_another_error(seed):
             TrajectoryPoints.read(bytes(changed))
         except ArgumentError:
             continue
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_a_message_with_other_efforts_is_what_rclpy_reads(seed):
+    message = drawn(seed)
+    data = serialize_message(message)
+    efforts = [np.random.default_rng(k).normal(size=k % 3) for k in range(len(message.points))]
+    found = deserialize_message(serialized(data, TrajectoryPoints.read(data), efforts), JointTrajectory)
+    for point, effort in zip(message.points, efforts, strict=True):
+        point.effort = effort.tolist()
+    assert found == message
+
+
+def test_a_point_whose_rates_are_nan_has_none_in_the_message():
+    point = JointTrajectoryPoint(positions=[1.0, 2.0], velocities=[np.nan, np.nan])
+    data = serialize_message(JointTrajectory(joint_names=['a', 'b'], points=[point]))
+    found = deserialize_message(serialized(data, TrajectoryPoints.read(data), [[3.0, 4.0]]), JointTrajectory)
+    assert found.points == [JointTrajectoryPoint(positions=[1.0, 2.0], effort=[3.0, 4.0])]
+
+
+def plan(*points):
+    """Return the contents of a plan of two joints; a point is (time, positions, velocities, accelerations)."""
+    times, *columns = zip(*points, strict=True)
+    return TrajectoryPoints(0, ['a', 'b'], list(times), [[np.array(values) for values in rows] for rows in columns])
+
+
+def test_a_resampled_plan_is_the_same_motion():
+    given = plan(
+        (0.0, [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]),
+        (0.5, [0.4, 0.2], [0.3, -0.2], [0.1, 0.5]),
+        (1.3, [1.0, 0.0], [0.2, 0.1], [0.7, 0.0]),
+    )
+    found = resampled(given, 0.1)
+    assert found.times == pytest.approx([0.1 * k for k in range(14)])
+    assert np.isin(given.times, found.times).all()
+    before, after = (trajectory_of('ab', points) for points in (given, found))
+    rows, expected = np.zeros((3, 2)), np.zeros((3, 2))
+    for t in np.linspace(0.0, 1.3, 50):
+        before.sample(t, *expected)
+        after.sample(t, *rows)
+        assert rows == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_resampled_plan_ends_as_stated_or_at_rest():
+    """A controller refuses one that does not end at rest, unless it is asked to."""
+    cubic = plan((0.0, [0.0, 0.0], [0.0, 0.0], []), (1.0, [1.0, 1.0], [0.0, 0.3], []))
+    found = resampled(cubic, 0.1)
+    assert (found.columns[1][-1].tolist(), found.columns[2][-1].tolist()) == ([0.0, 0.3], [0.0, 0.0])
+    assert found.columns[2][-2][0] == pytest.approx(6.0 - 12.0 * 0.9)
+    line = plan((0.0, [0.0, 0.0], [], []), (1.0, [1.0, 1.0], [], []))
+    found = resampled(line, 0.1)
+    assert (found.columns[1][-1].tolist(), found.columns[1][-2].tolist()) == ([0.0, 0.0], [1.0, 1.0])

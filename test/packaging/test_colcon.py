@@ -35,6 +35,7 @@ NODES = [
     'robot_dynamics_replay',
     'simulated_arm',
     'torque_controller',
+    'trajectory_effort_node',
 ]
 
 pytestmark = [

@@ -27,6 +27,7 @@ OF_CHOICE = {
     'feedforward_node': {'controller_state'},
     'gravity_compensation_node': {'position_commands'},
     'simulated_arm': {'position_commands'},
+    'trajectory_effort_node': {'display_planned_path'},
 }
 """Topics that only a parameter asks for."""
 

@@ -1,0 +1,38 @@
+"""Publishes planned trajectories with the efforts that the arm lacks, and the peak torques of each plan."""
+
+from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.trajectory_efforts import TrajectoryEfforts
+
+
+class TrajectoryEffortNode(BaseNode):
+    """``planned_trajectory`` in, ``trajectory_with_effort`` and ``trajectory_torques`` out.
+
+    With plan_topic ``display_planned_path`` that topic, of MoveIt, takes the place of ``planned_trajectory``, and plans
+    are only checked.
+    """
+
+    def __init__(self, **options):
+        """Declare the parameters and subscribe to payload and gravity."""
+        checks = {
+            'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS),
+            'effort_limit': lambda limits: effort_limits(limits, self.robot.limits.effort, self.robot.joint_names),
+        }
+        super().__init__('trajectory_effort_node', checks, **options)
+        self.payload_gravity_topics = PayloadGravityTopics(self)
+
+    def make_task(self) -> TrajectoryEfforts:
+        """Return the check of plans."""
+        return TrajectoryEfforts(self)
+
+
+def main():
+    """Run the node."""
+    run(TrajectoryEffortNode)
+
+
+if __name__ == '__main__':
+    main()
