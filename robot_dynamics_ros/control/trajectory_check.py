@@ -12,6 +12,7 @@ from robot_dynamics_ros.robot import Robot
 
 PERIOD = 0.01  # default time between two samples, s
 MOST_SAMPLES = 100_000
+ROUNDING = 1e-6  # of a period, by which two points may be further apart: their times are rounded
 FASTEST, SLOWEST = 0.1, 100.0  # range of the time scaling
 STEP = 1.1  # ratio of two factors of the search before bisection, which assumes that efforts decrease between them
 TOLERANCE = 1e-9  # of the time scaling, relative
@@ -105,7 +106,7 @@ def sampled(trajectory: Trajectory, period: float) -> Motion:
         zeros = np.zeros((1, len(final)))
         return Motion(starts, final[None], zeros, zeros, np.array([True]))
     lengths = np.diff(starts)
-    parts = np.ceil(lengths / period)
+    parts = np.maximum(1.0, np.ceil(lengths / period - ROUNDING))
     count = np.sum(parts + 1)
     if count > MOST_SAMPLES:
         raise ArgumentError(

@@ -6,8 +6,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TrajectoryTorques
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.joint_order import permutation
-from robot_dynamics_ros.control.ownership import Ownership
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import carrying
 from robot_dynamics_ros.control.plan_limits import check_plan, exceeded
@@ -20,9 +20,9 @@ from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resam
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.trajectory_torques import trajectory_torques
 from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.plan_input import DISPLAYED, PlanInput
-from robot_dynamics_ros.nodes.task import Task
 
 OUTPUT = 'trajectory_with_effort'
 ROUGH = 0.05
@@ -30,7 +30,7 @@ ROUGH = 0.05
 REPORTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class TrajectoryEfforts(Task):
+class TrajectoryEfforts(LifecycleTask):
     """Publishes ``trajectory_torques`` of each plan, and ``trajectory_with_effort`` of those within the limits.
 
     A plan without points, a stop, is published as it is. One of MoveIt's display is only checked: nobody has decided to
@@ -41,13 +41,15 @@ class TrajectoryEfforts(Task):
         """Create inputs and outputs of ``node``, a BaseNode; ArgumentError names the parameter that is wrong."""
         self._node, self._robot = node, node.robot
         check_tree(self._robot.model, node.get_name())
-        self._ownership = Ownership(node.value('preset'), node.value('gravity_owner'), list(node.value('compensation')))
-        self._terms = [term for term in TERMS if term in self._ownership.terms]
+        self._policy = CompensationPolicy(
+            node.value('preset'), node.value('gravity_owner'), list(node.value('compensation'))
+        )
+        self._terms = [term for term in TERMS if term in self._policy.terms]
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
         self._fills, self._insists = node.value('point_effort') == 'fill', node.value('publish_infeasible')
         is_displayed = node.value('plan_topic') == DISPLAYED
-        if self._fills and not is_displayed and not self._ownership.takes_commands:
+        if self._fills and not is_displayed and not self._policy.takes_commands:
             raise ArgumentError(
                 f"preset {node.value('preset')}: the arm accepts no torque; with point_effort 'strip' checked plans are"
                 ' published without effort'
@@ -93,14 +95,14 @@ class TrajectoryEfforts(Task):
             'plans refused': str(self._input.refusals),
             'plan refused last': self._input.refused,
             'efforts limited': str(self._limited),
-            'gravity owner': self._ownership.gravity_owner,
+            'gravity owner': self._policy.gravity_owner,
             'compensation': '+'.join(self._terms),
             'effort limits, N m': ' '.join(f'{limit:g}' for limit in self._limit),
             **self._payload_gravity.report(),
         }
 
     def _compensation(self, robot) -> Compensation:
-        return Compensation(robot, self._ownership.terms)
+        return Compensation(robot, self._policy.terms)
 
     def _on_plan(self, points: TrajectoryPoints, data: bytes) -> None:
         """Check a plan, and publish it with efforts where it may be executed; DynamicsError says what is wrong."""

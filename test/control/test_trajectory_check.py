@@ -97,6 +97,16 @@ def test_samples_hold_all_points_and_are_no_further_apart_than_asked():
     assert len(sampled(random_trajectory(0)[0], 99.0).times) == 8
 
 
+def test_points_of_the_asked_period_are_the_samples():
+    """Their times are multiples that rounding makes a little more or less than one period apart."""
+    times = 0.01 * np.arange(101.0)
+    assert (np.diff(times) > 0.01).any()
+    motion = sampled(Trajectory(times, np.zeros((101, 2)), np.zeros((101, 2))), 0.01)
+    assert motion.times[motion.last].tolist() == times.tolist()
+    # however short, a segment has both of its ends
+    assert sampled(Trajectory([0.0, 1e-9], [REST, REST], [REST, REST]), 0.01).times.tolist() == [0.0, 1e-9]
+
+
 def test_a_single_point_is_at_zero_velocity():
     found = check(arm(), Trajectory([0.5], [[0.1, 0.2]]), 0.01)
     assert found.motion.times.tolist() == [0.5] and found.motion.last.tolist() == [True]

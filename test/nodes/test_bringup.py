@@ -9,12 +9,15 @@ from support.started_processes import marked_processes
 
 import numpy as np
 import pytest
+import rclpy
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
 from robot_dynamics_ros.tools.processes import Processes
 
 ROBOT = Robot.named('aubo_i5')
@@ -119,6 +122,24 @@ def test_gravity_is_not_left_out_otherwise(arguments):
     text = 'preset: expected one of sim, ' if 'frank' in arguments else '[gravity_compensation_node]: aubo_i5: 6 joints'
     printed = until_said(arguments, text, '[dynamics_server]: aubo_i5: 6 joints')
     assert 'left out' not in printed
+
+
+def test_the_source_of_the_command_line_comes_before_the_section_of_its_node():
+    """A parameter that only one node has: config/nodes.yaml has it in that node's section."""
+    context = rclpy.Context()
+    file = str(ros.TREE / 'config' / 'nodes.yaml')
+    context.init(args=['--ros-args', '--params-file', file, '-p', 'model:=aubo_i5'])
+    overrides = [Parameter('source', value='controller_state')]
+    made = {name: NODES[name](context=context, parameter_overrides=overrides) for name in DEFAULT.split()}
+    try:
+        assert made['feedforward_node'].value('source') == 'controller_state'
+        assert not made['dynamics_server'].has_parameter('source')
+        for name in ('dynamics_server', 'gravity_compensation_node'):
+            assert made[name].trigger_configure() == TransitionCallbackReturn.SUCCESS
+    finally:
+        for node in made.values():
+            node.destroy_node()
+        context.try_shutdown()
 
 
 def test_gravity_that_is_asked_for_by_name_is_refused():

@@ -8,6 +8,7 @@ import time
 from types import SimpleNamespace
 
 from support import graph as ros
+from support.facade_robots import TREE
 from support.payload_gravity_followers import Process, set_payload
 
 import numpy as np
@@ -28,6 +29,10 @@ from robot_dynamics_ros.nodes.trajectory_effort_node import TrajectoryEffortNode
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
+MIMICKING = TREE.replace(
+    '<limit lower="-2" upper="2" velocity="2" effort="0"/>',
+    '<limit lower="-2" upper="2" velocity="2" effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>',
+)
 REST = np.zeros(6)
 START, END = np.array([0.0, -0.3, 0.6, 0.0, 0.4, 0.0]), np.array([0.4, -0.9, 0.9, 0.3, 0.1, -0.4])
 SHUFFLED = [3, 0, 5, 1, 4, 2]
@@ -264,6 +269,34 @@ def test_a_wrong_plan_is_refused_by_name_and_nothing_is_published(any_node, case
 def test_bytes_that_are_no_trajectory_are_refused(any_node):
     assert any_node.send(serialize_message(plan())[:-30]) is None
     assert 'not a JointTrajectory' in any_node.refusal
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_whatever_bytes_come_the_node_goes_on_and_efforts_are_finite_and_limited(any_node, seed):
+    random = np.random.default_rng(seed)
+    data = serialize_message(ros.trajectory(NAMES, 0, *((t, START, REST, REST) for t in (0.0, 1.0, 2.0))))
+    for _ in range(100):
+        spoilt = bytearray(data)
+        for place in random.integers(4, len(data), random.integers(1, 4)):
+            spoilt[place] = random.integers(256)
+        found = any_node.send(bytes(spoilt[: random.choice([len(data), random.integers(4, len(data))])]))
+        for point in found.points if found else ():
+            for values in (point.positions, point.velocities, point.accelerations, point.effort):
+                assert np.isfinite(values).all()
+            assert (np.abs(point.effort) <= ROBOT.limits.effort).all()
+    assert any_node.send(plan()) is not None
+
+
+def test_a_leader_has_the_effort_of_its_followers(make):
+    """A joint that mimics another is published with an effort of 0: it gets no command."""
+    node = make(robot_description=MIMICKING, effort_limit=[100.0])
+    message = ros.trajectory(['a_wag', 'z_turn', 'm_slide'], 0, (0.0, [0.1, 0.4, -0.1]))
+    (point,) = node.send(message).points
+    driven = node.node.robot
+    assert driven.joint_names == ('z_turn', 'm_slide')
+    expected = driven.gravity_torque([0.4, -0.1]) + driven.friction_torque(np.zeros(2))
+    assert point.effort.tolist() == pytest.approx([0.0, *expected])
+    assert np.abs(expected).max() > 1.0
 
 
 def test_locked_joints_are_published_without_effort(make):

@@ -149,7 +149,7 @@ def test_every_configuration_is_a_declared_argument_and_each_is_used(path, descr
 
 
 BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
-TEXTS = ('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset')
+TEXTS = ('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset', 'source')
 
 
 def process(described, **given):
@@ -197,6 +197,14 @@ def test_every_topic_can_be_remapped_and_what_belongs_to_it_goes_along(described
         'feedforward_torque': 'ff',
         'feedforward_torque/info': 'ff/info',
         'gravity_torque/commands': '/controller/commands',
+    }
+    node = process(described, source='controller_state', controller_state='/jtc/controller_state')
+    assert node['arguments'][:2] == ['--source', 'controller_state']
+    assert node['remappings'] == [('controller_state', '/jtc/controller_state')]
+    node = process(described, planned_trajectory='/plan', trajectory_with_effort='/jtc/joint_trajectory')
+    assert dict(node['remappings']) == {
+        'planned_trajectory': '/plan',
+        'trajectory_with_effort': '/jtc/joint_trajectory',
     }
 
 
