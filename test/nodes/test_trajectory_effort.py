@@ -180,6 +180,7 @@ def test_a_plan_beyond_a_limit_is_reported_and_not_published(make):
     assert node.send(plan(0.6 * scaling)) is not None and node.reports[0].published
     fields = node.node.task.report()
     assert [fields[f'plans {name}'] for name in ('checked', 'published', 'refused')] == ['2', '1', '0']
+    assert fields['plan refused last'] == ''
 
 
 def test_by_request_it_is_published_with_limited_efforts(make):
