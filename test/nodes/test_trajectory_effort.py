@@ -261,8 +261,10 @@ def any_node():
 @pytest.mark.parametrize('case', WRONG)
 def test_a_wrong_plan_is_refused_by_name_and_nothing_is_published(any_node, case):
     message, culprit = WRONG[case]
+    before = int(any_node.node.task.report()['plans refused'])
     assert any_node.send(message) is None
     assert culprit in any_node.refusal
+    assert int(any_node.node.task.report()['plans refused']) == before + 1
     assert any_node.node.task.report()['plan refused last'] in any_node.refusal
     assert any_node.send(plan()) is not None
 
@@ -338,6 +340,17 @@ def test_an_inactive_node_publishes_nothing_and_says_so(make):
     node.node.trigger_deactivate()
     assert node.send(plan()) is None
     assert 'trajectory_effort_node is not active' in node.refusal
+
+
+def test_cleaning_up_destroys_inputs_and_outputs(make):
+    node = make().node
+    before = sorted(it.topic_name for it in (*node.subscriptions, *node.publishers))
+    for transition in ('deactivate', 'cleanup'):
+        getattr(node, f'trigger_{transition}')()
+    left = {it.topic_name for it in (*node.subscriptions, *node.publishers)}
+    assert not left & {'/planned_trajectory', '/trajectory_with_effort', '/trajectory_torques'}
+    node.start()
+    assert sorted(it.topic_name for it in (*node.subscriptions, *node.publishers)) == before
 
 
 def test_plans_over_dds(process, make):
