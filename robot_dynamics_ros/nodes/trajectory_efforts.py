@@ -20,6 +20,7 @@ from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resam
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.trajectory_torques import trajectory_torques
 from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes.controlled_arm import torque_scales
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.plan_input import DISPLAYED, PlanInput
@@ -46,6 +47,7 @@ class TrajectoryEfforts(LifecycleTask):
         )
         self._terms = [term for term in TERMS if term in self._policy.terms]
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
+        self._scale = torque_scales(node.value('torque_scale'), self._robot)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
         self._fills, self._insists = node.value('point_effort') == 'fill', node.value('publish_infeasible')
         is_displayed = node.value('plan_topic') == DISPLAYED
@@ -98,6 +100,7 @@ class TrajectoryEfforts(LifecycleTask):
             'gravity owner': self._policy.gravity_owner,
             'compensation': '+'.join(self._terms),
             'effort limits, N m': ' '.join(f'{limit:g}' for limit in self._limit),
+            'torque scale': ' '.join(f'{scale:g}' for scale in self._scale),
             **self._payload_gravity.report(),
         }
 
@@ -136,7 +139,7 @@ class TrajectoryEfforts(LifecycleTask):
         rows = np.zeros((len(points.times), len(points.joint_names) if self._fills else 0))
         if self._fills:
             places = permutation(self._robot.joint_names, points.joint_names, self._node.locked_joint_names)
-            rows[:, places] = efforts.at(points.times)
+            rows[:, places] = efforts.at(points.times) / self._scale  # as sent to motors that multiply it
         return rows
 
     def _report(self, found: Check, digest: int, error: np.ndarray, publishes: bool) -> None:

@@ -130,6 +130,18 @@ def test_resampled_plans_hold_the_terms_that_the_arm_lacks(make, preset, terms):
     assert np.abs(report.peak_effort) == pytest.approx(np.abs(whole).max(axis=0), rel=1e-6)
 
 
+def test_motors_that_multiply_a_torque_get_a_part_of_it(make):
+    scale = [1.0, 4.0, 2.0, 1.0, 1.0, 0.5]
+    limit = [60.0, 20.0, 60.0, 13.0, 13.0, 13.0]
+    given = {'resample': True, 'effort_limit': limit, 'publish_infeasible': True}
+    plain, scaled = (make(**given, **more) for more in ({}, {'torque_scale': scale}))
+    whole, parts = (np.array([point.effort for point in node.send(plan()).points]) for node in (plain, scaled))
+    assert np.abs(whole[:, 1]).max() == 20.0  # the limit is that of the joint
+    assert parts * scale == pytest.approx(whole)
+    assert scaled.reports[0].peak_effort == plain.reports[0].peak_effort
+    assert scaled.node.task.report()['torque scale'] == '1 4 2 1 1 0.5'
+
+
 def test_the_report_is_that_of_the_check(make):
     node = make()
     node.send(plan())
@@ -317,6 +329,9 @@ def test_locked_joints_are_published_without_effort(make):
     message.points[1].positions[-1] = np.nan
     assert node.send(message) is None
     assert 'point 1: position is not finite' in node.refusal
+    node = make(locked_joints=[f'{NAMES[-1]}: 0.0'])
+    assert node.send(message) is None
+    assert 'point 1: position is not finite' in node.refusal
 
 
 def test_nothing_is_published_before_payload_and_gravity_are_known_and_then_with_both(process, make):
@@ -383,7 +398,7 @@ def displayed(*trajectories):
 def test_plans_that_moveit_displays_are_only_checked(make, monkeypatch):
     monkeypatch.setattr(plan_input, 'display_trajectory_type', lambda: JointTrajectory)  # any type will do
     node = make(plan_topic='display_planned_path', preset='monitor_only')
-    topics = dict(node.node.get_publisher_names_and_types_by_node('trajectory_effort_node', '/'))
+    topics = {publisher.topic_name for publisher in node.node.publishers}
     assert '/trajectory_torques' in topics and '/trajectory_with_effort' not in topics
     back = ros.trajectory(NAMES[:1], 0, (0.0, END[:1], [0.0]), (1.0, START[:1], [0.0]))
     node.send(displayed(plan(), back))
