@@ -4,93 +4,37 @@ Plans go to the node's callback, as the executor calls it; one test sends them o
 """
 
 import importlib.util
-import time
 from types import SimpleNamespace
 
 from support import graph as ros
 from support.facade_robots import TREE
-from support.payload_gravity_followers import Process, set_payload
+from support.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
 
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
 
 from robot_dynamics_interfaces.msg import TrajectoryTorques
-from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
-from robot_dynamics_ros.nodes import payload_gravity_input, plan_input
+from robot_dynamics_ros.nodes import plan_input
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.trajectory_effort_node import TrajectoryEffortNode
 
-ROBOT = Robot.named('aubo_i5')
-NAMES = list(ROBOT.joint_names)
 MIMICKING = TREE.replace(
     '<limit lower="-2" upper="2" velocity="2" effort="0"/>',
     '<limit lower="-2" upper="2" velocity="2" effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>',
 )
-REST = np.zeros(6)
-START, END = np.array([0.0, -0.3, 0.6, 0.0, 0.4, 0.0]), np.array([0.4, -0.9, 0.9, 0.3, 0.1, -0.4])
 SHUFFLED = [3, 0, 5, 1, 4, 2]
-
-
-class Outputs:
-    """A node with what it publishes and logs: ``plans``, ``reports`` and ``lines``."""
-
-    def __init__(self, node):
-        self.node, self.plans, self.reports, self.lines = node, [], [], []
-        task, logger = node.task, node.get_logger()
-        if task._output is not None:
-            task._output.publish = lambda data: self.plans.append(deserialize_message(data, JointTrajectory))
-        task._reports.publish = self.reports.append
-        node.get_logger = lambda: SimpleNamespace(
-            warning=self.lines.append, info=lambda *_, **__: None, error=logger.error
-        )
-
-    def send(self, message):
-        """Handle a plan that was received now; return the plan that is published, None for none."""
-        self.plans.clear(), self.reports.clear(), self.lines.clear()
-        data = serialize_message(message) if isinstance(message, JointTrajectory) else message
-        task = self.node.task
-        handle = task._input._on_trajectory if isinstance(data, bytes) else task._input._on_display
-        self.node.guarded(handle)(data, {'received_timestamp': time.time_ns()})
-        assert not self.node.crash and len(self.plans) < 2
-        return self.plans[0] if self.plans else None
-
-    @property
-    def refusal(self):
-        """The line that refuses the last plan, after which nothing was published."""
-        (line,) = self.lines
-        assert line.startswith('plan refused: ') and not self.plans and not self.reports
-        return line
 
 
 @pytest.fixture
 def make(process, monkeypatch):
     """A function that starts a node with parameters, and returns it with its ``Outputs``; there is no server."""
-    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 0.0)
-
-    def started(**parameters):
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        node = process.node(TrajectoryEffortNode, parameter_overrides=overrides)
-        node.start()
-        assert node.active, node.silence
-        return Outputs(node)
-
-    return started
-
-
-def plan(duration=2.0, names=NAMES, rates=2):
-    """A plan from rest to rest."""
-    rows = [[START, *[REST] * rates], [END, *[REST] * rates]]
-    places = [NAMES.index(name) for name in names]
-    return ros.trajectory(
-        names, 0, *((t, *(row[places] for row in point)) for t, point in zip((0.0, duration), rows, strict=True))
-    )
+    return starter(process, monkeypatch)
 
 
 def motion_of(message):
@@ -235,73 +179,6 @@ def test_a_plan_without_points_is_a_stop_and_is_passed_on(make):
     assert node.reports == []
 
 
-WRONG = {
-    'missing joint': (ros.trajectory(NAMES[:5], 0, (0.0, REST[:5])), f'joint {NAMES[5]!r} is missing'),
-    'unknown joint': (ros.trajectory(['nose', *NAMES[1:]], 0, (0.0, REST)), "unknown joint 'nose'"),
-    'joint twice': (ros.trajectory([*NAMES, NAMES[2]], 0, (0.0, np.zeros(7))), f'joint {NAMES[2]!r} is given twice'),
-    'NaN position': (ros.trajectory(NAMES, 0, (0.0, REST * np.nan)), 'point 0: position is not finite'),
-    'NaN velocity': (ros.trajectory(NAMES, 0, (0.0, REST, [np.nan, *REST[1:]])), 'point 0: velocity is not finite'),
-    'infinite acceleration': (
-        ros.trajectory(NAMES, 0, (0.0, REST, REST, REST + np.inf)),
-        'point 0: acceleration is not finite',
-    ),
-    'times that stand': (ros.trajectory(NAMES, 0, (0.0, REST), (0.0, REST)), 'point 1: time 0.0 s'),
-    'times that go back': (ros.trajectory(NAMES, 0, (0.0, REST), (1.0, REST), (0.5, REST)), 'point 2: time 0.5 s'),
-    'short point': (ros.trajectory(NAMES, 0, (0.0, REST[:4])), 'point 0: expected 6 positions, got 4'),
-    'no velocities': (plan(rates=0), 'points 0 and 1 do not both have velocities'),
-    'a late first point': (ros.trajectory(NAMES, 0, (1.0, REST)), 'its first point is at 1 s'),
-    'too long': (
-        ros.trajectory(NAMES, 0, (0.0, START, REST), (2e6, END, REST)),
-        'sample_period: 0.01 s makes',
-    ),
-    'overflow': (ros.trajectory(NAMES, 0, (0.0, START, REST + 1e200), (1.0, END, REST)), ''),
-}
-
-
-@pytest.fixture(scope='module')
-def any_node():
-    """One node for many wrong messages."""
-    running = Process()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(payload_gravity_input, 'DISCOVERY', 0.0)
-        node = running.node(TrajectoryEffortNode)
-        node.start()
-        yield Outputs(node)
-    running.end()
-
-
-@pytest.mark.parametrize('case', WRONG)
-def test_a_wrong_plan_is_refused_by_name_and_nothing_is_published(any_node, case):
-    message, culprit = WRONG[case]
-    before = int(any_node.node.task.report()['plans refused'])
-    assert any_node.send(message) is None
-    assert culprit in any_node.refusal
-    assert int(any_node.node.task.report()['plans refused']) == before + 1
-    assert any_node.node.task.report()['plan refused last'] in any_node.refusal
-    assert any_node.send(plan()) is not None
-
-
-def test_bytes_that_are_no_trajectory_are_refused(any_node):
-    assert any_node.send(serialize_message(plan())[:-30]) is None
-    assert 'not a JointTrajectory' in any_node.refusal
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_whatever_bytes_come_the_node_goes_on_and_efforts_are_finite_and_limited(any_node, seed):
-    random = np.random.default_rng(seed)
-    data = serialize_message(ros.trajectory(NAMES, 0, *((t, START, REST, REST) for t in (0.0, 1.0, 2.0))))
-    for _ in range(100):
-        spoilt = bytearray(data)
-        for place in random.integers(4, len(data), random.integers(1, 4)):
-            spoilt[place] = random.integers(256)
-        found = any_node.send(bytes(spoilt[: random.choice([len(data), random.integers(4, len(data))])]))
-        for point in found.points if found else ():
-            for values in (point.positions, point.velocities, point.accelerations, point.effort):
-                assert np.isfinite(values).all()
-            assert (np.abs(point.effort) <= ROBOT.limits.effort).all()
-    assert any_node.send(plan()) is not None
-
-
 def test_a_leader_has_the_effort_of_its_followers(make):
     """A joint that mimics another is published with an effort of 0: it gets no command."""
     node = make(robot_description=MIMICKING, effort_limit=[100.0])
@@ -332,40 +209,6 @@ def test_locked_joints_are_published_without_effort(make):
     node = make(locked_joints=[f'{NAMES[-1]}: 0.0'])
     assert node.send(message) is None
     assert 'point 1: position is not finite' in node.refusal
-
-
-def test_nothing_is_published_before_payload_and_gravity_are_known_and_then_with_both(process, make):
-    server = process.node(DynamicsServer)
-    node = make(await_load=True)
-    assert node.send(plan()) is None
-    assert 'waiting for payload_state; send the plan again' in node.refusal
-    assert node.node.silence == 'waiting for payload_state'
-    server.start()
-    set_payload(server, 2.0, com=[0.0, 0.0, 0.1])
-    found = node.send(plan())
-    robot = ROBOT.with_payload(Payload(2.0, (0.0, 0.0, 0.1)), 'ee_link')
-    assert found.points[1].effort == pytest.approx(robot.gravity_torque(END) + ROBOT.friction_torque(REST), rel=1e-6)
-    (report,) = node.reports
-    assert np.abs(report.peak_effort) == pytest.approx(np.abs(check(robot, trajectory_of(NAMES, plan())).peak_effort))
-    assert [(body.frame, body.mass) for body in report.payloads] == [('ee_link', 2.0)]
-
-
-def test_an_inactive_node_publishes_nothing_and_says_so(make):
-    node = make()
-    node.node.trigger_deactivate()
-    assert node.send(plan()) is None
-    assert 'trajectory_effort_node is not active' in node.refusal
-
-
-def test_cleaning_up_destroys_inputs_and_outputs(make):
-    node = make().node
-    before = sorted(it.topic_name for it in (*node.subscriptions, *node.publishers))
-    for transition in ('deactivate', 'cleanup'):
-        getattr(node, f'trigger_{transition}')()
-    left = {it.topic_name for it in (*node.subscriptions, *node.publishers)}
-    assert not left & {'/planned_trajectory', '/trajectory_with_effort', '/trajectory_torques'}
-    node.start()
-    assert sorted(it.topic_name for it in (*node.subscriptions, *node.publishers)) == before
 
 
 def test_plans_over_dds(process, make):
