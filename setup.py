@@ -21,6 +21,7 @@ COMMANDS = {
     'bringup': 'nodes',
     'check_model': 'tools',
     'compare': 'tools',
+    'demo': 'tools',
     'demo_motion': 'tools',
     'export_c': 'tools',
     'propose_gains': 'tools',

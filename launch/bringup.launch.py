@@ -1,6 +1,7 @@
 """Starts a set of this package's nodes in one process; they configure and activate themselves."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
@@ -9,6 +10,8 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
 from robot_dynamics_ros.nodes import launch_arguments
 from robot_dynamics_ros.nodes.parameters import options
 
@@ -40,6 +43,7 @@ ARGUMENTS = {
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'use_sim_time': ('', "true: use the time of /clock; '': value of the parameter file, else false"),
     **{name: ('', f"{meaning}; '': value of the parameter file") for name, meaning in options().items()},
+    'xacro_args': ('', "arguments where model is a xacro file: 'name:=value ...'"),
     'nodes': (
         '',
         'names of nodes, separated by spaces; '
@@ -89,14 +93,27 @@ def check_arguments(given):
         raise ValueError(f'respawn: expected true or false, got {given["respawn"]!r}')
     if given['use_sim_time'].lower() not in ('', 'true', 'false'):
         raise ValueError(f'use_sim_time: expected true or false, got {given["use_sim_time"]!r}')
-    if given['model'].endswith('.xacro'):
-        name = given['model'].removesuffix('.xacro').removesuffix('.urdf') + '.urdf'
-        raise ValueError(
-            f'model: expected a URDF, got {given["model"]!r}: write one with `xacro {given["model"]} > {name}`,'
-            ' or use the one of robot_state_publisher: description_topic:=robot_description'
-        )
     if not Path(given['config']).is_file():
         raise ValueError(f'config: no file {given["config"]!r}')
+
+
+def model(given):
+    """Return the path or name of the model: a xacro file becomes a URDF in the temporary folder."""
+    if not is_xacro(given['model']):
+        if given['xacro_args']:
+            raise ValueError(f'xacro_args: the model is no xacro file: {given["model"]!r}')
+        return given['model']
+    try:
+        text = urdf_of_xacro(given['model'], xacro_arguments(given['xacro_args']))
+    except DynamicsError as error:
+        raise ValueError(
+            f'{error}; or use the URDF of robot_state_publisher: description_topic:=robot_description'
+        ) from error
+    with tempfile.NamedTemporaryFile(
+        'w', encoding='utf-8', prefix='robot_dynamics_', suffix='.urdf', delete=False
+    ) as file:
+        file.write(text)
+    return file.name
 
 
 def arms(context):
@@ -105,6 +122,7 @@ def arms(context):
     launch_arguments.check_names(file, ARGUMENTS, context.argv, sys.argv)
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     check_arguments(given)
+    given['model'] = model(given)
     namespace = given['namespace']
     namespaces = [f'{namespace}/arm_{k}' for k in range(1, int(given['fleet']) + 1)] or [namespace]
     warnings = launch_arguments.misspelt(file, ARGUMENTS, context.launch_configurations)

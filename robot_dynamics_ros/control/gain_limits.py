@@ -80,7 +80,7 @@ class SamplingLimit:
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        M_inverse = np.linalg.inv(_mass_matrices(robot))
+        M_inverse = np.linalg.inv(mass_matrices(robot))
         eigenvalues = _largest_eigenvalues(M_inverse, Kd)  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
         eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
@@ -204,7 +204,7 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
         if not np.isfinite(value) or value <= 0.0:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
-    M = _mass_matrices(robot)
+    M = mass_matrices(robot)
     M_inverse = np.linalg.inv(M)
     inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
     # T D_i over the smallest inertia that joint i feels, the others free
@@ -226,7 +226,7 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     return ProposedGains(inertia * w**2, 2.0 * inertia * w, w, inertia, eigenvalue(w))
 
 
-def _mass_matrices(robot: Robot) -> np.ndarray:
+def mass_matrices(robot: Robot) -> np.ndarray:
     """Return M(q) (SAMPLES, n, n) within the position limits; a joint without them covers a turn, or 0 to 1 m."""
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
     unlimited = ~(np.isfinite(lower) & np.isfinite(upper))

@@ -128,6 +128,29 @@ def sampled(trajectory: Trajectory, period: float) -> Motion:
     return Motion(times, q, qd, qdd, last)
 
 
+def time_scaling(robot: Robot, motion: Motion, effort_limit, velocity_limit) -> float | None:
+    """Smallest factor of all times that keeps a motion within limits, as ``Check.time_scaling``.
+
+    Parameters
+    ----------
+    robot : Robot
+        With the payload and gravity of the motion.
+    motion : Motion
+        As ``sampled`` returns it.
+    effort_limit : array_like, (n,)
+        N m (prismatic joints: N); NaN or inf: no limit.
+    velocity_limit : array_like, (n,)
+        rad/s or m/s, likewise.
+
+    Returns
+    -------
+    float or None
+        At least ``FASTEST``; None: infeasible.
+    """
+    least = (np.abs(motion.qd).max(axis=0) / _known(velocity_limit)).max()
+    return _time_scaling(_Efforts(robot, motion), _known(effort_limit), least)
+
+
 class _Efforts:
     """Efforts of a motion with scaled times: g + (M qdd + c) / factor^2 + friction(qd / factor).
 

@@ -10,7 +10,10 @@ from std_msgs.msg import String
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.driven_robot import DrivenRobot, with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
 from robot_dynamics_ros.model.audit import refusals
+from robot_dynamics_ros.model.joint_types import KINDS
+from robot_dynamics_ros.model.limbs import tip_arguments
 from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
@@ -29,7 +32,7 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     and an error that affects what the node computes is refused, unless model_findings accepts it. DynamicsError names
     the parameter, joint or link that is wrong.
     """
-    robot, couplings = _described(node, description)
+    robot, couplings = described(description, keeps_loops=node.serves_loops)
     if node.value('actuators'):
         robot = robot.with_actuators(node.value('actuators'))
     gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))
@@ -37,33 +40,34 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
         robot = robot.with_gravity(gravity)
     locked = with_followers(couplings, locked_positions(node.value('locked_joints')))
     node.locked_joint_names = (*locked, *(it.joint for it in couplings if it.joint not in locked))
-    robot = _part(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
+    robot = part_of(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
     check_gravity(robot.gravity, node.value('gravity_limit'))
     _check_findings(node, robot)
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
-    if robot.nv != len(robot.joint_names):
-        raise ModelError(f'{robot.name}: JointState has no place for joints of several degrees of freedom')
+    check_joint_kinds(robot)
     robot = robot.with_binding(node.value('binding'))
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     return _following(node, robot, couplings) if couplings else robot
 
 
-def _described(node, description: str) -> tuple[Robot, Sequence[Coupling]]:
+def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
     """Return the robot of ``description`` as a tree of joints, and the couplings of its mimic joints.
 
-    A robot with closures, and one with couplings for a node that ``serves_loops``, keeps its loops. Joints whose
+    A robot with closures, and one with couplings for a node that ``keeps_loops``, keeps its loops. Joints whose
     <mimic> is wrong, such as one that names no joint, are joints of their own; a finding says so.
     """
     if is_yaml(description):
         robot = Robot.from_yaml(Path(description))
-        if robot.loops.closures or node.serves_loops:
+        if robot.loops.closures or keeps_loops:
             return robot, ()
     elif '<' in description or Path(description).suffix == '.urdf':
         try:
             robot = Robot.from_urdf(description, mimic='couple')
         except ModelError:
             robot = Robot.from_urdf(description)
+    elif is_xacro(description):
+        raise ModelError(f'{description}: expected a URDF; write one: {xacro_command(description, {})}')
     else:
         robot = Robot.named(description)
     couplings = robot.loops.couplings
@@ -79,6 +83,20 @@ def _following(node, robot: Robot, couplings: Sequence[Coupling]) -> DrivenRobot
             'its torque counts at that joint, and it gets no command'
         )
     return DrivenRobot(robot, couplings)
+
+
+def check_joint_kinds(robot: Robot) -> None:
+    """Refuse joints of several degrees of freedom, such as that of a mobile or floating base; ModelError names one.
+
+    The text says which links leave such joints out.
+    """
+    joint = next((joint for joint in robot.model.joints if KINDS[joint.kind].coordinates > 1), None)
+    if joint is not None:
+        part = tip_arguments(robot.model, joint.link) or 'base_link:=FIRST_LINK tip_link:=LAST_LINK'
+        raise ModelError(
+            f'{robot.name}: JointState has no place for joints of several degrees of freedom, and joint {joint.name!r}'
+            f' is {joint.kind}; choose the arm: {part}, with the parameter gravity in the frame of base_link'
+        )
 
 
 def _check_findings(node, robot: Robot) -> None:
@@ -207,7 +225,7 @@ def locked_positions(entries) -> dict[str, float]:
     return positions
 
 
-def _part(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str, gravity) -> Robot:
+def part_of(robot: Robot, locked: dict[str, float], base_link: str, tip_link: str, gravity) -> Robot:
     """Return ``robot`` with locked joints, and of it the chain between two links ('': its own base, every tip).
 
     ``gravity`` (3, m/s^2, frame of ``base_link``) is None where it is that of the description.

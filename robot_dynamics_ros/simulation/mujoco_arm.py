@@ -128,11 +128,16 @@ class MujocoArm:
 
 
 def _bare(urdf: str) -> str:
-    """Return a URDF without visual and collision shapes and without the sizes of MuJoCo's extension.
+    """Return a URDF without shapes, without the inertia of its root, and without the sizes of MuJoCo's extension.
 
-    Mesh files may be missing, and contacts are disabled; MuJoCo would allocate any amount of memory that a size states.
+    Mesh files may be missing, and contacts are disabled. The root does not move, and MuJoCo refuses an inertia that no
+    body has. It would allocate any amount of memory that a size states.
     """
     robot = parsed(urdf)
+    children = {child.get('link') for child in robot.iterfind('joint/child')}
+    for root in (link for link in robot.findall('link') if link.get('name') not in children):
+        for inertial in root.findall('inertial'):
+            root.remove(inertial)
     for link in robot.findall('link'):
         for tag in ('visual', 'collision'):
             for shape in link.findall(tag):

@@ -1,4 +1,7 @@
-"""Demo: compares tracking errors with and without feedforward torques, then computed torques with a measured log."""
+"""Demo: compares tracking errors of a simulated arm with and without feedforward torques.
+
+It is the AUBO-i5, whose motion may be followed by a measured log, or the arm of a description.
+"""
 
 import argparse
 import os
@@ -8,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.control.tracking_motion import slides
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report
+from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, DemoArm, demo_arm, description_of
 from robot_dynamics_ros.tools.log_file import read_log
-from robot_dynamics_ros.tools.motions import LECTURE, SWEEP
+from robot_dynamics_ros.tools.motions import LECTURE, SWEEP, read_motion
 from robot_dynamics_ros.tools.processes import Client, Processes
 from robot_dynamics_ros.tools.replay import replay
 from robot_dynamics_ros.tools.tracking import LAWS, Tracking
@@ -26,22 +31,38 @@ LARGEST_RATIO = 1.0 / 3.0
 
 def main() -> None:
     """Run the demo and, if a log is given, its replay; on an error exit with 1 and the reason."""
-    parser = argparse.ArgumentParser(prog='scripts/demo', description=__doc__)
-    parser.add_argument(
-        '--log', type=Path, help='a measured motion: CSV with motor currents, or rosbag2 with /joint_states'
-    )
-    parser.add_argument('--urdf', type=Path, help='the arm of the log (default: the AUBO-i5)')
-    parser.add_argument('--output', type=Path, default=Path('demo_output'), help='folder for plots and node logs')
-    options = parser.parse_args()
+    options = parser().parse_args()
     try:
         run(options)
     except DynamicsError as error:
         sys.exit(f'demo: {error}')
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(prog='robot_dynamics_demo', description=__doc__)
+    parser.add_argument(
+        '--model', help='URDF, xacro or YAML file of another arm, or the name of a robot of the package'
+    )
+    for name, (_, meaning) in DESCRIPTION.items():
+        parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'with --model: {meaning}')
+    parser.add_argument(
+        '--log', type=Path, help='a measured motion: CSV with motor currents, or rosbag2 with /joint_states'
+    )
+    parser.add_argument('--urdf', type=Path, help='the arm of the log (default: the AUBO-i5)')
+    parser.add_argument('--output', type=Path, default=Path('demo_output'), help='folder for plots and node logs')
+    return parser
+
+
 def run(options) -> None:
     """Read the log first, so that a wrong one ends the demo early; then play the motions and the log."""
     options.output.mkdir(parents=True, exist_ok=True)
+    if options.model:
+        arm = demo_arm(options.model, **description_of(vars(options)))
+        for note in arm.notes:
+            say(note)
+        play_motions(options.output, arm)
+        return
     robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named(AUBO_I5)
     log = None
     if options.log:
@@ -52,26 +73,33 @@ def run(options) -> None:
         replay(log, options.log.name, robot.joint_names, {'model': model}, options.output)
 
 
-def play_motions(output: Path) -> None:
-    """Play both motions under the three laws, print tables, save plots; DynamicsError beyond ``LARGEST_RATIO``."""
+def play_motions(output: Path, arm: DemoArm | None = None) -> None:
+    """Play motions of an arm (default: the AUBO-i5) under the three laws, print tables, save plots.
+
+    DynamicsError where a ratio is beyond ``LARGEST_RATIO``.
+    """
     domain = os.environ.get('ROS_DOMAIN_ID', '0')
-    say(f'three control laws with the same low gains on a simulated AUBO-i5 (ROS domain {domain})')
+    if arm is None:
+        parameters = share_folder() / 'config' / 'demo.yaml'
+        robot, motions = Robot.named(AUBO_I5), {'lecture': LECTURE, 'sweep': SWEEP}
+    else:
+        parameters = arm.write(output)
+        robot, motions = arm.robot, {'motion': read_motion(output / MOTION)[1]}
+    say(f'three control laws with the same low gains on a simulated {robot.name} (ROS domain {domain})')
+    records: dict = {name: {} for name in motions}
     with Processes(output) as processes, Client('demo', processes) as client:
         say('starting simulated_arm, feedforward_node, torque_controller')
-        tracking = Tracking(client, processes, share_folder() / 'config' / 'demo.yaml')
-        records = {motion: {} for motion in (LECTURE, SWEEP)}
-        for motion, by_law in records.items():
+        tracking = Tracking(client, processes, parameters)
+        for name, motion in motions.items():
             for law, label in LAWS.items():
-                say(f'{motion.name}, {motion.times[-1]:.0f} s, {label}')
-                by_law[label] = tracking.play(motion, law)
-        joint_names = tracking.joint_names
-    effort_limit = Robot.named(AUBO_I5).limits.effort
+                say(f'{motion.name}, {motion.times[-1]:.1f} s, {label}')
+                records[name][label] = tracking.play(motion, law)
     worst = 0.0
-    for motion, by_law in records.items():
-        path = output / f'tracking_{"lecture" if motion is LECTURE else "sweep"}.png'
-        report.tracking_plot(path, motion.name, joint_names, by_law, effort_limit)
-        print(f'\n{motion.name} (plot: {path})')
-        print(report.tracking_table(joint_names, by_law), flush=True)
+    for name, by_law in records.items():
+        path, title = output / f'tracking_{name}.png', motions[name].name
+        report.tracking_plot(path, title, robot.joint_names, by_law, robot.limits.effort, slides(robot))
+        print(f'\n{title} (plot: {path})')
+        print(report.tracking_table(robot.joint_names, by_law, slides(robot)), flush=True)
         *_, gravity, feedforward = by_law.values()
         worst = np.maximum(worst, (feedforward.rms / gravity.rms).max())
     print(f'\nlargest ratio feedforward / gravity: {worst:.3f}, allowed {LARGEST_RATIO:.3f}', flush=True)

@@ -32,7 +32,8 @@ def run_with(results, monkeypatch, instruction_set, *scripts):
 
 def test_every_script_is_run(results):
     questions = {path.stem for path in BENCHMARK.glob('*.py') if 'def main' in path.read_text()}
-    assert questions - {'results', 'batch_client', 'echo_node'} == set(results.SCRIPTS)
+    # any_arm asks for descriptions; its figures are in doc/demo.md
+    assert questions - {'results', 'batch_client', 'echo_node', 'any_arm'} == set(results.SCRIPTS)
 
 
 def test_results_of_another_instruction_set_are_kept(results, monkeypatch):

@@ -95,7 +95,12 @@ def test_another_robot_finds_an_active_node_active(make):
     ('urdf', 'reason'),
     [
         (ROCK, 'not configured: rock: no joint moves'),
-        (SLED, 'not configured: sled: JointState has no place for joints of several degrees of freedom'),
+        (
+            SLED,
+            "not configured: sled: JointState has no place for joints of several degrees of freedom, and joint 'ice' is"
+            ' planar; choose the arm: base_link:=FIRST_LINK tip_link:=LAST_LINK, with the parameter gravity in the'
+            ' frame of base_link',
+        ),
     ],
     ids=['no joint', 'planar joint'],
 )

@@ -18,7 +18,10 @@ import yaml
 from lifecycle_msgs.msg import State
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes import bringup
+from robot_dynamics_ros.tools import demo_motion
+from robot_dynamics_ros.tools.demo_arm import demo_arm
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -222,8 +225,8 @@ def test_a_fleet_is_a_process_for_each_arm_in_a_namespace_of_its_own(described):
         ('fleet', '', "fleet: expected the number of arms, 0 or more, got ''"),
         ('respawn', 'yes', "respawn: expected true or false, got 'yes'"),
         ('use_sim_time', 'yes', "use_sim_time: expected true or false, got 'yes'"),
-        ('model', '/a/arm.xacro', 'xacro /a/arm.xacro > /a/arm.urdf'),
-        ('model', 'arm.urdf.xacro', 'xacro arm.urdf.xacro > arm.urdf'),
+        ('model', '/a/arm.xacro', "no file '/a/arm.xacro'; or use the URDF of robot_state_publisher"),
+        ('xacro_args', 'name:=ur10e', "xacro_args: the model is no xacro file: ''"),
         ('config', 'nowhere.yaml', "config: no file 'nowhere.yaml'"),
     ],
 )
@@ -231,6 +234,29 @@ def test_a_wrong_argument_is_reported_in_one_line(described, name, value, said):
     with pytest.raises(ValueError, match=re.escape(said)) as caught:
         described(BRINGUP, **{name: value})
     assert '\n' not in str(caught.value)
+
+
+XACRO = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg name)">
+  <xacro:arg name="name" default="arm"/><link name="base"/><link name="tip"><inertial><mass value="2"/>
+  <origin xyz="0.5 0 0"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_a_xacro_file_becomes_a_urdf_or_the_command_that_writes_it_is_named(described, tmp_path, monkeypatch):
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(XACRO)
+    monkeypatch.setattr('tempfile.tempdir', str(tmp_path))
+    given = {'model': str(file), 'xacro_args': 'name:=ur10e'}
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, 'xacro', None)
+        with pytest.raises(ValueError, match=re.escape(f'xacro {file} name:=ur10e > {file.with_suffix("")}')):
+            process(described, **given)
+    pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    option, path, *_ = process(described, **given)['arguments']
+    assert option == '--model'
+    assert Robot.from_urdf(path).name == 'ur10e'
+    made = described(ROOT / 'launch' / 'demo.launch.py', **given)
+    assert any('turn' in note.named['msg'] for note in made['LogInfo'])
 
 
 COMMAND = ['/usr/bin/ros2', 'launch']
@@ -268,6 +294,44 @@ def test_the_demo_moves_the_arm(described):
     made = described(ROOT / 'launch' / 'demo.launch.py')
     started = [node.named['executable'] for node in made['Node']]
     assert set(started) == {'simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion'}
+
+
+def test_the_demo_moves_the_arm_of_a_description(described, tmp_path):
+    file, folder = tmp_path / 'arm.urdf', tmp_path / 'output'
+    file.write_text(Robot.named('aubo_i5').to_urdf())
+    made = described(
+        ROOT / 'launch' / 'demo.launch.py',
+        model=str(file),
+        tip_link='wrist1_Link',
+        namespace='left',
+        output=str(folder),
+    )
+    nodes = {node.named['executable']: node.named for node in made['Node']}
+    assert {node['namespace'] for node in nodes.values()} == {'left'}
+    assert {tuple(node['parameters']) for node in nodes.values()} == {(str(folder / 'parameters.yaml'),)}
+    written = yaml.safe_load((folder / 'parameters.yaml').read_text())
+    assert len(written['/**/torque_controller']['ros__parameters']['stiffness']) == 4
+    motion = nodes['demo_motion']['arguments']
+    assert motion == ['--motion', str(folder / 'motion.yaml'), '--ros-args', '--log-level', 'info']
+    assert nodes['simulated_arm']['arguments'] == ['--ros-args', '--log-level', 'info']
+    (*notes, last) = [item.named['msg'] for item in made['LogInfo']]
+    assert any('rotor inertias that the description lacks' in note for note in notes)
+    assert last == f'parameters: {folder / "parameters.yaml"}'
+
+
+def test_demo_motion_publishes_the_motion_of_a_file(tmp_path, monkeypatch):
+    arm = demo_arm('aubo_i5', tip_link='wrist1_Link')
+    arm.write(tmp_path)
+    made = []
+    monkeypatch.setattr(demo_motion, 'run', made.append)
+    monkeypatch.setattr(demo_motion, 'arguments', lambda: ['--motion', str(tmp_path / 'motion.yaml')])
+    demo_motion.main()
+    (motion, names), called = made[0].args, made[0].func
+    assert called is demo_motion.DemoMotion
+    assert names == list(arm.robot.joint_names)
+    message = motion.message(names)
+    assert [list(point.positions) for point in message.points] == arm.motion.positions.tolist()
+    assert not any(any((*point.velocities, *point.accelerations)) for point in message.points)
 
 
 def test_demo_motion_moves_the_arm_until_it_is_asked_to_stop(tmp_path):

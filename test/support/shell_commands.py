@@ -17,7 +17,7 @@ import yaml
 
 from robot_dynamics_ros.control.compensation_policy import PRESETS
 from robot_dynamics_ros.nodes import bringup
-from robot_dynamics_ros.tools import compare, export_c, propose_gains, replay
+from robot_dynamics_ros.tools import compare, demo, export_c, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -118,7 +118,7 @@ def check_ros2(arguments: list[str]) -> None:
         assert Path(rest[rest.index('-p') + 1]).is_file()
 
 
-PARSERS = {'compare': compare.parser, 'replay': replay.parser}
+PARSERS = {'compare': compare.parser, 'demo': demo.parser, 'replay': replay.parser}
 """Of commands that compute more than a test of the pages has time for."""
 CHECKS = {
     **dict.fromkeys(('cc', 'cd', 'export', 'git', 'mkdir'), lambda arguments: None),  # nothing of this package
@@ -133,7 +133,7 @@ CHECKS = {
 
 def check_launch(file: str, arguments: list[str]) -> None:
     """Assert that a launch file has these arguments; their values are those of the executable's options."""
-    given = dict(argument.split(':=') for argument in arguments)
+    given = dict(argument.split(':=', 1) for argument in arguments)
     assert set(given) <= set(launch_arguments(file)), arguments
     check_options(given)
 

@@ -19,7 +19,7 @@ def record(times):
 def test_a_whole_record_holds_the_desired_motion_of_an_arm_that_stands_still_at_zero():
     whole = record(np.linspace(0.0, 2.2, 111))
     assert len(whole.time) == 111
-    assert np.degrees(whole.error[-1]) == pytest.approx(LECTURE.degrees[-1])
+    assert whole.error[-1] == pytest.approx(LECTURE.positions[-1])
 
 
 @pytest.mark.parametrize('times', [[], [2.2], [0.0, 0.1, 0.9, 1.0], [-0.2, -0.1]])
