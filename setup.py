@@ -27,6 +27,7 @@ COMMANDS = {
     'propose_gains': 'tools',
     'replay': 'tools',
 }
+CONFIG_FOLDERS = ('diagnostic_aggregator', 'foxglove', 'plotjuggler', 'rviz', 'security')
 
 
 class WithNumPy(build_ext):
@@ -79,7 +80,7 @@ setup(
         (SHARE, ['package.xml']),
         (f'{SHARE}/launch', glob('launch/*.launch.py')),
         (f'{SHARE}/config', glob('config/*.yaml')),
-        (f'{SHARE}/config/security', glob('config/security/*.xml')),
+        *((f'{SHARE}/config/{folder}', glob(f'config/{folder}/*')) for folder in CONFIG_FOLDERS),
         (f'{SHARE}/urdf', glob('urdf/*.urdf')),
     ],
     install_requires=LIBRARY,

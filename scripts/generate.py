@@ -1,4 +1,4 @@
-"""The example parameter file and the tables of the documentation, from the definitions of the parameters."""
+"""The example parameter file and the tables of the documentation, from the definitions of the parameters; a layout."""
 
 import json
 import re
@@ -6,7 +6,11 @@ import textwrap
 from pathlib import Path
 
 from robot_dynamics_ros.nodes.parameters import Definition, definitions, definitions_of, groups_by_node
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
 
+ARM = 'aubo_i5'
+"""Of the layout for PlotJuggler."""
 ROOT = Path(__file__).resolve().parents[1]
 COLUMN, WIDTH = 32, 120
 """Where comments begin, and where lines end."""
@@ -29,7 +33,12 @@ def main():
 def files() -> dict[Path, str]:
     """Return the text of each generated file."""
     tables = {ROOT / 'doc' / 'parameters' / f'{node}.md': table(node) for node in groups_by_node()}
-    return {ROOT / 'config' / 'nodes.yaml': parameter_file(), **tables}
+    layout = plotjuggler_layout(Robot.named(ARM).joint_names)
+    return {
+        ROOT / 'config' / 'nodes.yaml': parameter_file(),
+        ROOT / 'config' / 'plotjuggler' / f'{ARM}.xml': layout,
+        **tables,
+    }
 
 
 def parameter_file() -> str:

@@ -23,12 +23,13 @@ from robot_dynamics_ros.model.audit import AFFECTED, refusals
 from robot_dynamics_ros.model.limbs import limbs, tip_arguments
 from robot_dynamics_ros.nodes.robot_loader import check_joint_kinds, described, locked_positions, part_of
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
 
 RATE = 500.0
 """Of joint_states, Hz."""
 BANDWIDTH = 20.0
 """Of the position control, rad/s: low, as in the demo of the AUBO-i5."""
-MODEL, MOTION, PARAMETERS = 'arm.yaml', 'motion.yaml', 'parameters.yaml'
+MODEL, MOTION, PARAMETERS, LAYOUT = 'arm.yaml', 'motion.yaml', 'parameters.yaml', 'plotjuggler.xml'
 DESCRIPTION = {
     'base_link': ('', "first link of the arm; '': that of the description"),
     'tip_link': ('', "last link of the arm; '': those of the description"),
@@ -54,10 +55,11 @@ class DemoArm:
     model: str  # by Robot.to_yaml
 
     def write(self, folder: Path) -> Path:
-        """Write model, motion and parameters of the nodes into ``folder``; return the parameter file."""
+        """Write model, motion, a layout of PlotJuggler and parameters into ``folder``; return the parameter file."""
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)
         folder.joinpath(MODEL).write_text(self.model, encoding='utf-8')
+        folder.joinpath(LAYOUT).write_text(plotjuggler_layout(self.robot.joint_names), encoding='utf-8')
         motion = {
             'joint_names': list(self.robot.joint_names),
             'times': self.motion.times.tolist(),

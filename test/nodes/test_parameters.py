@@ -235,7 +235,8 @@ def test_the_definitions_name_what_the_library_knows():
 def test_what_is_generated_from_the_definitions_is_current():
     files = runpy.run_path(str(ros.TREE / 'scripts' / 'generate.py'))['files']()
     tables = sorted((ros.TREE / 'doc' / 'parameters').glob('*.md'))
-    assert sorted(files) == sorted([CONFIG, *tables])
+    layouts = (ros.TREE / 'config' / 'plotjuggler').glob('*.xml')
+    assert sorted(files) == sorted([CONFIG, *layouts, *tables])
     for path, text in files.items():
         assert path.read_text(encoding='utf-8') == text, f'{path.name}: run scripts/generate'
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from support import graph as ros
+from support import topics
 from support.own_domain import free_domain
 
 import pytest
@@ -138,6 +139,17 @@ def running():
         node.destroy_node()
     context.try_shutdown()
     os.close(lock)
+
+
+def test_topics_have_the_types_that_screens_are_compared_with(running):
+    found = {}
+    for name, node in running.items():
+        for query in (node.get_publisher_names_and_types_by_node, node.get_subscriber_names_and_types_by_node):
+            found.update({topic.removeprefix('/'): types for topic, types in query(name, '/')})
+    own = {topic: [kind] for topic, kind in topics.TYPES.items() if topic not in topics.OF_OTHERS}
+    assert {topic: types for topic, types in found.items() if topic in own} == own
+    others = {'clock', 'parameter_events', 'rosout', *(f'{name}/transition_event' for name in running)}
+    assert set(found) - others == set(own)
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -100,6 +100,8 @@ def check_ros2(arguments: list[str]) -> None:
         check_launch(file, [word for word in rest if word != '--show-args'])
     elif verb == 'run':
         package, executable, *rest = rest
+        if package in OTHERS:
+            return check_files(rest)
         assert package == PACKAGE and executable in executables()
         check_executable(executable, rest)
     elif verb == 'topic':
@@ -118,6 +120,13 @@ def check_ros2(arguments: list[str]) -> None:
         assert Path(rest[rest.index('-p') + 1]).is_file()
 
 
+def check_files(arguments: list[str]) -> None:
+    """For programs of others, which read files of this package."""
+    assert all((ROOT / word).is_file() for word in arguments if word.startswith('config/')), arguments
+
+
+OTHERS = {'diagnostic_aggregator', 'plotjuggler', 'robot_state_publisher'}
+"""Packages whose executables the pages call."""
 PARSERS = {'compare': compare.parser, 'demo': demo.parser, 'replay': replay.parser}
 """Of commands that compute more than a test of the pages has time for."""
 CHECKS = {
@@ -127,6 +136,7 @@ CHECKS = {
     'python': check_python,
     'ros2': check_ros2,
     'rosdep': check_folders,
+    'rviz2': check_files,
     'source': check_source,
 }
 

@@ -1,0 +1,19 @@
+"""Topics of a graph of this package's nodes in the root namespace, and their types."""
+
+TYPES = {
+    'joint_states': 'sensor_msgs/msg/JointState',
+    'joint_trajectory': 'trajectory_msgs/msg/JointTrajectory',
+    'feedforward_torque': 'sensor_msgs/msg/JointState',
+    'feedforward_torque/commands': 'std_msgs/msg/Float64MultiArray',
+    'feedforward_torque/info': 'robot_dynamics_interfaces/msg/TorqueInfo',
+    'gravity_torque': 'sensor_msgs/msg/JointState',
+    'gravity_torque/commands': 'std_msgs/msg/Float64MultiArray',
+    'gravity_torque/info': 'robot_dynamics_interfaces/msg/TorqueInfo',
+    'effort_commands': 'std_msgs/msg/Float64MultiArray',
+    'payload_state': 'robot_dynamics_interfaces/msg/PayloadState',
+    'gravity_state': 'robot_dynamics_interfaces/msg/GravityState',
+    'diagnostics': 'diagnostic_msgs/msg/DiagnosticArray',
+    'robot_description': 'std_msgs/msg/String',
+}
+OF_OTHERS = {'robot_description'}
+"""Published by robot_state_publisher; the nodes here subscribe to it only where a parameter names it."""
