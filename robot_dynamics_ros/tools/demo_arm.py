@@ -157,7 +157,7 @@ def demo_arm(
     limit = effort_limits(effort_limit, known, robot.joint_names)
     unlimited = [name for name, value in zip(robot.joint_names, limit, strict=True) if np.isinf(value)]
     if unlimited:
-        notes.append(f'no effort limit is known, none is used: {", ".join(unlimited)}')
+        notes.append(f'joints without an effort limit: {", ".join(unlimited)}')
     gains = propose_gains(robot, RATE, BANDWIDTH)
     motion = tracking_motion(robot, gains, limit, RATE)
     whole = tree.with_loops(couplings) if couplings else tree

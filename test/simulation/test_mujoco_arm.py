@@ -249,3 +249,15 @@ def test_followers_of_a_robot_with_mimic_joints_follow():
     expected = driven.forward_dynamics(start, np.zeros(2), driven.gravity_torque(start) + slid)
     # constraints of MuJoCo are soft
     np.testing.assert_allclose(plant.velocity, expected * 200 * 1e-4, rtol=0.1)
+
+
+def test_the_inertia_of_the_root_link_has_no_effect_and_may_be_wrong():
+    """MuJoCo refuses inertias that no body has, also where they cannot move."""
+    wrong = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
+    urdf = re.sub(r'(<link name="base_link">)', rf'\1{wrong}', URDF, count=1)
+    assert wrong in urdf
+    arm, same = MujocoArm(urdf, ROBOT, STEP, START), plant()
+    for each in (arm, same):
+        each.brakes = False
+        each.step(100)
+    np.testing.assert_array_equal(arm.velocity, same.velocity)

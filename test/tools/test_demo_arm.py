@@ -51,7 +51,7 @@ def test_an_arm_with_a_gripper_and_without_limits_is_complete(arm):
     assert [note.split(':')[0] for note in arm.notes] == [
         'rotor inertias that the description lacks, assumed for arm and model (kg m^2, kg)',
         "joint 'follow' follows 'grip'",
-        'no effort limit is known, none is used',
+        'joints without an effort limit',
     ]
     assert arm.notes[-1].endswith(': bend, grip')
     assert arm.motion.ratio < 1.0 / 3.0
