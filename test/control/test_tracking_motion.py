@@ -8,6 +8,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.gain_limits import propose_gains
 from robot_dynamics_ros.control.tracking_motion import (
+    MASS_ERROR,
     REACH,
     SHARE_OF_EFFORT,
     SHARE_OF_VELOCITY,
@@ -57,6 +58,15 @@ def test_it_begins_and_ends_at_rest_where_it_began():
     np.testing.assert_allclose(q[-1], q[0], atol=1e-12)
     assert abs(qd[[0, -1]]).max() < 1e-9 and abs(qdd[[0, -1]]).max() < 1e-9
     assert (abs(motion.positions[1] - motion.positions[0]) > 0.01).all()
+
+
+def test_what_the_model_lacks_is_a_part_of_the_links_and_friction_and_not_of_rotors():
+    own = 2.0 * 0.5**2 + 0.3
+    for rotors, ratio in ((0.0, MASS_ERROR / (1.0 + MASS_ERROR)), (9.0, MASS_ERROR / (10.0 + MASS_ERROR))):
+        turned = one().with_actuators({'rotor_inertia': {'a': rotors * own}})
+        # a controller of a high rate adds no delay
+        assert motion_of(turned, rate=1e6).ratio == pytest.approx(ratio, rel=0.01)
+    assert motion_of(one(), rate=500.0).ratio > 1.05 * MASS_ERROR / (1.0 + MASS_ERROR)
 
 
 def limited(kind, lower=None, upper=None):

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 from support import graph as ros
 
 import pytest
+import rclpy
 import yaml
 from lifecycle_msgs.msg import State
 from trajectory_msgs.msg import JointTrajectory
@@ -326,10 +327,21 @@ def test_demo_motion_publishes_the_motion_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_motion, 'run', made.append)
     monkeypatch.setattr(demo_motion, 'arguments', lambda: ['--motion', str(tmp_path / 'motion.yaml')])
     demo_motion.main()
-    (motion, names), called = made[0].args, made[0].func
+    called, (_, names) = made[0].func, made[0].args
     assert called is demo_motion.DemoMotion
     assert names == list(arm.robot.joint_names)
-    message = motion.message(names)
+    sent = []
+    rclpy.init()
+    try:
+        node = made[0]()
+        node._trajectories = SimpleNamespace(publish=sent.append)
+        node._on_state(ros.joint_state(['others', *names], ros.SECOND, [0.0] * 5))
+        node._on_timer()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    (message,) = sent
+    assert message.joint_names == names
     assert [list(point.positions) for point in message.points] == arm.motion.positions.tolist()
     assert not any(any((*point.velocities, *point.accelerations)) for point in message.points)
 

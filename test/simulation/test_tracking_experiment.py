@@ -34,5 +34,8 @@ def test_feedforward_leaves_a_third_of_the_error_of_gravity_alone_at_most(name):
     # it comes to rest: what is left is the sag of masses that are 10 % too large
     last = feedforward.time > trajectory.duration + 0.9 * AFTER
     assert np.ptp(feedforward.error[last], axis=0).max() < 0.02 * abs(gravity.error).max()
+    # and before the motion it has come to the sag that it ends with
+    assert feedforward.time[0] == 0.0
+    assert abs(feedforward.error[0] - feedforward.error[-1]).max() < 0.1 * abs(feedforward.error[-1]).max()
     assert (abs(feedforward.torque) <= arm.effort_limit).all()
     assert abs(feedforward.torque / arm.effort_limit).max() < 1.0
