@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.control.tracking_motion import slides
+from robot_dynamics_ros.control.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.simulation.tracking_experiment import tracked
-from robot_dynamics_ros.tools.demo import LARGEST_RATIO
 from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of
 
 

@@ -21,13 +21,15 @@ SPEED = 2.0
 """Where the velocity limit is not known, rad/s or m/s."""
 
 
-def assumed_rotor_inertia(robot: Robot) -> dict[str, float]:
+def assumed_rotor_inertia(robot: Robot, effort_limit) -> dict[str, float]:
     """Return a rotor inertia (kg m^2, kg) by joint, for each joint that has none.
 
     Parameters
     ----------
     robot : Robot
         With n joints of one degree of freedom.
+    effort_limit : array_like, (n,)
+        N m (prismatic joints: N); NaN or inf where it is not known.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def assumed_rotor_inertia(robot: Robot) -> dict[str, float]:
     """
     of_links = np.diagonal(mass_matrices(robot), axis1=1, axis2=2).max(axis=0)
     speed = np.nan_to_num(robot.limits.velocity, nan=SPEED)
-    effort = np.nan_to_num(robot.limits.effort, nan=0.0)
+    effort = np.nan_to_num(effort_limit, nan=0.0, posinf=0.0)
     of_drive = np.minimum(effort / OWN_ACCELERATION, of_links.max())
     of_friction = np.abs(robot.friction_torque(speed)) / LARGEST_DECELERATION
     assumed = np.maximum(SHARE * of_links, np.maximum(of_drive, of_friction))

@@ -37,6 +37,12 @@ SHORTEST = 0.25
 """Time from side to side, s."""
 RATIO = 0.2
 """Predicted ratio of errors from which on the range is not made smaller."""
+COUPLING = 0.1
+"""Part of the torques of errors that other joints get in addition, by their inertia that both share."""
+LARGEST_RATIO = 1.0 / 3.0
+"""Of RMS errors, PD + feedforward to PD + gravity, on any joint: above it there is too little to see."""
+LARGEST_PREDICTED = 1.2 * LARGEST_RATIO
+"""Above it an arm is refused: predictions are up to 1.5 times the ratio of a simulation."""
 SMALLER = 0.8 ** np.arange(16)
 RUNS = (1, 2, 10_000)
 """Numbers of neighbouring joints that turn the same way; all of them, last."""
@@ -78,7 +84,7 @@ def tracking_motion(robot: Robot, gains: ProposedGains, effort_limit, rate: floa
     Raises
     ------
     ArgumentError
-        Naming a joint whose effort limit leaves nothing for a motion.
+        Naming a joint whose effort limit leaves nothing for a motion, or the robot if its limits make it too slow.
     """
     middle, reach = joint_ranges(robot)
     effort = SHARE_OF_EFFORT * np.asarray(effort_limit, float)
@@ -97,10 +103,11 @@ def tracking_motion(robot: Robot, gains: ProposedGains, effort_limit, rate: floa
             found = motion
         if found is not None and found.ratio <= RATIO:
             break
-    if found is None:
+    if found is None or not found.ratio <= LARGEST_PREDICTED:
+        predicted = '' if found is None else f': feedforward would leave {found.ratio:.2f} of the error'
         raise ArgumentError(
-            f'{robot.name}: no motion keeps {SHARE_OF_EFFORT:.0%} of its effort limits; state others (effort_limit,'
-            ' .inf: none)'
+            f'{robot.name}: its effort and velocity limits leave too little for accelerations{predicted}; state larger'
+            ' ones (effort_limit, .inf: none)'
         )
     return found
 
@@ -152,9 +159,13 @@ def _ratio(robot: Robot, gains: ProposedGains, motion: Motion, period: float, de
     lacking = MASS_ERROR * (rigid - robot.rotor_inertia * motion.qdd) + FRICTION_ERROR * friction
     late = delay * np.gradient(rigid + friction, period, axis=0)
     disturbance = np.stack((lacking, late, rigid - gravity + friction + lacking), axis=-1)
-    error = _errors(robot.mass_matrix(motion.q), gains, disturbance, period)
+    M = robot.mass_matrix(motion.q)
+    error = _errors(M, gains, disturbance, period)
     of_model, of_delay, alone = np.sqrt(np.mean(error**2, axis=0)).T
-    return float(((of_model + of_delay) / alone).max())
+    # what errors of other joints do beside that, by Coriolis and gravity torques
+    share = np.mean(np.abs(M) / np.diagonal(M, axis1=1, axis2=2)[:, None, :], axis=0) - np.eye(robot.nv)
+    of_others = COUPLING * (share @ (gains.stiffness * of_model)) / gains.stiffness
+    return float(((of_model + of_delay + of_others) / alone).max())
 
 
 def _errors(M, gains: ProposedGains, disturbance, h: float) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Simulated arm in MuJoCo: the same URDF with joint friction and, optionally, errors of mass and friction."""
 
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import Element, tostring
 
 import mujoco
 import numpy as np
@@ -11,6 +11,9 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
+
+ROUNDING = 1e-12
+"""Of inertias, relative to the largest principal moment: MuJoCo allows for none."""
 
 
 class MujocoArm:
@@ -130,7 +133,8 @@ class MujocoArm:
 def _bare(urdf: str) -> str:
     """Return a URDF without shapes, without the inertia of its root, and without the sizes of MuJoCo's extension.
 
-    Mesh files may be missing, and contacts are disabled. The root does not move, and MuJoCo refuses an inertia that no
+    Inertias that break the triangle inequality by rounding, as flat bodies may, keep it. Mesh files may be missing, and
+    contacts are disabled. The root does not move, and MuJoCo refuses an inertia that no
     body has. It would allocate any amount of memory that a size states.
     """
     robot = parsed(urdf)
@@ -142,7 +146,23 @@ def _bare(urdf: str) -> str:
         for tag in ('visual', 'collision'):
             for shape in link.findall(tag):
                 link.remove(shape)
+    for inertia in robot.iterfind('link/inertial/inertia'):
+        _make_positive(inertia)
     for extension in robot.findall('mujoco'):
         for size in extension.findall('size'):
             extension.remove(size)
     return tostring(robot, encoding='unicode')
+
+
+def _make_positive(inertia: Element) -> None:
+    """Let an <inertia> keep the triangle inequality, by a change of its diagonal of at most twice ``ROUNDING``."""
+    try:
+        I = {key: float(inertia.get(key, 0.0)) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}
+    except ValueError:
+        return  # MuJoCo names what is no number
+    a, b, c = np.linalg.eigvalsh(
+        [[I['ixx'], I['ixy'], I['ixz']], [I['ixy'], I['iyy'], I['iyz']], [I['ixz'], I['iyz'], I['izz']]]
+    )
+    if abs(a + b - c) <= ROUNDING * c:
+        for key in ('ixx', 'iyy', 'izz'):
+            inertia.set(key, repr(float(I[key] + 2.0 * ROUNDING * c)))

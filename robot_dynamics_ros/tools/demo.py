@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.control.tracking_motion import slides
+from robot_dynamics_ros.control.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
@@ -25,8 +25,6 @@ from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
 AUBO_I5 = 'aubo_i5'
 """The arm of the demo."""
-LARGEST_RATIO = 1.0 / 3.0
-"""Largest ratio of RMS errors, PD + feedforward to PD + gravity, on any joint; beyond it the demo fails."""
 
 
 def main() -> None:

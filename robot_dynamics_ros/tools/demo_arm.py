@@ -142,7 +142,13 @@ def demo_arm(
     notes = []
     tree, corrected = _with_possible_inertias(tree)
     notes += corrected
-    assumed = assumed_rotor_inertia(tree)
+    couplings = [it for it in couplings if {it.joint, it.other} <= set(tree.joint_names)]
+    followers = {it.joint for it in couplings}
+    driven = np.array([name not in followers for name in tree.joint_names], bool)
+    effort = np.where(tree.limits.effort > 0.0, tree.limits.effort, np.inf)
+    names = [name for name in tree.joint_names if name not in followers]
+    effort[driven] = limit = effort_limits(effort_limit, effort[driven], names)
+    assumed = assumed_rotor_inertia(tree, effort)
     if assumed:
         stated = dict(zip(tree.joint_names, tree.rotor_inertia.tolist(), strict=True))
         tree = tree.with_actuators({'rotor_inertia': stated | assumed})
@@ -150,12 +156,9 @@ def demo_arm(
             'rotor inertias that the description lacks, assumed for arm and model (kg m^2, kg): '
             + ', '.join(f'{name} {inertia:g}' for name, inertia in assumed.items())
         )
-    couplings = [it for it in couplings if {it.joint, it.other} <= set(tree.joint_names)]
     robot = DrivenRobot(tree, couplings) if couplings else tree
     notes += [f'joint {it.joint!r} follows {it.other!r}' for it in couplings]
-    known = np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)
-    limit = effort_limits(effort_limit, known, robot.joint_names)
-    unlimited = [name for name, value in zip(robot.joint_names, limit, strict=True) if np.isinf(value)]
+    unlimited = [name for name, value in zip(names, limit, strict=True) if np.isinf(value)]
     if unlimited:
         notes.append(f'joints without an effort limit: {", ".join(unlimited)}')
     gains = propose_gains(robot, RATE, BANDWIDTH)
@@ -195,8 +198,9 @@ def _check_one_limb(robot: Robot) -> None:
 def _with_possible_inertias(robot: Robot) -> tuple[Robot, list[str]]:
     """Return the robot with inertias that bodies can have, and what was corrected; ModelError for what is missing."""
     notes = []
-    if any(finding.affects == 'inertias' for finding in refusals(robot.findings, AFFECTED)):
-        robot = robot.with_consistent_inertias()
+    corrected = robot.with_consistent_inertias()  # MuJoCo refuses what is wrong by rounding, too
+    if corrected.digest != robot.digest:
+        robot = corrected
         notes.append('inertias that no body has are replaced by the nearest ones of a body (check_model lists them)')
     wrong = refusals(robot.findings, AFFECTED)
     if wrong:

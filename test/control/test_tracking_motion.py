@@ -105,3 +105,9 @@ def test_a_joint_that_its_limit_hardly_holds_is_named():
     with pytest.raises(ArgumentError, match=r"joint 'lift': 9.81 N m hold it .* effort limit of 10 N m; state another"):
         motion_of(lying, [10.0])
     assert motion_of(lying, [3.0 * weight]).ratio < 0.3
+
+
+def test_limits_that_leave_too_little_for_accelerations_are_refused():
+    slow = one(axis='0 1 0', inside='<limit effort="90" velocity="0.01"/>')
+    with pytest.raises(ArgumentError, match=r'r: its effort and velocity limits leave too little .* leave \d\.\d\d of'):
+        motion_of(slow, [90.0])

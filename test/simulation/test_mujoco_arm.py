@@ -251,6 +251,17 @@ def test_followers_of_a_robot_with_mimic_joints_follow():
     np.testing.assert_allclose(plant.velocity, expected * 200 * 1e-4, rtol=0.1)
 
 
+def test_inertias_of_flat_bodies_are_loaded_and_wrong_ones_are_refused():
+    flat = '<inertia ixx="0.1" iyy="0.2" izz="{}" ixy="0" ixz="0" iyz="0"/>'
+
+    def with_inertia(izz):
+        return re.sub(r'<inertia [^>]*>', flat.format(izz), URDF)
+
+    MujocoArm(with_inertia(0.3 * (1.0 + 1e-15)), ROBOT, STEP, START)
+    with pytest.raises(ModelError, match=r'MuJoCo does not load this URDF: .*inertia'):
+        MujocoArm(with_inertia(0.31), ROBOT, STEP, START)
+
+
 def test_the_inertia_of_the_root_link_has_no_effect_and_may_be_wrong():
     """MuJoCo refuses inertias that no body has, also where they cannot move."""
     wrong = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'

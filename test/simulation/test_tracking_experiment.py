@@ -11,8 +11,8 @@ from support.example_robots import example_urdfs
 
 import numpy as np
 
+from robot_dynamics_ros.control.tracking_motion import LARGEST_RATIO
 from robot_dynamics_ros.simulation.tracking_experiment import AFTER, tracked
-from robot_dynamics_ros.tools.demo import LARGEST_RATIO
 from robot_dynamics_ros.tools.demo_arm import RATE, demo_arm
 
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
