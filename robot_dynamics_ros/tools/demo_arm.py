@@ -21,6 +21,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
 from robot_dynamics_ros.model.audit import AFFECTED, refusals
 from robot_dynamics_ros.model.limbs import limbs, tip_arguments
+from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.robot_loader import check_joint_kinds, described, locked_positions, part_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
@@ -133,6 +134,7 @@ def demo_arm(
     if is_xacro(description):
         description = urdf_of_xacro(description, xacro_arguments(xacro_args))
     tree, couplings = described(description)
+    check_tree(tree.model, 'demo')
     if actuators:
         tree = tree.with_actuators(actuators)
     locked = with_followers(couplings, locked_positions(locked_joints))

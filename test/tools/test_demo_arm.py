@@ -3,6 +3,7 @@
 from support.example_robots import example_urdfs
 from support.facade_robots import TREE
 from support.loader_stand_in import StandIn
+from support.simulated_robots import four_bar
 from support.small_robots import joint, link
 
 import numpy as np
@@ -130,6 +131,13 @@ PLATFORM = (
 def test_what_it_cannot_move_is_refused_by_name(description, said):
     with pytest.raises(DynamicsError, match=said):
         demo_arm(description)
+
+
+def test_a_closed_loop_is_refused(tmp_path):
+    path = tmp_path / 'four_bar.yaml'
+    path.write_text(four_bar().to_yaml())
+    with pytest.raises(DynamicsError, match=r'demo: not available for .*, which has closed loops'):
+        demo_arm(str(path))
 
 
 def test_a_command_that_a_refusal_names_is_accepted():
