@@ -12,6 +12,9 @@ TYPES = {
     'effort_commands': 'std_msgs/msg/Float64MultiArray',
     'payload_state': 'robot_dynamics_interfaces/msg/PayloadState',
     'gravity_state': 'robot_dynamics_interfaces/msg/GravityState',
+    'planned_trajectory': 'trajectory_msgs/msg/JointTrajectory',
+    'trajectory_with_effort': 'trajectory_msgs/msg/JointTrajectory',
+    'trajectory_torques': 'robot_dynamics_interfaces/msg/TrajectoryTorques',
     'diagnostics': 'diagnostic_msgs/msg/DiagnosticArray',
     'robot_description': 'std_msgs/msg/String',
 }
