@@ -36,3 +36,7 @@ class SingularError(InputError, ValueError):
 
 class UnknownNameError(InputError, KeyError):
     """An unknown joint, link or robot name; the message lists the known ones."""
+
+
+class ControllerError(InputError):
+    """A robot's controller that cannot be reached, or says what cannot be used; the message says what."""

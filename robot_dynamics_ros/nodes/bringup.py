@@ -7,6 +7,7 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.aubo_node import AuboNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
@@ -23,6 +24,7 @@ NODES = {
     'torque_controller': TorqueController,
     'simulated_arm': SimulatedArm,
     'trajectory_effort_node': TrajectoryEffortNode,
+    'aubo_node': AuboNode,
 }
 DEFAULT = 'feedforward_node gravity_compensation_node dynamics_server'
 

@@ -11,39 +11,66 @@ PATIENCE = 1e-4
 """Switch interval of the interpreter's threads, s; Python's default is 5 ms."""
 
 
-class HotPath(RawExecutor):
-    """A ``RawExecutor`` with a real-time schedule.
+class InterpreterSettings:
+    """Settings of the interpreter while a thread with little time runs.
 
-    While one runs, the garbage collector ignores existing objects, and threads release the interpreter sooner.
+    The garbage collector ignores existing objects, and threads release the interpreter sooner, until the last of those
+    that have applied the settings restores them.
     """
+
+    _counting = threading.Lock()  # at the end of a process several are restored at once
+    _applied = 0  # in this process
+    _patience = 0.0  # of the interpreter before the first of them
+
+    def __init__(self):
+        """Apply nothing yet."""
+        self._mine = False
+
+    def apply(self) -> None:
+        """Apply the settings, once."""
+        with InterpreterSettings._counting:
+            if self._mine:
+                return
+            if not InterpreterSettings._applied:
+                gc.collect()
+                gc.freeze()
+                InterpreterSettings._patience = sys.getswitchinterval()
+                sys.setswitchinterval(PATIENCE)
+            InterpreterSettings._applied += 1
+            self._mine = True
+
+    def restore(self) -> None:
+        """Restore what was before, if nobody else needs the settings."""
+        with InterpreterSettings._counting:
+            if not self._mine:
+                return
+            self._mine = False
+            InterpreterSettings._applied -= 1
+            if not InterpreterSettings._applied:
+                gc.unfreeze()
+                sys.setswitchinterval(InterpreterSettings._patience)
+
+
+class HotPath(RawExecutor):
+    """A ``RawExecutor`` with a real-time schedule and ``InterpreterSettings`` while it runs."""
 
     name = 'hot path'
 
-    _counting = threading.Lock()  # at the end of a process several are stopped at once
-    _running = 0  # in this process
-    _patience = 0.0  # of the interpreter before the first of them
+    def __init__(self, *arguments, **options):
+        """Make a RawExecutor."""
+        super().__init__(*arguments, **options)
+        self._settings = InterpreterSettings()
 
     def start(self, schedule: realtime.Schedule) -> None:
         """Start the thread with ``schedule``; messages that came before are dropped."""
-        with HotPath._counting:
-            if not HotPath._running:
-                gc.collect()
-                gc.freeze()
-                HotPath._patience = sys.getswitchinterval()
-                sys.setswitchinterval(PATIENCE)
-            HotPath._running += 1
+        self._settings.apply()
         self._schedule = schedule
         super().start()
 
     def stop(self) -> bool:
         """Stop the thread after the message that is being handled; return whether it was running."""
         was_running = super().stop()
-        if was_running:
-            with HotPath._counting:
-                HotPath._running -= 1
-                if not HotPath._running:
-                    gc.unfreeze()
-                    sys.setswitchinterval(HotPath._patience)
+        self._settings.restore()
         return was_running
 
     def _begin(self) -> None:

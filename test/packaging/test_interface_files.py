@@ -7,7 +7,7 @@ from support.project_files import INTERFACES, MESSAGES, SERVICES
 
 import pytest
 
-UNIT = r'in (rad|N m|kg|m\b|m/s|s\b)|no unit'
+UNIT = r'in (rad|N m|kg|m\b|m/s|s\b|degrees Celsius)|no unit'
 
 
 def test_changelog_of_the_interfaces_names_every_one():

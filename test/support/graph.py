@@ -51,6 +51,7 @@ STATED = {
     'stiffness': [300.0, 400.0, 300.0, 60.0, 60.0, 60.0],
     'damping': [30.0, 40.0, 30.0, 4.0, 4.0, 4.0],
     'state_rate': 500.0,
+    'robot_ip': '127.0.0.1',
 }
 """The arm of most tests and gains for it: no node has a default robot or gains."""
 AUBO_I5 = ['--ros-args', *(word for name, value in STATED.items() for word in ('-p', f'{name}:={value}'))]

@@ -1,0 +1,73 @@
+"""The time of a controller on a clock of this machine: offset estimated, drift followed."""
+
+from collections import deque
+from itertools import combinations
+
+import numpy as np
+
+PART = 1_000_000_000
+"""ns: of each part of this length the sample that was delayed least counts."""
+PARTS = 30
+"""Parts that the drift is estimated from."""
+RECENT = 5
+"""Parts that the offset is estimated from."""
+FASTEST = 1e-3
+"""Largest drift; a crystal oscillator has some 1e-4 at most."""
+
+
+class ControllerClock:
+    """Converts times of a controller to times of a local clock, in spite of messages that are late by chance.
+
+    A message arrives at t + offset(t) + delay with a delay >= 0. The sample of each ``PART`` with the smallest arrival
+    - t was delayed least. The drift is the median slope between these samples of the last ``PARTS`` (Theil 1950, Sen
+    1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
+    itself, that of an idle network, is not observable and remains in the result.
+
+    Times are in ns; those returned increase.
+    """
+
+    def __init__(self):
+        """Begin without a sample."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples, as after a restart of the controller."""
+        self.drift = 0.0
+        self._parts: deque[tuple[int, int]] = deque(maxlen=PARTS)  # time and offset of the least delayed samples
+        self._part, self._newest, self._last = 0, -1, -1
+        self._base: tuple[int, int] = 0, 0  # a time, and the offset there
+
+    def local(self, time: int, arrival: int) -> int:
+        """Return when the sample of the controller's ``time`` was taken; it arrived at ``arrival``, both ns.
+
+        ``time`` increases from call to call.
+        """
+        offset = arrival - time
+        if not self._parts or time - self._part >= PART:
+            self._part = time
+            self._parts.append((time, offset))
+            self._estimate()
+        elif offset < self._parts[-1][1] + round(self.drift * (time - self._parts[-1][0])):
+            self._parts[-1] = time, offset
+            self._estimate_offset()
+        begin, at_begin = self._base
+        found = time + at_begin + round(self.drift * (time - begin))
+        # an offset that has just become smaller must not turn the order of two stamps round
+        self._last = max(found, self._last + max(time - self._newest, 2) // 2) if self._newest >= 0 else found
+        self._newest = time
+        return self._last
+
+    def _estimate(self) -> None:
+        """Estimate the drift from the parts that are complete, then the offset."""
+        complete = list(self._parts)[:-1]
+        if len(complete) >= RECENT:
+            slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(complete, 2)]
+            self.drift = float(np.clip(np.median(slopes), -FASTEST, FASTEST))
+        self._estimate_offset()
+
+    def _estimate_offset(self) -> None:
+        """Choose the sample that was delayed least among the recent parts."""
+        begin = self._parts[-1][0]
+        recent = list(self._parts)[-RECENT:]
+        offset = min(at + round(self.drift * (begin - time)) for time, at in recent)
+        self._base = begin, offset

@@ -1,0 +1,147 @@
+"""Compares payload, gravity and gravity torque of an AUBO controller with those of this graph."""
+
+import numpy as np
+from geometry_msgs.msg import Vector3
+
+from robot_dynamics_interfaces.srv import SetGravity, SetPayload
+from robot_dynamics_ros.aubo.settings import gravity_difference, mounting_difference, payload_difference
+from robot_dynamics_ros.aubo.settings_poller import SettingsPoller
+from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import carrier
+from robot_dynamics_ros.messages.payload_gravity import payload_messages
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.payload import Payload
+
+PERIOD = 1.0
+"""s between two comparisons."""
+SERVER = 'dynamics_server'
+
+
+class AuboComparison:
+    """What is set on the controller beside what dynamics_server has published, and which follows which.
+
+    With the parameters payload_source and gravity_source ``controller``, dynamics_server is asked to follow the
+    controller. The controller itself is never changed.
+    """
+
+    def __init__(self, node, poller: SettingsPoller):
+        """Compare what ``poller`` reads with the topics and the model of ``node``, a BaseNode."""
+        self._node, self._poller, robot = node, poller, node.robot
+        self._frame = carrier(robot, Payload(1.0, (0.0, 0.0, 0.0)), node.value('payload_frame'))
+        self._input = PayloadGravityInput(node)
+        self._gravity = PayloadBlender(GravityTorque, robot, self._input.current)
+        self._input.follow(self._gravity.take)
+        self._torque, self._difference = np.zeros(robot.nv), np.full(robot.nv, np.nan)
+        self._gravity.warm_up(1)
+        self._followed = {
+            'payload': _Followed(node, SetPayload, 'set_payload'),
+            'gravity': _Followed(node, SetGravity, 'set_gravity'),
+        }
+        timer = node.create_timer(PERIOD, self._follow, clock=node.steady_clock)
+        node.resources.callback(node.destroy_timer, timer)
+
+    def begin(self) -> None:
+        """Look for payload and gravity, as at activation."""
+        self._input.begin()
+        self.forget()
+        for followed in self._followed.values():
+            followed.forget()
+
+    def forget(self) -> None:
+        """Forget the last comparison of gravity torques."""
+        self._difference = np.full_like(self._difference, np.nan)
+
+    def compare(self, stamp: int, position: np.ndarray, gravity: np.ndarray) -> None:
+        """Compare ``gravity`` (n, N m) of the controller with the model's at ``position`` (n, rad); any thread."""
+        self._gravity.torque(stamp, position, out=self._torque)
+        self._difference = gravity - self._torque
+
+    def warnings(self) -> list[str]:
+        """Return what differs, a line each."""
+        settings, now = self._poller.settings, self._input.current
+        found = [f'settings of the controller: {self._poller.fault}'] if self._poller.fault else []
+        if settings.payload is not None:
+            found.append(payload_difference(settings.payload, now.payload.mass, self._centre()))
+        if settings.gravity is not None:
+            found.append(gravity_difference(settings.gravity, now.gravity.after))
+            if settings.mounting is not None:
+                found.append(mounting_difference(settings.mounting, settings.gravity))
+        tolerance = self._node.value('gravity_tolerance')
+        if np.nanmax(np.abs(self._difference), initial=0.0) > tolerance:
+            joint = int(np.nanargmax(np.abs(self._difference)))
+            found.append(
+                f'the gravity torque of the controller differs from the model by {self._difference[joint]:.3g} N m at '
+                f'{self._node.robot.joint_names[joint]} (gravity_tolerance {tolerance:g} N m)'
+            )
+        found += [followed.refusal for followed in self._followed.values()]
+        return [line for line in found if line] + self._input.warnings()
+
+    def report(self) -> dict[str, str]:
+        """Return the fields of the diagnostics."""
+        settings, difference = self._poller.settings, self._difference
+        gravity, payload = settings.gravity, settings.payload
+        return {
+            'controller payload, kg': '' if payload is None else f'{payload.mass:g}',
+            'controller gravity, m/s^2': '' if gravity is None else ' '.join(f'{part:g}' for part in gravity),
+            'gravity torque difference, N m': ''
+            if np.isnan(difference).all()
+            else ' '.join(f'{part:.2f}' for part in difference),
+            **self._input.report(),
+        }
+
+    def _centre(self) -> np.ndarray:
+        """Return the centre of mass (3, m) of the payload in force, in the frame of the controller's."""
+        model, total = self._node.robot.model, np.zeros(4)
+        for name, payload in self._input.current.payload.after.items():
+            frame = model.frame(name)
+            centre = frame.rotation @ np.asarray(payload.com) + frame.origin
+            total += payload.mass * np.array([*centre, 1.0])
+        ours = model.frame(self._frame)
+        return ours.rotation.T @ (total[:3] / total[3] - ours.origin) if total[3] else np.zeros(3)
+
+    def _follow(self) -> None:
+        """Ask dynamics_server for what the controller has, where that is the parameters' wish."""
+        node, settings = self._node, self._poller.settings
+        if not node.active:
+            return
+        now = self._input.current
+        payload, gravity = settings.payload, settings.gravity
+        if node.value('payload_source') == 'controller' and payload is not None:
+            differs = payload_difference(payload, now.payload.mass, self._centre())
+            (body,) = payload_messages({self._frame: payload})
+            request = SetPayload.Request(mass=body.mass, com=body.com, inertia=body.inertia, frame=body.frame)
+            self._followed['payload'].ask(request, bool(differs))
+        if node.value('gravity_source') == 'controller' and gravity is not None:
+            request = SetGravity.Request()
+            request.gravity.vector = Vector3(x=gravity[0], y=gravity[1], z=gravity[2])
+            self._followed['gravity'].ask(request, bool(gravity_difference(gravity, now.gravity.after)))
+
+
+class _Followed:
+    """A service of dynamics_server that sets what the controller has; ``refusal`` is why it did not."""
+
+    def __init__(self, node, kind, name: str):
+        """Call ``name`` of dynamics_server."""
+        self._node, self._name = node, f'{SERVER}/{name}'
+        self._client = node.create_client(kind, self._name)
+        node.resources.callback(node.destroy_client, self._client)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was asked last."""
+        self.refusal, self._asked, self._pending = '', None, None
+
+    def ask(self, request, differs: bool) -> None:
+        """Send ``request`` where what is in force ``differs``; one that was refused is not sent again."""
+        if not differs:
+            self.refusal, self._asked = '', None
+        elif not self._client.service_is_ready():
+            self.refusal = f'{self._name} is not there: activate dynamics_server'
+        elif request != self._asked:
+            self._asked = request
+            self._node.get_logger().info(f'{self._name}: as the controller has it')
+            self._client.call_async(request).add_done_callback(self._node.guarded(self._on_answer))
+
+    def _on_answer(self, future) -> None:
+        answer = future.result()
+        self.refusal = '' if answer.success else f'{self._name}: {answer.message}'

@@ -1,0 +1,57 @@
+"""Times of a controller on a local clock, under jitter of the network, drift and restarts."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.aubo.controller_clock import ControllerClock
+
+PERIOD = 5_000_000
+BOOT = 7_000_000_000_123
+SEED = 3
+
+
+def run(drift: float, delays: np.ndarray) -> np.ndarray:
+    """Return the errors (ns) of the stamps of a controller whose clock is slow by ``drift``."""
+    clock, errors, stamps = ControllerClock(), [], []
+    for k, delay in enumerate(delays):
+        taken = BOOT + round(k * PERIOD * (1.0 + drift))
+        stamps.append(clock.local(k * PERIOD, taken + round(delay)))
+        errors.append(stamps[-1] - taken)
+    assert (np.diff(stamps) > 0).all()
+    run.drift = clock.drift
+    return np.array(errors)
+
+
+def jitter(count: int) -> np.ndarray:
+    """Delays (ns): 0.1 ms and more, exponential, and one message in fifty is 2 to 40 ms late."""
+    source = np.random.default_rng(SEED)
+    late = np.where(source.random(count) < 0.02, source.uniform(2e6, 40e6, count), 0.0)
+    return 1e5 + source.exponential(3e5, count) + late
+
+
+@pytest.mark.parametrize('drift', [0.0, 5e-5, -2e-4])
+def test_stamps_are_within_half_a_millisecond_of_the_truth_after_a_second(drift):
+    errors = run(drift, jitter(12_000))
+    assert np.abs(errors[200:]).max() < 5e5
+    assert run.drift == pytest.approx(drift, abs=1e-5)
+
+
+def test_without_jitter_the_offset_is_the_delay_alone():
+    errors = run(0.0, np.full(4000, 2e5))
+    np.testing.assert_allclose(errors, 2e5, rtol=0, atol=1)
+
+
+def test_a_pause_of_the_network_changes_no_stamp():
+    delays = np.full(8000, 1e5)
+    delays[3000:3400] += 5e6 * np.arange(400)[::-1]  # everything of two seconds comes at once
+    errors = run(2e-5, delays)
+    assert np.abs(errors[2000:]).max() < 5e5
+
+
+def test_after_a_reset_a_clock_that_began_again_is_followed():
+    clock = ControllerClock()
+    for k in range(1000):
+        clock.local(k * PERIOD, BOOT + k * PERIOD)
+    clock.reset()
+    again = BOOT + 10 * 1000 * PERIOD
+    assert [clock.local(k * PERIOD, again + k * PERIOD) for k in range(3)] == [again + k * PERIOD for k in range(3)]

@@ -1,0 +1,189 @@
+"""The thread that listens to a controller: restarts, and everything that a controller can do wrong."""
+
+import time
+from contextlib import contextmanager
+
+from support.aubo_controller import OUTPUTS, Arm, AuboController
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.aubo.sample import Sample
+from robot_dynamics_ros.aubo.stream_listener import StreamListener
+
+ROBOT = Robot.named('aubo_i5')
+CONSTANTS = ROBOT.torque_of_current(np.ones(6))
+TIMEOUT = 0.3
+"""s of the listener, far above what a busy machine delays a sample by."""
+PATIENCE = 30.0
+
+
+class Heard:
+    """What a listener has called, and the listener."""
+
+    def __init__(self, port: int):
+        self.stamps, self.positions, self.efforts, self.recipes, self.logged, self.failures = [], [], [], [], [], []
+        self.listener = StreamListener(
+            ('127.0.0.1', port),
+            ROBOT.joint_names,
+            CONSTANTS,
+            200.0,
+            TIMEOUT,
+            self._on_state,
+            self.recipes.append,
+            self.logged.append,
+            self.failures.append,
+        )
+
+    def _on_state(self, sample: Sample, stamp: int) -> None:
+        self.stamps.append(stamp)
+        self.positions.append(tuple(sample.position))
+        self.efforts.append(tuple(sample.effort))
+
+    def until(self, condition, what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f'{what}; silence {self.listener.silence!r}, log {self.logged}'
+            time.sleep(0.002)
+
+    def states(self, count: int = 20) -> None:
+        """Wait for ``count`` more states."""
+        before = len(self.stamps)
+        self.until(lambda: len(self.stamps) >= before + count, f'{count} states')
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    """Connect again at once."""
+    monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.RETRY', 0.02)
+
+
+@contextmanager
+def listening(port: int):
+    heard = Heard(port)
+    heard.listener.start()
+    try:
+        yield heard
+    finally:
+        heard.listener.stop()
+    assert heard.failures == []
+
+
+@pytest.fixture
+def controller(arm):
+    with AuboController(arm) as running:
+        yield running
+
+
+def test_every_sample_is_a_state_in_order_with_the_time_when_it_was_taken(controller):
+    with listening(controller.rtde_port) as heard:
+        heard.states(200)
+        assert heard.listener.silence == ''
+    sent = {each.position: each for each in controller.sent}
+    taken = [sent[position].taken for position in heard.positions]
+    assert np.diff(taken).tolist() == [5_000_000] * (len(taken) - 1)  # none is missing
+    assert (np.diff(heard.stamps) > 0).all()
+    # both clocks are of this machine: apart by a constant
+    steady_to_ros = controller.booted - controller.booted_steady
+    errors = np.array(heard.stamps) + steady_to_ros - taken
+    assert errors.min() > -1e6
+    assert np.median(errors) < 20e6  # the least delayed sample counts, however busy the machine is
+    np.testing.assert_array_equal(
+        heard.efforts[0], controller.arm.torque[(controller.arm.q == heard.positions[0]).all(1)][0]
+    )
+    assert (heard.listener.lost, heard.listener.rejected) == (0, 0)
+
+
+def test_twenty_restarts_of_the_controller(controller):
+    with listening(controller.rtde_port) as heard:
+        for restart in range(1, 21):
+            heard.until(lambda: len(heard.recipes) == restart, 'a connection')  # noqa: B023
+            if restart % 5 == 0:
+                heard.states(3)
+            controller.stop()
+            heard.until(lambda: heard.listener.silence, 'silence')
+            seen = len(heard.stamps)
+            controller.start()
+        heard.states()
+        assert len(heard.stamps) > seen
+        assert heard.listener.connections == 21
+
+
+@pytest.mark.parametrize(
+    ('fault', 'said'),
+    [
+        ('silent', 'no valid sample for 0.3 s: connecting again'),
+        ('half', 'has closed the connection in the middle of a message, after'),
+        ('garbage', 'no valid sample for 0.3 s: connecting again'),
+        ('nan', "the last sample was rejected: R1_actual_q: the number of joint 'foreArm_joint' is not finite"),
+        ('frozen', "the last sample was rejected: the controller's time does not increase"),
+    ],
+)
+def test_what_goes_wrong_is_said_once_nothing_is_published_and_the_end_of_it_is_noticed(controller, fault, said):
+    with listening(controller.rtde_port) as heard:
+        heard.states()
+        controller.fault = fault
+        heard.until(lambda: said in heard.listener.silence, said)
+        count = len(heard.stamps)
+        heard.until(lambda: heard.listener.connections > 1, 'a second attempt')
+        assert len(heard.stamps) == count
+        controller.fault = ''
+        heard.states()
+        assert heard.listener.silence == ''
+    assert np.isfinite(heard.positions).all()
+    assert sum(said in line for line in heard.logged) == 1
+
+
+def test_a_controller_that_accepts_and_says_nothing(controller, monkeypatch):
+    monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.CONNECT', 0.2)
+    controller.greets = False
+    with listening(controller.rtde_port) as heard:
+        heard.until(lambda: 'within 0.2 s came 0 bytes and no list of quantities' in heard.listener.silence, 'silence')
+        controller.greets = True
+        heard.states()
+
+
+def test_a_host_where_nothing_listens(controller):
+    controller.stop()
+    with listening(controller.rtde_port) as heard:
+        heard.until(lambda: 'no connection to 127.0.0.1:' in heard.listener.silence, 'a reason')
+        controller.start()
+        heard.states()
+
+
+def test_another_robot_is_refused_by_its_number_of_joints():
+    arm = Arm.__new__(Arm)
+    arm.q = arm.qd = arm.torque = arm.current = arm.gravity = np.zeros((4000, 7))
+    with AuboController(arm) as controller, listening(controller.rtde_port) as heard:
+        heard.until(lambda: 'moves 7 joints, the model has 6: another robot' in heard.listener.silence, 'a refusal')
+        assert heard.stamps == []
+
+
+def test_an_older_controller_streams_less_and_says_what(arm):
+    outputs = [name for name in OUTPUTS if name not in ('R1_joint_torque', 'R1_joint_gravity_torque', 'timestamp')]
+    with AuboController(arm, outputs) as controller, listening(controller.rtde_port) as heard:
+        heard.states()
+        (recipe,) = heard.recipes
+        row = (arm.q == heard.positions[-1]).all(1)
+        np.testing.assert_allclose(heard.efforts[-1], (arm.current[row] * CONSTANTS)[0], rtol=1e-12)
+    assert recipe.effort_source == 'current'
+    assert [line.split(':')[0] for line in recipe.missing] == [
+        'timestamp',
+        'R1_joint_torque',
+        'R1_joint_gravity_torque',
+    ]
+
+
+def test_after_stop_nothing_is_called(controller):
+    heard = Heard(controller.rtde_port)
+    heard.listener.start()
+    heard.states()
+    heard.listener.stop()
+    count, sent = len(heard.stamps), len(controller.sent)
+    assert heard.listener.silence == 'not listening'
+    controller.disconnect()
+    with listening(controller.rtde_port) as other:  # the controller goes on
+        other.states()
+    assert len(controller.sent) > sent
+    assert len(heard.stamps) == count
