@@ -1,6 +1,7 @@
 """A thread that asks a controller once a second what is set on it."""
 
 import threading
+from collections.abc import Callable
 from contextlib import closing
 
 from robot_dynamics_ros.aubo.rpc import RpcClient
@@ -19,9 +20,10 @@ class SettingsPoller:
     ``controller`` names the arm's type and the controller's software, '' before they are known.
     """
 
-    def __init__(self, address: tuple[str, int]):
-        """Ask ``address`` (host, port)."""
+    def __init__(self, address: tuple[str, int], failed: Callable[[Exception], object] = lambda error: None):
+        """Ask ``address`` (host, port); ``failed(error)`` gets an unexpected exception, which ends the thread."""
         self._host, self._port = address
+        self._failed = failed
         self._stopped = threading.Event()
         self.settings: Settings = NOTHING
         self.fault = NOT_ASKED
@@ -45,6 +47,10 @@ class SettingsPoller:
             except ControllerError as error:
                 if not stopped.is_set():
                     self._forget(str(error))
+            except Exception as error:
+                if not stopped.is_set():
+                    self._failed(error)
+                return
             stopped.wait(PERIOD)
 
     def _poll(self, client: RpcClient, stopped: threading.Event) -> None:

@@ -85,7 +85,8 @@ class StreamListener:
             except ControllerError as error:
                 self._say(str(error), stopped)
             except Exception as error:
-                self._failed(error)
+                if not stopped.is_set():
+                    self._failed(error)
                 return
             finally:
                 self._stream = None

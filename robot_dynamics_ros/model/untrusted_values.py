@@ -131,7 +131,7 @@ def direction(where: str, value) -> np.ndarray:
 def is_masked(value) -> bool:
     """Return whether ``value`` is a masked array; numpy.ma is not imported for those who have none."""
     masked = sys.modules.get('numpy.ma')
-    return masked is not None and isinstance(value, masked.MaskedArray)
+    return isinstance(value, getattr(masked, 'MaskedArray', ()))  # without it while another thread imports it
 
 
 def _fits(value, shape: tuple[int, ...]) -> bool:

@@ -136,7 +136,7 @@ class _Followed:
         if not differs:
             self.refusal, self._asked = '', None
         elif not self._client.service_is_ready():
-            self.refusal = f'{self._name} is not there: activate dynamics_server'
+            self.refusal = self._why('activate dynamics_server')
         elif request != self._asked:
             self._asked = request
             self._node.get_logger().info(f'{self._name}: as the controller has it')
@@ -144,4 +144,7 @@ class _Followed:
 
     def _on_answer(self, future) -> None:
         answer = future.result()
-        self.refusal = '' if answer.success else f'{self._name}: {answer.message}'
+        self.refusal = '' if answer.success else self._why(answer.message)
+
+    def _why(self, reason: str) -> str:
+        return f'{self._name} does not follow the controller: {reason}'

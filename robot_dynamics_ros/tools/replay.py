@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 COMMAND = 'robot_dynamics_replay'
 PACKAGES = ('matplotlib', 'rosbags', 'scipy')
 AGE_LIMIT = 10.0
-"""Parameter of ``feedforward_node``, s: states arrive as fast as their torques, not at the log's rate."""
+"""Parameter of ``feedforward_node`` beyond the log's duration, s: states come faster than at the log's rate, with stamps
+ahead of the clock."""
 WINDOW = 4
 """States sent ahead of their torques: fewer than the node's input queue has places, so that none is dropped."""
 TORQUE_TIMEOUT = 5.0
@@ -99,7 +100,7 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
 
     print(f'{title}: {len(log.time)} samples through feedforward_node', flush=True)
     namespace = ('-r', f'__ns:=/replay_{os.getpid()}')
-    values = {**parameters, 'age_limit': AGE_LIMIT}
+    values = {**parameters, 'age_limit': AGE_LIMIT + float(log.time[-1])}
     words = [word for name in values for word in ('-p', f'{name}:={json.dumps(values[name], ensure_ascii=False)}')]
     with Processes(output) as processes, Client('replay', processes, ['--ros-args', *namespace]) as client:
         processes.start('feedforward_node', *namespace, *words)

@@ -22,7 +22,7 @@ from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, NO_INPUT, Cou
 DOCUMENT = Path(__file__).parents[2].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [
     path.read_text(encoding='utf-8')
-    for folder in ('nodes', 'control')
+    for folder in ('nodes', 'control', 'aubo')
     for path in (ros.TREE / 'robot_dynamics_ros' / folder).glob('*.py')
 ]
 GROUPS = {

@@ -109,7 +109,7 @@ def share_path(substitution):
 
 
 def test_there_are_launch_files():
-    assert {path.name for path in LAUNCH_FILES} >= {'bringup.launch.py', 'demo.launch.py'}
+    assert {path.name for path in LAUNCH_FILES} >= {'aubo.launch.py', 'bringup.launch.py', 'demo.launch.py'}
 
 
 @pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
@@ -344,6 +344,35 @@ def test_demo_motion_publishes_the_motion_of_a_file(tmp_path, monkeypatch):
     assert message.joint_names == names
     assert [list(point.positions) for point in message.points] == arm.motion.positions.tolist()
     assert not any(any((*point.velocities, *point.accelerations)) for point in message.points)
+
+
+AUBO = ROOT / 'launch' / 'aubo.launch.py'
+
+
+def test_an_aubo_arm_gets_its_state_its_prediction_and_the_checks_and_no_command(described):
+    started = {node.named['executable']: node.named for node in described(AUBO, robot_ip='10.0.0.5')['Node']}
+    assert set(started) == {'dynamics_server', 'aubo_node', 'gravity_compensation_node'}
+    tables = {name: node['parameters'][1] for name, node in started.items()}
+    assert {table['model'] for table in tables.values()} == {'aubo_i5'}
+    assert tables['aubo_node']['robot_ip'] == '10.0.0.5'
+    assert tables['gravity_compensation_node']['preset'] == 'monitor_only'
+    assert all(node['remappings'] == [] for node in started.values())
+
+
+def test_the_whole_torque_of_an_aubo_arm_is_predicted_where_a_controller_says_its_motion(described):
+    topic = '/joint_trajectory_controller/controller_state'
+    made = described(AUBO, controller_state=topic, joint_states='arm_states', config=str(ROOT / 'config' / 'demo.yaml'))
+    started = {node.named['executable']: node.named for node in made['Node']}
+    node = started['feedforward_node']
+    assert node['parameters'][1] == {
+        'model': 'aubo_i5', 'preset': 'monitor_only', 'source': 'controller_state', 'evaluate_at': 'measured'
+    }  # fmt: skip
+    assert all(
+        each['remappings'] == [('joint_states', 'arm_states'), ('controller_state', topic)] for each in started.values()
+    )
+    assert 'robot_ip' not in started['aubo_node']['parameters'][1]  # that of the parameter file counts
+    with pytest.raises(ValueError, match=r"^config: no file 'nowhere\.yaml'$"):
+        described(AUBO, config='nowhere.yaml')
 
 
 def test_demo_motion_moves_the_arm_until_it_is_asked_to_stop(tmp_path):

@@ -106,7 +106,7 @@ def check_ros2(arguments: list[str]) -> None:
         check_executable(executable, rest)
     elif verb == 'topic':
         what, *rest = (word for word in rest if word != '--once')
-        topics = set().union(*map(topics_of, bringup.NODES))
+        topics = all_topics()
         assert what in ('echo', 'pub') and {rest[0], rest[0].removeprefix('/')} & topics
         if what == 'pub':
             check_message(interface(rest[1]), yaml.safe_load(rest[2]))
@@ -115,6 +115,9 @@ def check_ros2(arguments: list[str]) -> None:
         node, name = service.removeprefix('/').split('/')
         assert what == 'call' and f'~/{name}' in services_of(node)
         check_message(interface(kind).Request, yaml.safe_load(request))
+    elif verb == 'bag':
+        what, *rest = rest
+        assert what == 'record' and {word.removeprefix('/') for word in rest if word[0] == '/'} <= all_topics()
     else:
         assert (verb, rest[0]) == ('security', 'generate_artifacts'), f'ros2 {verb}'
         assert Path(rest[rest.index('-p') + 1]).is_file()
@@ -139,6 +142,10 @@ CHECKS = {
     'rviz2': check_files,
     'source': check_source,
 }
+
+
+def all_topics() -> set[str]:
+    return set().union(*map(topics_of, bringup.NODES))
 
 
 def check_launch(file: str, arguments: list[str]) -> None:
