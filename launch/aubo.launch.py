@@ -39,7 +39,7 @@ def processes(context):
     model, predicted = {'model': given['model']}, {'preset': 'monitor_only'}
     controller = {'robot_ip': given['robot_ip']} if given['robot_ip'] else {}
     nodes = {
-        'dynamics_server': {},
+        'dynamics_server': {'effort': 'torque'},
         'aubo_node': {**controller, 'payload_source': given['payload_source']},
         'gravity_compensation_node': predicted,
     }

@@ -30,7 +30,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     folder.mkdir(parents=True)
     record(folder / 'aubo_i5')
-    replay.main(['aubo_i5', str(folder / 'aubo_i5'), '--output', str(folder)])
+    replay.main(['aubo_i5', str(folder / 'aubo_i5'), '--effort', 'torque', '--output', str(folder)])
 
 
 def record(bag: Path) -> None:

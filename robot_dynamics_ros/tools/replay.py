@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMAND = 'robot_dynamics_replay'
 PACKAGES = ('matplotlib', 'rosbags', 'scipy')
 AGE_LIMIT = 10.0
-"""Parameter of ``feedforward_node`` beyond the log's duration, s: states come faster than at the log's rate, with stamps
+"""Parameter of ``feedforward_node`` beyond the log's duration, s: states come faster than the log's, their stamps are
 ahead of the clock."""
 WINDOW = 4
 """States sent ahead of their torques: fewer than the node's input queue has places, so that none is dropped."""

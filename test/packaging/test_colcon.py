@@ -16,6 +16,7 @@ ENVIRONMENT = ROOT / 'scripts' / 'environment.sh'
 PACKAGE = 'robot_dynamics_ros'
 INTERFACES = 'robot_dynamics_interfaces'
 NODES = [
+    'aubo_node',
     'bringup',
     'check_model',
     'compare',

@@ -355,6 +355,7 @@ def test_an_aubo_arm_gets_its_state_its_prediction_and_the_checks_and_no_command
     tables = {name: node['parameters'][1] for name, node in started.items()}
     assert {table['model'] for table in tables.values()} == {'aubo_i5'}
     assert tables['aubo_node']['robot_ip'] == '10.0.0.5'
+    assert tables['dynamics_server']['effort'] == 'torque'
     assert tables['gravity_compensation_node']['preset'] == 'monitor_only'
     assert all(node['remappings'] == [] for node in started.values())
 

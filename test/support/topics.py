@@ -15,6 +15,8 @@ TYPES = {
     'planned_trajectory': 'trajectory_msgs/msg/JointTrajectory',
     'trajectory_with_effort': 'trajectory_msgs/msg/JointTrajectory',
     'trajectory_torques': 'robot_dynamics_interfaces/msg/TrajectoryTorques',
+    'joint_temperatures': 'robot_dynamics_interfaces/msg/JointTemperatures',
+    'aubo_node/info': 'robot_dynamics_interfaces/msg/ControllerInfo',
     'diagnostics': 'diagnostic_msgs/msg/DiagnosticArray',
     'robot_description': 'std_msgs/msg/String',
 }
