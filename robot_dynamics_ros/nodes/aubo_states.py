@@ -21,8 +21,6 @@ from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 TEMPERATURE_PERIOD = 1_000_000_000
 """ns between two messages of ``joint_temperatures``."""
-PRECISE = 100_000
-"""ns: longest time between two looks at one clock in which another one is read."""
 
 
 class SteadyToRos:
@@ -38,8 +36,8 @@ class SteadyToRos:
         now = self._clock.now().nanoseconds
         after = time.monotonic_ns()
         difference = now - (before + after) // 2
-        precise = after - before < PRECISE  # this thread was not interrupted in between
-        if self._difference is None or (precise and abs(difference - self._difference) > after - before):
+        # within after - before nothing is known of the change: this thread may have been interrupted
+        if self._difference is None or abs(difference - self._difference) > after - before:
             self._difference = difference
         return steady + self._difference
 

@@ -55,3 +55,11 @@ def test_after_a_reset_a_clock_that_began_again_is_followed():
     clock.reset()
     again = BOOT + 10 * 1000 * PERIOD
     assert [clock.local(k * PERIOD, again + k * PERIOD) for k in range(3)] == [again + k * PERIOD for k in range(3)]
+
+
+def test_stamps_increase_although_the_first_message_was_late():
+    clock = ControllerClock()
+    delays = [12_000_000, 8_000_000, 100_000, 100_000, 100_000, 100_000, 100_000]
+    stamps = [clock.local(k * PERIOD, BOOT + k * PERIOD + delay) for k, delay in enumerate(delays)]
+    assert (np.diff(stamps) > 0).all()
+    assert stamps[-1] - (BOOT + 6 * PERIOD) == 100_000  # and the right one is reached

@@ -1,5 +1,6 @@
 """The thread that listens to a controller: restarts, and everything that a controller can do wrong."""
 
+import threading
 import time
 from contextlib import contextmanager
 
@@ -173,6 +174,25 @@ def test_an_older_controller_streams_less_and_says_what(arm):
         'R1_joint_torque',
         'R1_joint_gravity_torque',
     ]
+
+
+def test_a_callback_may_stop_and_samples_that_have_come_with_this_one_are_dropped(controller):
+    calls = []
+
+    def on_state(sample, stamp):
+        calls.append(stamp)
+        if len(calls) == 1:
+            time.sleep(0.2)  # meanwhile some forty samples come, which are read at once
+        else:
+            listener.stop()
+
+    listener = StreamListener(('127.0.0.1', controller.rtde_port), ROBOT.joint_names, None, 200.0, 5.0, on_state)
+    listener.start()
+    deadline = time.monotonic() + PATIENCE
+    while any(thread.name == 'aubo stream' for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert len(calls) == 2
 
 
 def test_after_stop_nothing_is_called(controller):
