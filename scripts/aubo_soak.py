@@ -20,7 +20,6 @@ from support.aubo_measurement import ControllerProcess, Received, figures
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.messages.stamps import nanoseconds
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 DRIFT = 5e-5
@@ -68,7 +67,7 @@ def stays(client: Client, controller: ControllerProcess, seconds: float) -> bool
     states: list[Received] = []
 
     def on_state(message: JointState) -> None:
-        states.append(Received(time.time_ns(), nanoseconds(message.header.stamp), tuple(message.position)))
+        states.append(Received.of(message))
 
     subscription = client.node.create_subscription(JointState, 'joint_states', on_state, 1000)
     until(client, states, 1)

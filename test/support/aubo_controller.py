@@ -56,7 +56,7 @@ class Arm:
 
 
 class Sent(NamedTuple):
-    """One sample that was sent: when it was taken and sent (ROS time, ns), and where the arm was (n, rad)."""
+    """One sample that was sent: when it was taken and sent (steady time, ns), and where the arm was (n, rad)."""
 
     taken: int
     sent: int
@@ -93,7 +93,7 @@ class AuboController:
 
     def start(self) -> None:
         """Boot: the controller's time begins at 0."""
-        self.booted, self.booted_steady = time.time_ns(), time.monotonic_ns()
+        self.booted = time.monotonic_ns()
         up = self._up = threading.Event()
         up.set()
         for name, serve in (('rtde_port', self._stream), ('rpc_port', self._questions)):
@@ -154,10 +154,10 @@ class AuboController:
     def _send_samples(self, client, up, recipe) -> None:
         names, stride = recipe['segments'], max(1, round(1.0 / (PERIOD * recipe['frequency'])))
         per_sample = PERIOD / (1.0 + self.drift)  # s of this machine's clock
-        k = int((time.monotonic_ns() - self.booted_steady) * 1e-9 / per_sample) + 1
+        k = int((time.monotonic_ns() - self.booted) * 1e-9 / per_sample) + 1
         while up.is_set():
             due = round(k * per_sample * 1e9)
-            time.sleep(max(0.0, (self.booted_steady + due - time.monotonic_ns()) * 1e-9))
+            time.sleep(max(0.0, (self.booted + due - time.monotonic_ns()) * 1e-9))
             fault, row = self.fault, k % len(self.arm.q)
             values = {name: self._value(name, row, k) for name in names}
             if fault == 'silent':
@@ -172,7 +172,7 @@ class AuboController:
                 return
             if fault == 'garbage':
                 data = b'?' * len(data)
-            self.sent.append(Sent(self.booted + due, time.time_ns(), tuple(self.arm.q[row])))
+            self.sent.append(Sent(self.booted + due, time.monotonic_ns(), tuple(self.arm.q[row])))
             client.sendall(data)
             if fault != 'frozen':
                 k += stride

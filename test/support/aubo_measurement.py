@@ -4,6 +4,7 @@ The controller runs in a process of its own, so that neither the node nor who re
 """
 
 import multiprocessing
+import time
 from bisect import bisect_right
 from collections import defaultdict
 from typing import NamedTuple
@@ -11,14 +12,26 @@ from typing import NamedTuple
 from support.aubo_controller import Arm, AuboController, Sent
 
 import numpy as np
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros.messages.stamps import nanoseconds
 
 
 class Received(NamedTuple):
-    """A state that was received: when, its stamp (both ROS time, ns), and where the arm is (n, rad)."""
+    """A state that was received: when, its stamp (both steady time, ns), and where the arm is (n, rad).
+
+    The system's clock may be set meanwhile, and then ROS time is; the steady clock is one for all processes.
+    """
 
     at: int
     stamp: int
     position: tuple
+
+    @classmethod
+    def of(cls, message: JointState) -> 'Received':
+        """Return what has just been received."""
+        now, steady = time.time_ns(), time.monotonic_ns()
+        return cls(steady, nanoseconds(message.header.stamp) - now + steady, tuple(message.position))
 
 
 class Figures(NamedTuple):
