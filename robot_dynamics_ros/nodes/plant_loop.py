@@ -108,7 +108,7 @@ class PlantLoop(LifecycleTask):
     def begin(self) -> None:
         """Close the brakes and start the arm's time."""
         self.silence = LifecycleTask.silence
-        self._arm.brakes = True
+        self._arm.close_brakes()
         self._begin()
 
     def report(self) -> dict[str, str]:
@@ -123,8 +123,8 @@ class PlantLoop(LifecycleTask):
         if self._arm_time.read():
             self._command_seen = None  # of the old time
         quiet = np.inf if self._command_seen is None else self._arm_time.time - self._command_seen
-        if quiet > self._timeout:
-            self._arm.brakes = True
+        if quiet > self._timeout and not self._arm.brakes:
+            self._arm.close_brakes()
         if self._arm.brakes:
             self._arm_time.follow()  # nothing moves: lost time is caught up
         self._step(controller_is_late=quiet > self._longest_delay)
@@ -158,7 +158,9 @@ class PlantLoop(LifecycleTask):
         self._apply(message, self._arm.position_command, 'positions')
 
     def _apply(self, message: Float64MultiArray, command: np.ndarray, what: str) -> None:
-        """Write the numbers of a message into ``command`` (n) and release the brakes."""
+        """Write the numbers of a message into ``command`` (n) and release the brakes of an active arm."""
+        if not self._node.active:
+            return
         if len(message.data) != len(command) or not np.isfinite(message.data).all():
             got = reprlib.repr(list(message.data))  # short, however much came
             self._node.get_logger().warning(

@@ -94,6 +94,10 @@ class MujocoArm:
     def reset(self) -> None:
         """Reset the arm to its start position, at zero velocity and torque, with brakes set."""
         self._data.qpos[self._moved] = self._start
+        self.close_brakes()
+
+    def close_brakes(self) -> None:
+        """Stop the arm; commands from before do not act when the brakes open."""
         self._data.qvel[:] = 0.0
         self.torque[:] = 0.0
         self.position_command[:] = self.position
@@ -102,10 +106,6 @@ class MujocoArm:
     def step(self, count: int = 1) -> None:
         """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set."""
         if self.brakes:
-            self._data.qvel[:] = 0.0
-            if self._motors is not None:
-                self.torque[:] = 0.0
-                self.position_command[:] = self.position
             return
         if self._motors is not None:
             self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command

@@ -119,6 +119,19 @@ def test_several_publishers_of_position_commands_are_a_warning(configured):
         node.destroy_publisher(other)
 
 
+def test_a_torque_from_before_the_activation_does_not_act_with_the_first_position_command(configured):
+    gains = {'motor_stiffness': [100.0], 'motor_damping': [5.0]}
+    node = configured(SimulatedArm, actuation='motor_pd', **gains)
+    plant = node.task._arm
+    node.trigger_activate()
+    node.task._on_command(Float64MultiArray(data=[-20.0] * 6))
+    node.trigger_deactivate()
+    node.task._on_command(Float64MultiArray(data=[-10.0] * 6))
+    node.trigger_activate()
+    node.task._on_position(Float64MultiArray(data=plant.position.tolist()))
+    assert not plant.brakes and not plant.torque.any()
+
+
 def test_a_position_command_moves_a_simulated_arm_with_motors_of_the_mit_type(configured):
     gains = {'motor_stiffness': [100.0], 'motor_damping': [5.0]}
     node = configured(SimulatedArm, actuation='motor_pd', **gains)

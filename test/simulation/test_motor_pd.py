@@ -99,7 +99,7 @@ def test_behind_closed_brakes_motors_hold_the_arm_where_it_stands():
     arm = plant(motors(), POSES[0])
     arm.position_command[:], arm.torque[:] = 0.0, 5.0
     arm.step(50)
-    arm.brakes = True
+    arm.close_brakes()
     arm.step(1)
     stands = arm.position
     assert abs(stands - POSES[0]).max() > 0.01

@@ -135,7 +135,7 @@ def test_brakes_hold_it_from_the_start_and_whenever_set():
     arm.step(20)
     met = arm.position
     assert abs(met - START).max() > 1e-3 and arm.velocity.any()
-    arm.brakes = True
+    arm.close_brakes()
     arm.step(100)
     assert arm.position.tolist() == met.tolist() and not arm.velocity.any()
 
