@@ -29,7 +29,12 @@ def arm(file_graph):
 def test_lost_time_is_made_up_while_the_arm_rests(monkeypatch, arm, speed, regained):
     loop, now, numbers = arm.task, [0], np.zeros(6)
     loop._arm = SimpleNamespace(
-        brakes=False, position=numbers, velocity=numbers, torque=numbers.copy(), step=lambda count: None
+        brakes=False,
+        position=numbers,
+        velocity=numbers,
+        torque=numbers.copy(),
+        motor_torque=numbers,
+        step=lambda count: None,
     )
     loop._arm_time = ArmClock(plant_loop.STEP, lambda: now[0], lambda: now[0], lambda: False)
 
