@@ -11,32 +11,33 @@ DURATION = 500_000_000
 
 
 class Standstill:
-    """The time since which no joint has moved, and the mean position and effort meanwhile."""
+    """The time since which no joint has moved, and the mean position and effort in its newest part.
+
+    That part is one to two times ``DURATION`` long, so that what changes while the arm stands shows soon. ``is_new`` is
+    whether the last sample did not continue a standstill.
+    """
 
     def __init__(self, n: int):
         """Expect states of ``n`` joints."""
-        self._q, self._effort = np.zeros(n), np.zeros(n)  # sums over the samples at rest
-        self._where = np.zeros(n)
-        self._count, self._since, self._last = 0, 0, -1
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the last sample did not continue a standstill."""
-        return self._count == 1
+        # sums over the samples of the part that lasts, and of the one before
+        self._q, self._effort = np.zeros((2, n)), np.zeros((2, n))
+        self._where, self._count = np.zeros(n), np.zeros(2, int)
+        self._since, self._last = 0, -1
+        self.is_new = False
 
     @property
     def position(self) -> np.ndarray:
-        """Mean position (n,) since the arm stands, rad (m)."""
-        return self._q / self._count
+        """Mean position (n,), rad (m)."""
+        return self._q.sum(axis=0) / self._count.sum()
 
     @property
     def effort(self) -> np.ndarray:
-        """Mean effort (n,) since the arm stands, in the unit of the samples."""
-        return self._effort / self._count
+        """Mean effort (n,), in the unit of the samples."""
+        return self._effort.sum(axis=0) / self._count.sum()
 
     def reset(self) -> None:
         """Begin with the next sample."""
-        self._count, self._last = 0, -1
+        self._count[:], self._last = 0, -1
 
     def add(self, stamp: int, q: np.ndarray, qd: np.ndarray, effort: np.ndarray) -> bool:
         """Add a sample and return whether the arm has been at rest for ``DURATION``.
@@ -52,12 +53,17 @@ class Standstill:
         """
         # a velocity that is NaN is not measured: the distance alone decides
         moves = bool((np.abs(qd) > SPEED).any() or (np.abs(q - self._where) > DISTANCE).any())
-        if not self._count or moves or stamp < self._last:
+        self.is_new = not self._count.any() or moves or stamp < self._last
+        if self.is_new:
             self._q[:] = self._effort[:] = 0.0
-            self._where[:], self._count, self._since = q, 0, stamp
+            self._where[:], self._count[:], self._since = q, 0, stamp
         if stamp != self._last:
-            self._q += q
-            self._effort += effort
-            self._count += 1
+            self._q[0] += q
+            self._effort[0] += effort
+            self._count[0] += 1
         self._last = stamp
-        return stamp - self._since >= DURATION
+        if stamp - self._since >= DURATION:
+            for sums in (self._q, self._effort, self._count):
+                sums[1], sums[0] = sums[0], 0
+            self._since = stamp
+        return bool(self._count[1])

@@ -1,5 +1,7 @@
 """Measured efforts of joint_states, sampled while their meaning is stated, and compared with gravity at rest."""
 
+import time
+
 import numpy as np
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -15,6 +17,8 @@ from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 
 PERIOD = 0.1
 """s between two looks at the newest joint states; no callback is called for each of them."""
+SILENCE = 2.0
+"""s without a joint state after which the efforts at rest are no longer reported."""
 QOS = QoSProfile(depth=8, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Several publishers, such as a gripper's, have a place."""
 
@@ -35,7 +39,7 @@ class EffortInput:
         """
         self._payload_gravity, self._meaning = payload_gravity, node.value('effort')
         self._check: EffortCheck | None = None
-        self._missing, self._heard = '', False
+        self._missing, self._heard = '', -np.inf
         if not self._meaning:
             return
         robot = node.robot
@@ -67,7 +71,8 @@ class EffortInput:
         """Return the meaning, what efforts at rest say, and the largest difference from gravity of each joint."""
         sentence, differences = '', np.zeros(0)
         if self._check is not None:
-            sentence = self._check.verdict().sentence if self._heard else 'no joint_states with efforts yet'
+            is_silent = time.monotonic() - self._heard > SILENCE
+            sentence = 'no joint_states with efforts' if is_silent else self._check.verdict().sentence
             differences = self._check.differences()
         return {
             'effort': self._meaning or 'not stated',
@@ -91,7 +96,7 @@ class EffortInput:
             self._missing = str(error)
             return
         if found & self.POSITION and found & self.EFFORT:
-            self._missing, self._heard = '', True
+            self._missing, self._heard = '', time.monotonic()
             self._check.add(self._payload_gravity.robot, stamp, *self._input.numbers)
         else:
             self._missing = self._input.missing('effort' if found & self.POSITION else 'position')

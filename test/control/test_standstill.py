@@ -31,6 +31,15 @@ def test_position_and_effort_are_means_since_the_arm_stands():
     assert standstill.position.tolist() == pytest.approx([0.0, 2.0])
 
 
+def test_what_is_old_no_longer_counts():
+    """After an hour at rest another effort is seen within two durations."""
+    standstill = Standstill(2)
+    fed(standstill, 200, effort=[1.0, 1.0])
+    assert standstill.effort.tolist() == [1.0, 1.0]
+    assert all(fed(standstill, 11, effort=[5.0, 5.0], start=200 * PERIOD))
+    assert standstill.effort.tolist() == [5.0, 5.0]
+
+
 @pytest.mark.parametrize('joint', [0, 1])
 def test_a_joint_that_moves_begins_the_time_again(joint):
     standstill = Standstill(2)

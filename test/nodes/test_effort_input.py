@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.effort_input import PERIOD
+from robot_dynamics_ros.nodes.effort_input import PERIOD, SILENCE
 
 MIMICKING = TREE.replace(
     '<limit lower="-2" upper="2" velocity="2" effort="0"/>',
@@ -60,13 +60,15 @@ def test_efforts_that_agree_are_reported_and_others_warned_of(process):
     server = Server(process, 'torque')
     level, message, fields = server.status()
     assert level == DiagnosticStatus.OK and fields['effort'] == 'torque'
-    assert fields['effort at rest'] == 'no joint_states with efforts yet'
+    assert fields['effort at rest'] == 'no joint_states with efforts'
     server.stand(GRAVITY + 1.0, lambda level, _, fields: 'agrees with torque' in fields['effort at rest'])
     level, message, fields = server.status()
     assert level == DiagnosticStatus.OK and message == 'answering'
     assert [float(it) for it in fields['effort minus gravity at rest, N m'].split()] == pytest.approx(
         [1.0] * 6, abs=0.01
     )
+    server.node.task.effort._heard -= SILENCE
+    assert server.status()[2]['effort at rest'] == 'no joint_states with efforts'
     set_payload(server.node, 5.0, ramp_time=1e-3)
     server.stand(GRAVITY + 1.0, lambda level, *_: level == DiagnosticStatus.WARN)
     _, message, fields = server.status()
