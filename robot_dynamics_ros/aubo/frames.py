@@ -26,8 +26,13 @@ def value_of(payload: bytes):
         return cbor.decode(payload)
     try:
         return json.loads(payload)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f'not JSON: {error}') from None
+
+
+def shown(value) -> str:
+    """Return a value of a controller for logs and diagnostics: at most 60 printable characters."""
+    return ''.join(part if part.isprintable() else '?' for part in str(value)[:60])
 
 
 class FrameReader:

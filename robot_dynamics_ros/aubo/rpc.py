@@ -91,6 +91,6 @@ class RpcClient:
             for text in whole:
                 try:
                     return json.loads(text)
-                except ValueError:
+                except (ValueError, RecursionError):
                     if data.startswith(START):
                         raise ControllerError(f'{method}: the answer is not JSON: {text!r:.100}') from None

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from robot_dynamics_ros.aubo.frames import shown
 from robot_dynamics_ros.errors import ArgumentError, ControllerError
 
 TIME = 'timestamp'
@@ -22,6 +23,9 @@ WITHOUT = {
     SIMULATED: 'a simulated arm is not recognised',
 }
 """What an older controller may lack, and what follows from it."""
+
+LONGEST = 1e9
+"""s: 31 years, beyond any time since a controller's start."""
 
 
 class Sample:
@@ -79,9 +83,9 @@ class Recipe:
             if name == TIME:
                 sample.time = self._number(name, value)
             elif name == ROBOT_MODE:
-                sample.robot_mode = str(value)
+                sample.robot_mode = shown(value)
             elif name == SAFETY_MODE:
-                sample.safety_mode = str(value)
+                sample.safety_mode = shown(value)
             elif name == SIMULATED:
                 sample.simulated = bool(value)
             else:
@@ -104,15 +108,15 @@ class Recipe:
         }.get(name, sample.effort)
         try:
             out[:] = value  # None, which stands for NaN in JSON, becomes NaN
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError(f'{name}: expected {n} numbers, got {value!r:.60}') from None
         if name not in (GRAVITY, TEMPERATURE) and not np.isfinite(out).all():
             joint = self._joint_names[int(np.argmin(np.isfinite(out)))]
             raise ArgumentError(f'{name}: the number of joint {joint!r} is not finite')
 
     def _number(self, name: str, value) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-            raise ArgumentError(f'{name}: expected a finite number, got {value!r:.60}')
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LONGEST:
+            raise ArgumentError(f'{name}: expected s below {LONGEST:g}, got {value!r:.60}')
         return float(value)
 
     def _without(self, name: str) -> str:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 
+from robot_dynamics_ros.aubo.frames import shown
 from robot_dynamics_ros.aubo.rpc import RpcClient
 from robot_dynamics_ros.aubo.settings import NOTHING, Settings, read_settings
 from robot_dynamics_ros.errors import ControllerError
@@ -60,7 +61,8 @@ class SettingsPoller:
             raise ControllerError(f'getRobotNames: expected names, got {names!r:.100}')
         robot = str(names[0])
         kind = client.ask('RobotConfig.getRobotType', robot)
-        self.controller = f'{kind}, software {client.ask("SystemInfo.getControlSoftwareFullVersion")}'
+        software = client.ask('SystemInfo.getControlSoftwareFullVersion')
+        self.controller = f'{shown(kind)}, software {shown(software)}'
         while not stopped.is_set():
             settings = read_settings(client, robot)
             if not stopped.is_set():

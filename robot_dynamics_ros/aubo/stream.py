@@ -134,7 +134,7 @@ class RtdeStream:
             greeting = json.loads(data[:end])
             self.protocol, self.version = str(greeting['protocol']), greeting['version']
             self.outputs = frozenset(map(str, greeting['output']))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ControllerError(f'{self._where}: its list of quantities cannot be read: {error!r}') from None
         return self._reader.feed(data[end:])
 

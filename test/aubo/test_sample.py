@@ -1,6 +1,7 @@
 """Samples: what is asked for, what follows from what is missing, and what is not used."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -84,9 +85,11 @@ def test_the_oldest_controller_streams_positions():
         (names.VELOCITY, [0.0] * 5, 'R1_actual_qd: expected 6 numbers'),
         (names.VELOCITY, ['a'] * 6, 'R1_actual_qd: expected 6 numbers'),
         (names.POSITION, 1.0, 'R1_actual_q: expected 6 numbers'),
-        (names.TIME, None, 'timestamp: expected a finite number'),
-        (names.TIME, math.nan, 'timestamp: expected a finite number'),
-        (names.TIME, True, 'timestamp: expected a finite number'),
+        (names.TIME, None, 'timestamp: expected s below 1e.09'),
+        (names.TIME, math.nan, 'timestamp: expected s below 1e.09'),
+        (names.TIME, 10**400, 'timestamp: expected s below 1e.09'),
+        (names.VELOCITY, [10**400] * 6, 'R1_actual_qd: expected 6 numbers'),
+        (names.TIME, True, 'timestamp: expected s below 1e.09'),
     ],
 )
 def test_a_wrong_number_is_named(name, value, why):
@@ -108,3 +111,16 @@ def test_another_robot_and_another_number_of_values_are_refused():
         recipe.read(values_of(recipe, **{names.POSITION: [0.0] * 7}), Sample(6))
     with pytest.raises(ArgumentError, match='expected 9 values, got 2'):
         recipe.read([1.0, [0.0] * 6], Sample(6))
+
+
+def test_what_is_no_sample_is_refused_whatever_it_is():
+    """Modes are texts of any content, and everything else is a number or refused."""
+    recipe, sample = Recipe(EVERYTHING, JOINTS, CONSTANTS), Sample(6)
+    odd = [None, True, -(10**400), 1e308, 'a', '\ud800', [], [[]], {}, {'a': [1]}, [1.0] * 6, ['1'] * 6, [{}] * 6]
+    for name in recipe.names:
+        for value in odd:
+            with suppress(ArgumentError, ControllerError):
+                recipe.read(values_of(recipe, **{name: value}), sample)
+            sample.robot_mode.encode()  # as a message is
+    recipe.read(values_of(recipe, **{names.ROBOT_MODE: 'Run\ud800\n' + 100 * 'x'}), sample)
+    assert sample.robot_mode == 'Run??' + 55 * 'x'
