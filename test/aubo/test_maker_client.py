@@ -20,7 +20,7 @@ COUNT = 60
 CLIENT = """
 import json, os, sys, time
 import pyaubo_sdk
-rtde_port, rpc_port, names, count = json.loads(sys.argv[1])
+rtde_port, rpc_port, names, count, result = json.loads(sys.argv[1])
 rpc = pyaubo_sdk.RpcClient()
 assert rpc.connect('127.0.0.1', rpc_port) == 0
 assert rpc.login('aubo', '123456') == 0
@@ -43,26 +43,27 @@ while (topic := stream.setTopic(False, names, 200.0, 0)) < 0:
 assert stream.subscribe(topic, on_sample) == 0
 while len(rows) < count and time.monotonic() < deadline:
     time.sleep(0.01)
-print(json.dumps([sorted(stream.getOutputMaps()), answers, rows]), flush=True)
+with open(result, 'w') as file:  # the client logs on both outputs
+    json.dump([sorted(stream.getOutputMaps()), answers, rows], file)
 os._exit(0)
 """
 
 
-def test_both_clients_read_the_same(arm):
+def test_both_clients_read_the_same(arm, tmp_path):
     with AuboController(arm) as controller:
         stream = RtdeStream('127.0.0.1', 5.0, controller.rtde_port)
-        arguments = json.dumps([controller.rtde_port, controller.rpc_port, NAMES, COUNT])
+        arguments = json.dumps([controller.rtde_port, controller.rpc_port, NAMES, COUNT, str(tmp_path / 'result')])
         command = [sys.executable, '-c', CLIENT, arguments]
         stream.subscribe(NAMES, 200.0)
         ours = {}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             while process.poll() is None:
                 ours.update((values[0], values) for values in stream.read(0.1))
-            printed = process.stdout.read()
         for values in stream.read(0.1):
             ours[values[0]] = values
         stream.close()
-        outputs, answers, theirs = json.loads(printed.splitlines()[-1])
+        assert process.returncode == 0
+        outputs, answers, theirs = json.loads((tmp_path / 'result').read_text())
     assert outputs == sorted(controller.outputs) == sorted(stream.outputs)
     payload, gravity, mounting = answers
     assert payload[:2] == [controller.payload.mass, list(controller.payload.com)]
