@@ -30,8 +30,12 @@ class Received(NamedTuple):
     @classmethod
     def of(cls, message: JointState) -> 'Received':
         """Return what has just been received."""
-        now, steady = time.time_ns(), time.monotonic_ns()
-        return cls(steady, nanoseconds(message.header.stamp) - now + steady, tuple(message.position))
+        at, apart = time.monotonic_ns(), 100_000
+        for _ in range(10):  # until nothing interrupts the look at both clocks
+            steady, now, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+            if after - steady < apart:
+                break
+        return cls(at, nanoseconds(message.header.stamp) - now + steady, tuple(message.position))
 
 
 class Figures(NamedTuple):
