@@ -2,13 +2,25 @@
 
 import numpy as np
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.errors import ArgumentError
+
+SMALLEST, LARGEST = 0.01, 100.0
 
 
 def _command(torque, places, scale, out) -> None:
     """Write out (n) = torque[places] / scale, N m as the motors read them."""
     for k in range(out.shape[0]):
         out[k] = torque[places[k]] / scale[k]
+
+
+def torque_scales(stated, joints: int) -> np.ndarray:
+    """Return the torque scale (joints,) from one number or one for each joint; ArgumentError where it is wrong."""
+    scales = validation.of_each_joint('torque_scale', stated, joints, zero=False)
+    if not ((scales >= SMALLEST) & (scales <= LARGEST)).all():
+        raise ArgumentError(f'torque_scale: expected {SMALLEST:g} to {LARGEST:g}, got {scales.tolist()}')
+    return scales
 
 
 def bound_command(places: np.ndarray, scale: np.ndarray):

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
+from robot_dynamics_ros.control.torque_scale import torque_scales
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.realtime import cores_of
@@ -32,8 +31,9 @@ class ControlledArm:
         self.policy = CompensationPolicy(node.value('preset'), node.value('gravity_owner'), wanted)
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
         self.rate_limit = rate_limits(node.value('rate_limit'), names)
-        self.torque_scale = torque_scales(node.value('torque_scale'), self.robot)
+        self.torque_scale = torque_scales(node.value('torque_scale'), self.robot.nv)
         stated = node.value('fade_in_time')
+        check_fade_in_time(stated)
         self.fade_in_time = self.policy.fade_in_time if stated < 0.0 else stated
         self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))
         self.gravity = self.blended(GravityTorque)
@@ -49,9 +49,10 @@ class ControlledArm:
         self.payload_gravity.laws = [self.gravity.take]
 
 
-def torque_scales(stated, robot) -> np.ndarray:
-    """Return the torque scale (n) of each joint from the parameter; ArgumentError where it is wrong."""
-    return validation.of_each_joint('torque_scale', stated, robot.nv, zero=False)
+def check_fade_in_time(stated: float) -> None:
+    """Raise ArgumentError where a fade-in time (s) is neither -1, for that of the preset, nor at least 0."""
+    if stated < 0.0 and stated != -1.0:
+        raise ArgumentError(f'fade_in_time: expected -1 or at least 0, got {stated:g}')
 
 
 def torque_checks(node) -> Mapping[str, Callable]:
@@ -59,7 +60,8 @@ def torque_checks(node) -> Mapping[str, Callable]:
     return {
         'effort_limit': lambda limits: effort_limits(limits, node.robot.limits.effort, node.robot.joint_names),
         'rate_limit': lambda limits: rate_limits(limits, node.robot.joint_names),
-        'torque_scale': lambda scales: torque_scales(scales, node.robot),
+        'torque_scale': lambda scales: torque_scales(scales, node.robot.nv),
+        'fade_in_time': check_fade_in_time,
         'command_joints': lambda names: command_order(node.robot, names),
         'cores': cores_of,
     }

@@ -2,8 +2,8 @@
 
 from robot_dynamics_ros.control.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.control.torque_scale import torque_scales
 from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.controlled_arm import torque_scales
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.trajectory_efforts import TrajectoryEfforts
@@ -21,7 +21,7 @@ class TrajectoryEffortNode(BaseNode):
         checks = {
             'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS),
             'effort_limit': lambda limits: effort_limits(limits, self.robot.limits.effort, self.robot.joint_names),
-            'torque_scale': lambda scales: torque_scales(scales, self.robot),
+            'torque_scale': lambda scales: torque_scales(scales, self.robot.nv),
         }
         super().__init__('trajectory_effort_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)

@@ -13,6 +13,7 @@ from robot_dynamics_ros.control.payload_gravity import carrying
 from robot_dynamics_ros.control.plan_limits import check_plan, exceeded
 from robot_dynamics_ros.control.planned_efforts import PlannedEfforts, check_defined, planned_efforts
 from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.control.torque_scale import torque_scales
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import Check, check
 from robot_dynamics_ros.errors import ArgumentError
@@ -20,7 +21,6 @@ from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resam
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.trajectory_torques import trajectory_torques
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes.controlled_arm import torque_scales
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.plan_input import DISPLAYED, PlanInput
@@ -47,7 +47,7 @@ class TrajectoryEfforts(LifecycleTask):
         )
         self._terms = [term for term in TERMS if term in self._policy.terms]
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
-        self._scale = torque_scales(node.value('torque_scale'), self._robot)
+        self._scale = torque_scales(node.value('torque_scale'), self._robot.nv)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
         self._fills, self._insists = node.value('point_effort') == 'fill', node.value('publish_infeasible')
         is_displayed = node.value('plan_topic') == DISPLAYED

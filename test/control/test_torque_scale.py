@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.torque_scale import bound_command
+from robot_dynamics_ros.control.torque_scale import bound_command, torque_scales
 from robot_dynamics_ros.errors import ArgumentError
 
 TORQUE = np.array([8.0, -2.0, 1.0 / 3.0])
@@ -40,3 +40,10 @@ def test_one_number_is_for_all_joints():
 def test_a_scale_that_is_not_finite_and_positive_is_refused_by_name(value):
     with pytest.raises(ArgumentError, match=r'^torque_scale: expected one finite number > 0 or 3, got '):
         validation.of_each_joint('torque_scale', value, 3, zero=False)
+
+
+@pytest.mark.parametrize('wrong', [1e-310, 0.00999, 100.1, 1e308])
+def test_a_scale_that_no_motor_has_is_refused_by_name(wrong):
+    with pytest.raises(ArgumentError, match=r'^torque_scale: expected 0\.01 to 100, got \[1\.0, '):
+        torque_scales([1.0, wrong, 1.0], 3)
+    assert torque_scales([0.01, 1.0, 100.0], 3).tolist() == [0.01, 1.0, 100.0]

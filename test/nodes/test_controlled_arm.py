@@ -84,16 +84,25 @@ def test_the_torque_fades_in_as_stated_else_as_the_preset_says(configured, value
 def test_a_torque_scale_that_no_motor_has_is_refused_when_it_is_set(configured):
     node = configured(GravityCompensationNode, torque_scale=[4.0])
     assert node.task.arm.torque_scale.tolist() == [4.0] * 6
-    for wrong in ([0.0], [-4.0], [float('nan')], [float('inf')], [1.0, 2.0]):
+    for wrong in ([0.0], [-4.0], [float('nan')], [float('inf')], [1.0, 2.0], [1e-310], [101.0]):
         (result,) = node.set_parameters([Parameter('torque_scale', value=wrong)])
         assert not result.successful and result.reason.startswith('torque_scale: expected'), wrong
     (result,) = node.set_parameters([Parameter('torque_scale', value=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])])
     assert result.successful
 
 
+def test_a_negative_fade_in_time_other_than_that_of_the_preset_is_refused(configured):
+    node = configured(GravityCompensationNode)
+    for stated, successful in ((-0.5, False), (-1.0, True), (0.0, True)):
+        (result,) = node.set_parameters([Parameter('fade_in_time', value=stated)])
+        assert result.successful == successful
+        assert successful or result.reason == 'fade_in_time: expected -1 or at least 0, got -0.5'
+
+
 @pytest.mark.parametrize(
     ('kind', 'values', 'reason'),
     [
+        (GravityCompensationNode, {'fade_in_time': -0.5}, 'fade_in_time: expected -1 or at least 0, got -0.5'),
         (TorqueController, {'preset': 'motor_pd'}, 'preset motor_pd: the PD of this controller would be added'),
         (GravityCompensationNode, {'hand_guiding': True}, 'hand_guiding: only motors with a PD'),
         (SimulatedArm, {'actuation': 'motor_pd'}, 'motor_stiffness: not stated'),
