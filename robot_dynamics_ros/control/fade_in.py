@@ -22,10 +22,15 @@ class FadeIn:
         self._last = np.zeros(joints)
         self._elapsed = duration  # of the fade-in; below 0: its first torque is still to come
 
+    @property
+    def runs(self) -> bool:
+        """Whether a fade-in has begun, or begins with the next torque, and has not ended."""
+        return self._elapsed < self._duration
+
     def restart(self, last: np.ndarray) -> None:
         """Begin a fade-in from the torque ``last`` (n, N m) with the next torque."""
         self._last[:] = last
-        self._elapsed = -1.0
+        self._elapsed = -1.0 if self._duration else 0.0
 
     def apply(self, torque: np.ndarray, elapsed: float) -> None:
         """Blend a torque (n, N m) in place; ``elapsed`` is the time since the last torque that was sent, s."""

@@ -146,6 +146,8 @@ class ControlLoop(LifecycleTask):
     def warnings(self) -> list[str]:
         """Return what is wrong with payload, gravity, joint states, commands and further inputs."""
         found = self.arm.payload_gravity.warnings()
+        if self._node.active and self.pipeline.fades_in:
+            found.append('fading in')
         count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
         if count > 1:
             found.append(

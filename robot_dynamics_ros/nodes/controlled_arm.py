@@ -17,7 +17,8 @@ class ControlledArm:
     """``payload_gravity`` is payload and gravity in force, ``gravity`` the blended gravity torque.
 
     ``policy`` says which terms the node adds, ``effort_limit`` (n, N m) and ``rate_limit`` (n, N m/s) bound them.
-    ``torque_scale`` (n) is the torque that a motor executes over the one that it is sent; ``fade_in_time`` is in s.
+    ``torque_scale`` (n) is the torque that a motor executes over the one that it is sent; ``fade_in_time`` is in s,
+    0 for a node without this parameter.
     """
 
     def __init__(self, node, wanted=('',)):
@@ -32,7 +33,7 @@ class ControlledArm:
         self.effort_limit = effort_limits(node.value('effort_limit'), self.robot.limits.effort, names)
         self.rate_limit = rate_limits(node.value('rate_limit'), names)
         self.torque_scale = torque_scales(node.value('torque_scale'), self.robot.nv)
-        stated = node.value('fade_in_time')
+        stated = node.value('fade_in_time') if node.has_parameter('fade_in_time') else 0.0
         check_fade_in_time(stated)
         self.fade_in_time = self.policy.fade_in_time if stated < 0.0 else stated
         self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))
@@ -61,7 +62,6 @@ def torque_checks(node) -> Mapping[str, Callable]:
         'effort_limit': lambda limits: effort_limits(limits, node.robot.limits.effort, node.robot.joint_names),
         'rate_limit': lambda limits: rate_limits(limits, node.robot.joint_names),
         'torque_scale': lambda scales: torque_scales(scales, node.robot.nv),
-        'fade_in_time': check_fade_in_time,
         'command_joints': lambda names: command_order(node.robot, names),
         'cores': cores_of,
     }

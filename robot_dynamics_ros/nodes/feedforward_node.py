@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
-from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, check_fade_in_time, torque_checks
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
@@ -28,7 +28,8 @@ class FeedforwardNode(BaseNode):
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         checks = {'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS)}
-        super().__init__('feedforward_node', {**torque_checks(self), **checks}, **options)
+        checks = {**torque_checks(self), **checks, 'fade_in_time': check_fade_in_time}
+        super().__init__('feedforward_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 
     def make_task(self) -> ControlLoop:

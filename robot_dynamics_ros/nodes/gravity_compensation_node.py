@@ -6,7 +6,7 @@ from robot_dynamics_ros.control.hand_guiding import HandGuidingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
-from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, check_fade_in_time, torque_checks
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
@@ -23,7 +23,7 @@ class GravityCompensationNode(BaseNode):
 
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
-        checks = {**torque_checks(self), 'guiding_dead_band': self._dead_band}
+        checks = {**torque_checks(self), 'fade_in_time': check_fade_in_time, 'guiding_dead_band': self._dead_band}
         super().__init__('gravity_compensation_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 

@@ -128,7 +128,7 @@ class TorquePipeline:
         self._publish, self._publish_command = output.publish, output.publish_command
         self._awaited, self._look_at_clock = awaited, look_at_clock
         self._crashed, self._refuse = crashed, refuse
-        self._torque = np.zeros(len(limiter.last))
+        self._torque, self._nothing = np.zeros((2, len(limiter.last)))
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
@@ -159,7 +159,6 @@ class TorquePipeline:
         self.publishers.clear()
         self._sends = self._falls_back = False
         self._answered = None
-        self._fade_in.restart(self.limiter.last)
 
     def on_state(self, data: bytes, info: dict | None = None) -> None:
         """Process one state, in the order of the safety rules; ``info`` says who published it.
@@ -221,6 +220,11 @@ class TorquePipeline:
         return f'no joint state for {age:.1f} s'
 
     @property
+    def fades_in(self) -> bool:
+        """Whether the last torque was one of a fade-in that goes on."""
+        return self._sends and self._fade_in.runs
+
+    @property
     def age(self) -> float | None:
         """Time since the last joint state, s; None where none has come since activation."""
         seen = self._seen
@@ -263,8 +267,7 @@ class TorquePipeline:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
         passing = self._passing(steady, now)
-        if self._answered is not None and passing - self._answered > max(gate.limit, INTERRUPTION):
-            self._fade_in.restart(self.limiter.last)
+        self._begin_fade_in(passing)
         if not self._send(self._publish, passing):
             return self._fall_back(NOT_FINITE)
         gate.answered, self._answered = stamp, passing
@@ -273,6 +276,15 @@ class TorquePipeline:
         if self.fallback:
             self.fallback.record(state.q, self._torque)
         return ''
+
+    def _begin_fade_in(self, passing: float) -> None:
+        """Restart the fade-in at an activation, from zero if the last torque is old, and after a pause unless it runs."""
+        longest = max(self._gate.limit, INTERRUPTION)
+        if self._answered is None:
+            recent = self._sent is not None and 0.0 <= passing - self._sent <= longest
+            self._fade_in.restart(self.limiter.last if recent else self._nothing)
+        elif passing - self._answered > longest and not self._fade_in.runs:
+            self._fade_in.restart(self.limiter.last)
 
     def _unanswered(self, result: Result) -> str:
         """Let the fallback act where an input is missing, reset it where no torque is needed; return the reason."""

@@ -71,3 +71,14 @@ def test_a_torque_that_is_not_finite_stays_so():
     fade = restarted()
     blended(fade, 0.0)
     assert np.isnan(blended(fade, 0.5, np.array([np.nan, 1.0]))[0])
+
+
+def test_it_runs_from_its_restart_to_its_end():
+    fade = FadeIn(2, 1.0)
+    assert not fade.runs
+    fade.restart(LAST)
+    assert fade.runs
+    for elapsed, runs in ((0.0, True), (0.9, True), (0.2, False)):
+        blended(fade, elapsed)
+        assert fade.runs == runs
+    assert not restarted(0.0).runs

@@ -81,6 +81,24 @@ def test_the_torque_fades_in_as_stated_else_as_the_preset_says(configured, value
     assert configured(GravityCompensationNode, **values).task.arm.fade_in_time == expected
 
 
+def test_diagnostics_say_that_the_torque_fades_in(configured):
+    node = configured(GravityCompensationNode, preset='motor_pd')
+    node.trigger_activate()
+    assert 'fading in' not in node.task.warnings()
+    pipeline = node.task.pipeline
+    pipeline._sends = True
+    pipeline._fade_in.restart(np.zeros(6))
+    assert 'fading in' in node.task.warnings()
+    node.trigger_deactivate()
+    assert 'fading in' not in node.task.warnings()
+
+
+def test_torque_controller_whose_pd_would_fade_in_too_does_not_fade_in(configured):
+    assert not configured(TorqueController, fade_in_time=1.0).has_parameter('fade_in_time')
+    task = configured(TorqueController, stiffness=[9.0] * 6, damping=[1.0] * 6, state_rate=500.0).task
+    assert task.arm.fade_in_time == 0.0
+
+
 def test_a_torque_scale_that_no_motor_has_is_refused_when_it_is_set(configured):
     node = configured(GravityCompensationNode, torque_scale=[4.0])
     assert node.task.arm.torque_scale.tolist() == [4.0] * 6

@@ -312,6 +312,43 @@ def test_an_activation_fades_in_from_the_last_torque_that_was_sent():
     assert faded(parts, last + 0.01, last + 0.02) == [1.0, pytest.approx(1.5, abs=1e-6)]
 
 
+@pytest.mark.parametrize('pause', [1.1 * INTERRUPTION, -300.0], ids=['later', 'clock set back'])
+def test_an_activation_long_after_the_last_torque_fades_in_from_zero(pause):
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    parts.pipeline.begin()
+    parts.torque = three_times
+    assert faded(parts, last + pause, last + pause + 0.01) == [0.0, pytest.approx(0.75, abs=1e-6)]
+
+
+def test_rare_states_do_not_restart_a_fade_in_that_has_not_ended():
+    parts = Parts(0.04)
+    assert not parts.pipeline.fades_in
+    torques = []
+    for k in range(4):
+        torques += faded(parts, 500.0 + 1.25 * k)
+        assert parts.pipeline.fades_in
+    torques += faded(parts, 505.0)
+    assert not parts.pipeline.fades_in
+    np.testing.assert_allclose(torques, [0.0, 0.25, 0.5, 0.75, 1.0], rtol=0, atol=1e-6)
+    parts.torque = three_times
+    assert faded(parts, 506.25, 507.5) == [1.0, pytest.approx(1.5, abs=1e-6)]
+    parts.pipeline.begin()
+    assert not parts.pipeline.fades_in
+
+
+def test_the_law_knows_the_time_since_the_last_state_within_the_age_limit():
+    parts, found = Parts(), []
+
+    def torque(state, out):
+        found.append(state.elapsed)
+        return three_times(state, out)
+
+    parts.torque = torque
+    faded(parts, 500.0, 500.004, 500.004, 500.104, 300.0, 300.002)
+    np.testing.assert_allclose(found, [0.0, 0.004, 0.0, 0.01, 0.0, 0.002], rtol=0, atol=1e-9)
+
+
 def three_times(state, out):
     out[:] = 3.0
     return TORQUE
