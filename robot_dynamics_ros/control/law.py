@@ -51,6 +51,8 @@ class MeasuredState:
     pause : float
         Time since the last complete state, s; infinite for the first one after an activation or a clock that was set
         back.
+    elapsed : float
+        Likewise, at most the age limit; 0 for the first one.
     """
 
     def __init__(self, q: np.ndarray, qd: np.ndarray):
@@ -60,6 +62,7 @@ class MeasuredState:
         self.resumed = True
         self.period = 0.0
         self.pause = inf
+        self.elapsed = 0.0
 
 
 class Law(Protocol):

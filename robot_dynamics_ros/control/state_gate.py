@@ -96,6 +96,10 @@ class StateGate:
         """Return the time from the last used stamp to ``stamp`` (ns), s; infinite for the first one."""
         return inf if self.used is None else (stamp - self.used) * 1e-9
 
+    def elapsed(self, stamp: int) -> float:
+        """Return the time from the last used stamp to ``stamp`` (ns), s, at most the age limit; 0 for the first one."""
+        return 0.0 if self.used is None else min(max(stamp - self.used, 0) * 1e-9, self.limit)
+
     def _update_period(self, gap: int) -> None:
         """Update period, jitter and limit with the time between two stamps, ns."""
         period = self._period
