@@ -102,6 +102,12 @@ class PayloadGravity:
         """Return ``robot``, which has no payload, with payload and gravity at ``time`` (ns)."""
         return carrying(robot.with_gravity(self.gravity.at(time)), self.payload.at(time))
 
+    def ends_like(self, other: 'PayloadGravity') -> bool:
+        """Return whether both ramps of ``other`` end at the same payload and gravity, to rounding."""
+        payload = self.payload.numbers(self.payload.after, other.payload.after)
+        gravity = self.gravity.numbers(self.gravity.after, other.gravity.after)
+        return all(np.allclose(*values, rtol=1e-9, atol=1e-12) for values in (payload, gravity))
+
     def finished(self, time: int) -> bool:
         """Return whether both ramps are finished at ``time`` (ns)."""
         return self.payload.finished(time) and self.gravity.finished(time)

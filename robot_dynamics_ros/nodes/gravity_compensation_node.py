@@ -23,7 +23,8 @@ class GravityCompensationNode(BaseNode):
 
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
-        checks = {**torque_checks(self), 'fade_in_time': check_fade_in_time, 'guiding_dead_band': self._dead_band}
+        guiding = {'guiding_dead_band': self._dead_band, 'guiding_speed': self._speed}
+        checks = {**torque_checks(self), 'fade_in_time': check_fade_in_time, **guiding}
         super().__init__('gravity_compensation_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 
@@ -41,7 +42,8 @@ class GravityCompensationNode(BaseNode):
                 'hand_guiding: only motors with a PD of their own follow a position command beside a torque; '
                 'state preset motor_pd, or leave hand_guiding false'
             )
-        law = HandGuidingLaw(arm.gravity, self._dead_band(self.value('guiding_dead_band')))
+        dead_band, speed = self._dead_band(self.value('guiding_dead_band')), self._speed(self.value('guiding_speed'))
+        law = HandGuidingLaw(arm.gravity, arm.robot, dead_band, speed)
         guiding = HandGuidingTopics(self, arm, 'gravity_torque', info, law)
         return ControlLoop(self, arm, law, guiding, reports=(guiding.report,), warns=guiding.warnings)
 
@@ -52,6 +54,10 @@ class GravityCompensationNode(BaseNode):
     def _dead_band(self, stated):
         """Return the dead band of each joint (n, rad or m) from the parameter; ArgumentError where it is wrong."""
         return validation.of_each_joint('guiding_dead_band', stated, self.robot.nv, zero=True)
+
+    def _speed(self, stated):
+        """Return the guiding speed of each joint (n, rad/s or m/s) likewise."""
+        return validation.of_each_joint('guiding_speed', stated, self.robot.nv, zero=False)
 
 
 def main():

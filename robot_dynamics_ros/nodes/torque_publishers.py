@@ -1,5 +1,7 @@
 """Publishers of a torque node: the named torque, the command array and the info message."""
 
+import time
+
 import numpy as np
 from rclpy.duration import Duration
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -15,6 +17,8 @@ from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 POSITION_COMMANDS = 'position_commands'
 ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
 """In which a reliable subscriber confirms the last torque."""
+JUMP_WARNED = 10.0
+"""Time for which a joint state that jumped is a warning, s."""
 
 
 class RawPublisher:
@@ -125,18 +129,47 @@ class HandGuidingTopics(TorqueTopics):
         self._buffer = ArrayBuffer(node.robot.nv)
         self._gather = bound_gather(self._order)
         self._send = RawPublisher(node, Float64MultiArray, POSITION_COMMANDS).send
+        self._jumps, self._jumped = 0, -JUMP_WARNED  # of the law as seen last, and when they were others, steady, s
+        self._inputs = arm.payload_gravity
+        self._load = self._inputs.current
+        self._inputs.followers.append(self._on_change)
 
     def report(self) -> dict[str, str]:
         """Return whether the position command follows the arm."""
         return {'position command': 'follows' if self._law.follows else 'held'}
 
     def warnings(self) -> list[str]:
-        """Return that others publish position commands, too."""
-        topic = self._node.resolve_topic_name(POSITION_COMMANDS)
+        """Return why the position command does not follow, and that others publish position commands, too."""
+        found, topic = self._faults() if self._node.active else [], self._node.resolve_topic_name(POSITION_COMMANDS)
         count = self._node.count_publishers(topic)
-        if count < 2:
-            return []
-        return [f'{count} publishers of {topic}: the arm gets the position commands of all in turn; stop the others']
+        if count > 1:
+            found.append(
+                f'{count} publishers of {topic}: the arm gets the position commands of all in turn; stop the others'
+            )
+        return found
+
+    def _faults(self) -> list[str]:
+        """Return that payload or gravity have changed, and which joint has jumped within ``JUMP_WARNED``."""
+        law, now, found = self._law, time.monotonic(), []
+        if law.held:
+            found.append(
+                'payload or gravity changed while the arm was guided: the position command is held; check the payload, '
+                'then deactivate and activate'
+            )
+        if law.jumps != self._jumps:
+            self._jumps, self._jumped = law.jumps, now
+        if law.jumps and now - self._jumped < JUMP_WARNED:
+            found.append(
+                f'joint {law.jumped!r} moved further between two states than it can: the position command did not '
+                f'follow ({law.jumps} times)'
+            )
+        return found
+
+    def _on_change(self) -> None:
+        """Hold the position command where payload or gravity become others."""
+        before, self._load = self._load, self._inputs.current
+        if not before.ends_like(self._load):
+            self._law.load_changed()
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns), and the position command where it is whole."""

@@ -1,5 +1,7 @@
 """The arm that a torque node controls: payload and gravity, whichever thread changes them; presets and motors."""
 
+import time
+
 from support import graph as ros
 
 import numpy as np
@@ -8,12 +10,14 @@ import rclpy
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_interfaces.msg import PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.payload_blending import GravityTorque
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.torque_publishers import JUMP_WARNED
 
 SECOND = 1_000_000_000
 
@@ -135,6 +139,63 @@ def test_a_negative_fade_in_time_other_than_that_of_the_preset_is_refused(config
 )
 def test_a_node_that_does_not_fit_the_motors_is_not_configured(configured, kind, values, reason):
     assert configured(kind, **values).silence.startswith(f'not configured: {reason}')
+
+
+def test_a_payload_that_changes_while_the_arm_is_guided_holds_the_position_command(configured):
+    node = configured(GravityCompensationNode, preset='motor_pd', hand_guiding=True)
+    law, state = node.task.pipeline.law, MeasuredState(*np.zeros((2, 6)))
+    reason = (
+        'payload or gravity changed while the arm was guided: the position command is held; check the payload, then '
+        'deactivate and activate'
+    )
+
+    def tell(topic, message):
+        set_nanoseconds(getattr(message, 'header', message).stamp, node.get_clock().now().nanoseconds)
+        node.task.arm.payload_gravity._receive(topic, message)
+        return law.held, reason in node.task.warnings()
+
+    def payload(mass):
+        return PayloadState(mass=mass, frame='ee_link')
+
+    node.trigger_activate()
+    assert tell('payload_state', payload(2.0)) == (False, False)
+    law.torque(state, np.zeros(6))
+    assert tell('payload_state', payload(2.0)) == (False, False)  # of a server that has started again
+    assert tell('payload_state', payload(0.0)) == (True, True)
+    assert tell('payload_state', payload(2.0)) == (True, True)
+    node.trigger_deactivate()
+    assert reason not in node.task.warnings()
+    node.trigger_activate()
+    assert not law.held and reason not in node.task.warnings()
+    law.torque(state, np.zeros(6))
+    gravity = GravityState()
+    gravity.gravity.z = -3.7
+    gravity.header.frame_id = node.robot.link_names[0]
+    assert tell('gravity_state', gravity) == (True, True)
+
+
+def test_a_jump_of_a_joint_state_is_a_warning_for_a_while(configured, monkeypatch):
+    node = configured(GravityCompensationNode, preset='motor_pd', hand_guiding=True)
+    node.trigger_activate()
+    law = node.task.pipeline.law
+    reason = "joint 'wrist' moved further between two states than it can: the position command did not follow (3 times)"
+    assert node.task.warnings() == []
+    law.jumps, law.jumped = 3, 'wrist'
+    assert node.task.warnings() == [reason]
+    later = time.monotonic() + 2.0 * JUMP_WARNED
+    monkeypatch.setattr(time, 'monotonic', lambda: later)
+    assert node.task.warnings() == []
+    law.jumps = 4
+    assert node.task.warnings() == [reason.replace('3', '4')]
+    law.stop_following()
+    assert node.task.warnings() == []
+
+
+def test_the_guiding_speed_is_positive_and_at_most_the_velocity_limit(configured):
+    node = configured(GravityCompensationNode, preset='motor_pd', hand_guiding=True, guiding_speed=[0.5])
+    for wrong in ([0.0], [-1.0], [float('inf')], [1.0, 2.0]):
+        (result,) = node.set_parameters([Parameter('guiding_speed', value=wrong)])
+        assert result.reason.startswith('guiding_speed: expected one finite number > 0 or 6'), wrong
 
 
 def test_several_publishers_of_position_commands_are_a_warning(configured):
