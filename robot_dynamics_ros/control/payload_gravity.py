@@ -106,7 +106,7 @@ class PayloadGravity:
         """Return whether both ramps of ``other`` end at the same payload and gravity, to rounding."""
         payload = self.payload.numbers(self.payload.after, other.payload.after)
         gravity = self.gravity.numbers(self.gravity.after, other.gravity.after)
-        return all(np.allclose(*values, rtol=1e-9, atol=1e-12) for values in (payload, gravity))
+        return all(np.allclose(now, then, rtol=1e-9, atol=1e-12) for now, then in (payload, gravity))
 
     def finished(self, time: int) -> bool:
         """Return whether both ramps are finished at ``time`` (ns)."""

@@ -279,7 +279,7 @@ class TorquePipeline:
         return ''
 
     def _begin_fade_in(self, passing: float) -> None:
-        """Restart the fade-in at an activation, from zero if the last torque is old, and after a pause unless it runs."""
+        """Restart the fade-in at an activation, from zero after a long time, and after a pause if it has ended."""
         longest = max(self._gate.limit, INTERRUPTION)
         if self._answered is None:
             recent = self._sent is not None and 0.0 <= passing - self._sent <= longest
