@@ -79,6 +79,7 @@ class HandGuidingLaw(GravityLaw):
     def stop_following(self) -> None:
         """Forget the position command, jumps and a change of payload or gravity, as at activation."""
         self.position_command.fill(np.nan)
+        self._position.fill(np.nan)  # the first state is no jump
         self.follows = self.held = False
         self.jumps, self.jumped = 0, ''
         self._began = self._is_new = False

@@ -16,6 +16,8 @@ ROBOT = openarm_type.robot()
 BAND = np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.0])
 SPEED = 2.0
 LIMIT = ROBOT.limits.velocity
+STEP = 0.01
+"""Time between two states, s."""
 Q = np.array([0.8, 0.5, 0.3, 1.2, 0.2, 0.1, -0.3])
 
 
@@ -51,7 +53,7 @@ def test_the_torque_is_that_of_gravity():
 
 def test_the_first_command_is_the_measured_position():
     guided = Guided()
-    assert guided.at(Q)
+    assert guided.at(Q, elapsed=STEP)
     np.testing.assert_array_equal(guided.command, Q)
 
 
@@ -108,9 +110,6 @@ def test_at_an_activation_the_command_begins_at_the_measured_position_again():
 
 
 # what limits it
-
-STEP = 0.01
-"""Time between two states, s."""
 
 
 @pytest.mark.parametrize('direction', [1.0, -1.0])

@@ -168,9 +168,11 @@ class Guided:
         self.arm = plant(motors(), start, **errors)
         gravity = GravityRamp(openarm_type.MOUNTED, openarm_type.MOUNTED)
         blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(PayloadRamp({}), gravity))
-        self.law, self._fade_in = HandGuidingLaw(blender, np.full(7, dead_band)), FadeIn(7, fade_in_time)
+        self.law = HandGuidingLaw(blender, ROBOT, np.full(7, dead_band), np.full(7, 2.0))
+        self._fade_in = FadeIn(7, fade_in_time)
         self._fade_in.restart(np.zeros(7))
         self._state, self._torque = MeasuredState(np.zeros(7), np.zeros(7)), np.zeros(7)
+        self._state.elapsed = PERIOD
         self._sent = np.zeros(7) if fade_in_time else ROBOT.gravity_torque(start), start.copy()
 
     def move(self, duration, force=NO_HAND):
