@@ -37,6 +37,8 @@ def configured():
 
     yield make
     for node in nodes:
+        if node.active:
+            node.trigger_deactivate()
         node.destroy_node()
     context.try_shutdown()
 
