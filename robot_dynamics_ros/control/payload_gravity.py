@@ -1,6 +1,6 @@
 """Payload and gravity of a robot as functions of time, each with a ramp."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -108,6 +108,14 @@ class PayloadGravity:
         gravity = self.gravity.numbers(self.gravity.after, other.gravity.after)
         return all(np.allclose(now, then, rtol=1e-9, atol=1e-12) for now, then in (payload, gravity))
 
+    def met(self, time: int) -> Iterator[tuple[Mapping[str, Payload], Vector]]:
+        """Yield payloads and gravity at both ends of each ramp that is not finished at ``time`` (ns), else after it.
+
+        Those of any later time are convex combinations of these.
+        """
+        for payloads in _ends(self.payload, time):
+            yield from ((payloads, gravity) for gravity in _ends(self.gravity, time))
+
     def finished(self, time: int) -> bool:
         """Return whether both ramps are finished at ``time`` (ns)."""
         return self.payload.finished(time) and self.gravity.finished(time)
@@ -119,6 +127,11 @@ class PayloadGravity:
             payload=self.payload.clock_set_back(before, after),
             gravity=self.gravity.clock_set_back(before, after),
         )
+
+
+def _ends(ramp: Ramp, time: int) -> tuple:
+    """Return both ends of a ramp that is not finished at ``time`` (ns), else its value after it."""
+    return (ramp.after,) if ramp.finished(time) else (ramp.before, ramp.after)
 
 
 def carrier(robot: Robot, payload: Payload, frame: str) -> str:

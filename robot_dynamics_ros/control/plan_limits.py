@@ -1,9 +1,12 @@
 """Limits of a checked plan: how much of them it uses, and what to do about a plan that exceeds one."""
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.planned_efforts import PlannedEfforts
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import MOST_SAMPLES, SLOWEST, Check, check
 from robot_dynamics_ros.robot import Robot
@@ -25,12 +28,28 @@ class LimitUse(NamedTuple):
         return int(joint), bool(is_velocity), float(uses.max())
 
 
-def check_plan(robot: Robot, trajectory: Trajectory, period: float, effort_limit) -> Check:
+def check_plan(robots: Sequence[Robot], trajectory: Trajectory, period: float, effort_limit) -> Check:
     """Return the check of a plan, whose time scaling also holds at the samples of the scaled plan.
 
     These are as far apart in time, so closer along the path: a peak between two samples of the plan may be one of them.
-    Parameters and errors are those of ``check``.
+
+    Parameters
+    ----------
+    robots : sequence of Robot
+        The arm with each payload and gravity that the plan may meet. Each effort is the one of largest magnitude, and
+        the time scaling fits all of them.
+    trajectory, period, effort_limit
+        As those of ``check``, whose errors are raised.
+
+    Returns
+    -------
+    Check
     """
+    return reduce(_worse, (_check_one(robot, trajectory, period, effort_limit) for robot in robots))
+
+
+def _check_one(robot: Robot, trajectory: Trajectory, period: float, effort_limit) -> Check:
+    """Return the check of a plan with one payload and gravity."""
     found = check(robot, trajectory, period, effort_limit)
     if found.time_scaling is None or found.time_scaling <= 1.0:
         return found
@@ -38,6 +57,25 @@ def check_plan(robot: Robot, trajectory: Trajectory, period: float, effort_limit
         return found
     scaled = check(robot, trajectory, period / found.time_scaling, effort_limit).time_scaling
     return found._replace(time_scaling=None if scaled is None else max(found.time_scaling, scaled))
+
+
+def _worse(one: Check, other: Check) -> Check:
+    """Return the check of a plan that may meet either: of each effort the larger magnitude, the slower time scaling."""
+    larger = np.abs(other.peak_effort) > np.abs(one.peak_effort)
+    scalings = one.time_scaling, other.time_scaling
+    return one._replace(
+        effort=_larger(one.effort, other.effort),
+        static_effort=_larger(one.static_effort, other.static_effort),
+        peak_effort=_larger(one.peak_effort, other.peak_effort),
+        peak_effort_time=np.where(larger, other.peak_effort_time, one.peak_effort_time),
+        effort_margin=np.minimum(one.effort_margin, other.effort_margin),
+        time_scaling=None if None in scalings else max(scalings),
+    )
+
+
+def _larger(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return, of two numbers each, the one of larger magnitude."""
+    return np.where(np.abs(other) > np.abs(one), other, one)
 
 
 def limit_use(found: Check) -> LimitUse:
@@ -81,6 +119,19 @@ def exceeded(found: Check, joint_names) -> str:
             f'{found.peak_effort_time[joint]:.3f} s, its effort limit is {found.effort_limit[joint]:g} N m'
         )
     return f'{cause}; {_remedy(found, joint_names)}'
+
+
+def limited(efforts: PlannedEfforts, joint_names) -> str:
+    """Return which effort of a plan had to be limited most, for the log; '' if none was."""
+    if not efforts.limited:
+        return ''
+    use = np.abs(efforts.wanted) / efforts.limit
+    sample, joint = np.unravel_index(use.argmax(), use.shape)
+    return (
+        f'the terms of compensation need {efforts.wanted[sample, joint]:.4g} N m of joint {joint_names[joint]!r} at '
+        f'{efforts.times[sample]:.3f} s, its effort limit is {efforts.limit[joint]:g} N m; plan with smaller '
+        'accelerations, or choose other terms'
+    )
 
 
 def _remedy(found: Check, joint_names) -> str:

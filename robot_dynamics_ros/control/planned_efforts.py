@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import Motion
 from robot_dynamics_ros.errors import ArgumentError
+
+ROUNDING = 1e-9
+"""Of an effort limit: an effort that exceeds it by less does not count as limited."""
 
 
 class PlannedEfforts(NamedTuple):
@@ -21,7 +24,13 @@ class PlannedEfforts(NamedTuple):
 
     times: np.ndarray  # (m,) s
     effort: np.ndarray  # (m, n) N m or N, within the effort limit
-    limited: int  # number of samples where the limiter has changed the effort
+    wanted: np.ndarray  # (m, n) N m or N, before it was limited
+    limit: np.ndarray  # (n,) N m or N
+
+    @property
+    def limited(self) -> int:
+        """Number of samples where an effort had to be limited."""
+        return int((np.abs(self.wanted) > self.limit * (1.0 + ROUNDING)).any(axis=1).sum())
 
     def at(self, times) -> np.ndarray:
         """Return the efforts (k, n) at ``times`` (k; s), each of them that of a sample."""
@@ -37,7 +46,7 @@ class PlannedEfforts(NamedTuple):
         return np.abs(np.transpose(lines) - self.effort).max(axis=0)
 
 
-def planned_efforts(law: PayloadBlender, motion: Motion, start: int, limit: np.ndarray) -> PlannedEfforts:
+def planned_efforts(law: PayloadBlender, motion: Motion, start: int, now: int, limit: np.ndarray) -> PlannedEfforts:
     """Compute the efforts of a motion.
 
     Parameters
@@ -48,6 +57,8 @@ def planned_efforts(law: PayloadBlender, motion: Motion, start: int, limit: np.n
         At its last time the arm is at rest, whatever its velocity and acceleration are.
     start : int
         ROS time at which the motion starts, ns: payload and gravity of each sample are those of its time.
+    now : int
+        ROS time, ns. Samples before it get payload and gravity of now: nobody knows those of before.
     limit : ndarray, (n,)
         Largest magnitude of an effort, N m (prismatic joints: N); inf: none.
 
@@ -63,11 +74,13 @@ def planned_efforts(law: PayloadBlender, motion: Motion, start: int, limit: np.n
     times, q, qd, qdd = (values[motion.last] for values in motion[:4])
     qd[-1] = qdd[-1] = 0.0
     limiter, effort = TorqueLimiter(limit, np.zeros(len(limit))), np.zeros(q.shape)
-    for k, stamp in enumerate((start + np.rint(times * 1e9).astype(np.int64)).tolist()):
+    wanted, stamps = np.zeros(q.shape), np.maximum(start + np.rint(times * 1e9).astype(np.int64), now)
+    for k, stamp in enumerate(stamps.tolist()):
         law.torque(stamp, q[k], qd[k], qdd[k], out=effort[k])
+        wanted[k] = effort[k]
         if not limiter.apply(effort[k], 0.0):
             raise ArgumentError(f'trajectory: its effort at {times[k]:g} s is not finite')
-    return PlannedEfforts(times, effort, limiter.counts[Limited.EFFORT])
+    return PlannedEfforts(times, effort, wanted, limit)
 
 
 def check_defined(trajectory: Trajectory) -> None:

@@ -10,7 +10,7 @@ from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import carrying
-from robot_dynamics_ros.control.plan_limits import check_plan, exceeded
+from robot_dynamics_ros.control.plan_limits import check_plan, exceeded, limited
 from robot_dynamics_ros.control.planned_efforts import PlannedEfforts, check_defined, planned_efforts
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.control.torque_scale import torque_scales
@@ -117,13 +117,16 @@ class TrajectoryEfforts(LifecycleTask):
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
         check_defined(trajectory)
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
-        current = self._payload_gravity.current
-        robot = carrying(self._robot.with_gravity(current.gravity.after), current.payload.after)
-        found = check_plan(robot, trajectory, self._period, self._limit)
-        start = points.stamp or self._node.get_clock().now().nanoseconds
-        efforts = planned_efforts(self._law, found.motion, start, self._limit)
+        now = self._node.get_clock().now().nanoseconds
+        start = points.stamp or now
+        met = self._payload_gravity.current.met(max(start, now))
+        robots = [carrying(self._robot.with_gravity(gravity), payloads) for payloads, gravity in met]
+        found = check_plan(robots, trajectory, self._period, self._limit)
+        efforts = planned_efforts(self._law, found.motion, start, now, self._limit)
         chosen = resampled(points, self._period) if self._resamples else points
         excess = exceeded(found, self._robot.joint_names)
+        if data and self._fills:
+            excess = excess or limited(efforts, self._robot.joint_names)
         publishes = bool(data) and (not excess or self._insists)
         error = efforts.interpolation_error(chosen.times)
         self._checked += 1

@@ -79,3 +79,20 @@ def test_a_ramp_that_was_over_stays_over_and_one_under_way_keeps_its_progress(af
     # a second time, when it is over there too
     over = set_back.clock_set_back(after + 2 * SECOND, after)
     assert over.finished(0) and over.gravity.at(0) == SIDEWAYS
+
+
+def test_whoever_moves_during_a_ramp_may_meet_both_its_ends():
+    """LOAD's payload ramp ends after 2 s, that of gravity after 4 s, at the latest."""
+    payload, gravity = LOAD.payload, LOAD.gravity
+    ends = sorted(ramp.start + ramp.duration for ramp in (payload, gravity))
+    assert ends[0] < ends[1]
+    everything = [(p, g) for p in (payload.before, payload.after) for g in (gravity.before, gravity.after)]
+    assert list(LOAD.met(ends[0] - 1)) == everything
+    assert list(LOAD.met(START - SECOND)) == everything  # a ramp that is about to begin counts
+    first_is_payload = payload.start + payload.duration == ends[0]
+    assert list(LOAD.met(ends[0])) == [
+        (p, g)
+        for p in ((payload.before, payload.after) if not first_is_payload else (payload.after,))
+        for g in ((gravity.before, gravity.after) if first_is_payload else (gravity.after,))
+    ]
+    assert list(LOAD.met(ends[1])) == [(payload.after, gravity.after)]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.plan_limits import check_plan, exceeded, limit_use
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.plan_limits import check_plan, exceeded, limit_use, limited
+from robot_dynamics_ros.control.planned_efforts import PlannedEfforts
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import MOST_SAMPLES, check
 
@@ -20,7 +21,7 @@ def swing(duration):
 
 
 def checked(duration, limit=None):
-    return check_plan(ROBOT, swing(duration), 0.01, ROBOT.limits.effort if limit is None else limit)
+    return check_plan([ROBOT], swing(duration), 0.01, ROBOT.limits.effort if limit is None else limit)
 
 
 def test_a_plan_within_its_limits_has_no_line():
@@ -64,17 +65,17 @@ def test_the_scaling_is_judged_at_the_samples_of_the_scaled_plan():
     limit[1] = 50.0
     plan, period = swing(0.55), 0.14
     coarse = check(ROBOT, plan, period, limit)
-    found = check_plan(ROBOT, plan, period, limit)
+    found = check_plan([ROBOT], plan, period, limit)
     assert found.time_scaling > coarse.time_scaling * 1.01
     assert found.time_scaling == check(ROBOT, plan, period / coarse.time_scaling, limit).time_scaling
     np.testing.assert_array_equal(found.effort, coarse.effort)
     # one that is lower there does not replace that of the plan's samples
     coarse = check(ROBOT, plan, 0.11, limit).time_scaling
     assert check(ROBOT, plan, 0.11 / coarse, limit).time_scaling < coarse
-    assert check_plan(ROBOT, plan, 0.11, limit).time_scaling == coarse
+    assert check_plan([ROBOT], plan, 0.11, limit).time_scaling == coarse
     # where there would be too many samples the scaling of the plan's own stays
     many = 0.55 / (MOST_SAMPLES - 1.0)
-    assert check_plan(ROBOT, plan, many, limit).time_scaling > 1.0
+    assert check_plan([ROBOT], plan, many, limit).time_scaling > 1.0
 
 
 def test_a_velocity_limit_is_named_as_such():
@@ -98,3 +99,47 @@ def test_gravity_beyond_a_limit_is_named_whether_or_not_the_motion_exceeds_it():
 def test_friction_in_the_way_is_said():
     found = checked(0.3)._replace(time_scaling=None)
     assert exceeded(found, NAMES).endswith('up to 100 fits: friction or a velocity limit is in the way')
+
+
+def test_with_two_payloads_the_larger_use_of_each_joint_counts():
+    """In whatever order they come."""
+    heavy = ROBOT.with_payload(Payload(4.0, (0.0, 0.0, 0.05)))
+    upside_down = ROBOT.with_gravity((0.0, 3.0, 9.0))
+    robots, limit = [ROBOT, heavy, upside_down], np.array([80.0, 70.0, 40.0, 6.0, 6.0, 6.0])
+    each = [check_plan([robot], swing(0.55), 0.01, limit) for robot in robots]
+    for order in ((0, 1, 2), (2, 1, 0)):
+        found = check_plan([robots[k] for k in order], swing(0.55), 0.01, limit)
+        np.testing.assert_array_equal(abs(found.peak_effort), np.max([abs(it.peak_effort) for it in each], axis=0))
+        for j, peak in enumerate(found.peak_effort):
+            assert (peak, found.peak_effort_time[j]) in [(it.peak_effort[j], it.peak_effort_time[j]) for it in each]
+        np.testing.assert_array_equal(found.effort_margin, limit - abs(found.peak_effort))
+        np.testing.assert_array_equal(abs(found.effort), np.max([abs(it.effort) for it in each], axis=0))
+        np.testing.assert_array_equal(abs(found.static_effort), np.max([abs(it.static_effort) for it in each], axis=0))
+        scalings = [it.time_scaling for it in each]
+        assert found.time_scaling == (None if None in scalings else max(scalings))
+    assert len({float(abs(it.peak_effort[1])) for it in each}) == 3
+    wide = np.array([200.0, 90.0, 60.0, 13.0, 13.0, 13.0])
+    scalings = [check_plan([robot], swing(0.55), 0.01, wide).time_scaling for robot in robots[:2]]
+    assert scalings[0] < scalings[1]
+    for order in (robots[:2], robots[1::-1]):
+        assert check_plan(order, swing(0.55), 0.01, wide).time_scaling == scalings[1]
+
+
+def test_a_payload_that_the_arm_cannot_hold_makes_the_plan_infeasible():
+    limit = ROBOT.limits.effort.copy()
+    limit[1] = 1.05 * np.abs(checked(2.0).static_effort[:, 1]).max()
+    assert check_plan([ROBOT], swing(2.0), 0.01, limit).time_scaling is not None
+    heavy = ROBOT.with_payload(Payload(4.0, (0.0, 0.0, 0.05)))
+    for robots in ([heavy, ROBOT], [ROBOT, heavy]):
+        found = check_plan(robots, swing(2.0), 0.01, limit)
+        assert found.time_scaling is None
+        assert 'no time scaling fits: at rest at' in exceeded(found, NAMES)
+
+
+def test_efforts_that_were_limited_are_named():
+    wanted = np.array([[1.0, 2.0], [1.0, -5.0], [3.5, 2.0]])
+    found = PlannedEfforts(np.array([0.0, 0.1, 0.2]), np.clip(wanted, -3.0, 3.0), wanted, np.array([3.0, 3.0]))
+    assert limited(found, ['hip', 'knee']).startswith(
+        "the terms of compensation need -5 N m of joint 'knee' at 0.100 s, its effort limit is 3 N m"
+    )
+    assert limited(found._replace(wanted=found.effort), ['hip', 'knee']) == ''

@@ -43,7 +43,7 @@ def cubic():
 @pytest.mark.parametrize('terms', [TERMS, ('gravity',), ('coriolis', 'inertia'), ('inertia', 'friction')], ids='+'.join)
 def test_each_effort_is_the_sum_of_the_terms_at_its_time(terms):
     plan = quintic()
-    found = planned_efforts(law_of(terms), sampled(plan, 0.05), START, NO_LIMIT)
+    found = planned_efforts(law_of(terms), sampled(plan, 0.05), START, START, NO_LIMIT)
     assert found.limited == 0 and len(found.times) == 41
     out = np.empty((3, 6))
     for t, effort in zip(found.times, found.effort, strict=True):
@@ -61,7 +61,7 @@ def test_each_effort_is_the_sum_of_the_terms_at_its_time(terms):
 def test_a_controller_holds_the_last_effort_which_is_that_of_an_arm_at_rest():
     """A cubic brakes hardest at its last point."""
     plan = cubic()
-    found = planned_efforts(law_of(), sampled(plan, 0.05), START, NO_LIMIT)
+    found = planned_efforts(law_of(), sampled(plan, 0.05), START, START, NO_LIMIT)
     assert found.effort[-1] == pytest.approx(ROBOT.gravity_torque(POSITIONS[-1]) + ROBOT.friction_torque(REST))
     before = ROBOT.inverse_dynamics(*(row[-1] for row in sampled(plan, 0.05)[1:4]))
     assert np.abs(before - found.effort[-1]).max() > 1.0
@@ -70,7 +70,7 @@ def test_a_controller_holds_the_last_effort_which_is_that_of_an_arm_at_rest():
 def test_the_motion_that_is_passed_is_not_changed():
     motion = sampled(cubic(), 0.05)
     before = [values.copy() for values in motion]
-    planned_efforts(law_of(), motion, START, NO_LIMIT)
+    planned_efforts(law_of(), motion, START, START, NO_LIMIT)
     for values, expected in zip(motion, before, strict=True):
         np.testing.assert_array_equal(values, expected)
 
@@ -81,7 +81,7 @@ def test_the_payload_is_that_of_the_time_of_each_point():
     frame = ROBOT.link_names[-1]
     ramp = PayloadRamp({frame: payload}, {}, START + SECOND // 2, SECOND)
     plan = Trajectory([0.0, 2.0], [POSITIONS[1], POSITIONS[1]], np.zeros((2, 6)))
-    found = planned_efforts(law_of(('gravity',), ramp), sampled(plan, 0.25), START, NO_LIMIT)
+    found = planned_efforts(law_of(('gravity',), ramp), sampled(plan, 0.25), START, START, NO_LIMIT)
     bare = ROBOT.gravity_torque(POSITIONS[1])
     loaded = ROBOT.with_payload(payload, frame).gravity_torque(POSITIONS[1])
     assert np.abs(loaded - bare).max() > 5.0
@@ -89,10 +89,31 @@ def test_the_payload_is_that_of_the_time_of_each_point():
         assert effort == pytest.approx(bare + np.clip(t - 0.5, 0.0, 1.0) * (loaded - bare), rel=1e-9, abs=1e-9)
 
 
+def test_points_before_now_get_the_payload_in_force_now():
+    """Of a plan that began 1 s ago by its stamp, in the middle of a ramp."""
+    payload, now = Payload(3.0, (0.0, 0.0, 0.1)), START + SECOND
+    frame = ROBOT.link_names[-1]
+    ramp = PayloadRamp({frame: payload}, {}, START, 2 * SECOND)
+    plan = Trajectory([0.0, 3.0], [POSITIONS[1], POSITIONS[1]], np.zeros((2, 6)))
+    found = planned_efforts(law_of(('gravity',), ramp), sampled(plan, 0.25), START, now, NO_LIMIT)
+    bare = ROBOT.gravity_torque(POSITIONS[1])
+    loaded = ROBOT.with_payload(payload, frame).gravity_torque(POSITIONS[1])
+    for t, effort in zip(found.times, found.effort, strict=True):
+        assert effort == pytest.approx(bare + np.clip(t / 2.0, 0.5, 1.0) * (loaded - bare), rel=1e-9, abs=1e-9)
+
+
+def test_an_effort_at_its_limit_is_not_counted_for_its_rounding():
+    free = planned_efforts(law_of(), sampled(quintic(), 0.05), START, START, NO_LIMIT)
+    limit = np.abs(free.effort).max(axis=0) * (1.0 - 1e-14)
+    found = planned_efforts(law_of(), sampled(quintic(), 0.05), START, START, limit)
+    assert found.limited == 0 and (np.abs(found.effort) <= limit).all()
+    assert planned_efforts(law_of(), sampled(quintic(), 0.05), START, START, limit * (1.0 - 1e-6)).limited > 0
+
+
 def test_efforts_are_limited_and_counted():
     limit = np.array([30.0, 20.0, 30.0, 5.0, 5.0, 5.0])
-    free = planned_efforts(law_of(), sampled(quintic(), 0.05), START, NO_LIMIT)
-    found = planned_efforts(law_of(), sampled(quintic(), 0.05), START, limit)
+    free = planned_efforts(law_of(), sampled(quintic(), 0.05), START, START, NO_LIMIT)
+    found = planned_efforts(law_of(), sampled(quintic(), 0.05), START, START, limit)
     np.testing.assert_array_equal(found.effort, np.clip(free.effort, -limit, limit))
     assert 0 < found.limited == (np.abs(free.effort) > limit).any(axis=1).sum()
 
@@ -103,13 +124,13 @@ def test_an_effort_that_is_not_finite_is_refused_with_its_time():
             out[:] = np.nan if time == START + SECOND // 5 else 0.0
 
     with pytest.raises(ArgumentError, match=r'its effort at 0\.2 s is not finite'):
-        planned_efforts(Law(), sampled(quintic(), 0.2), START, NO_LIMIT)
+        planned_efforts(Law(), sampled(quintic(), 0.2), START, START, NO_LIMIT)
 
 
 def test_the_interpolation_error_is_that_of_lines_between_the_points():
     """Against each sample, by the line through the two points around it."""
     plan = quintic()
-    found = planned_efforts(law_of(), sampled(plan, 0.02), START, NO_LIMIT)
+    found = planned_efforts(law_of(), sampled(plan, 0.02), START, START, NO_LIMIT)
     times = [0.0, 0.8, 2.0]
     expected = np.zeros(6)
     for t, effort in zip(found.times, found.effort, strict=True):
@@ -123,7 +144,7 @@ def test_the_interpolation_error_is_that_of_lines_between_the_points():
 
 
 def test_efforts_at_points_are_those_of_their_samples():
-    found = PlannedEfforts(np.array([0.0, 0.1, 0.2]), np.arange(6.0).reshape(3, 2), 0)
+    found = PlannedEfforts(np.array([0.0, 0.1, 0.2]), np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.ones(2))
     assert found.at([0.0, 0.2]).tolist() == [[0.0, 1.0], [4.0, 5.0]]
 
 
