@@ -5,6 +5,8 @@ read the serialised message instead, point by point.
 """
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -42,15 +44,30 @@ class TrajectoryPoints(NamedTuple):
     @classmethod
     def read(cls, data: bytes) -> 'TrajectoryPoints':
         """Return the contents of a serialised message; ArgumentError unless it is a JointTrajectory."""
-        if data[:2] != LITTLE_ENDIAN:
-            raise ArgumentError(f'not a JointTrajectory: expected little-endian CDR, got {data[:2].hex()}')
-        try:
+        with _reading(data):
             _, place = _text(data, FRAME)
             names, place = _texts(data, place)
             times, columns = _points(data, place)
             return cls(stamp_of(data), names, times, columns)
-        except (struct.error, ValueError) as error:
-            raise ArgumentError(f'not a JointTrajectory: {error}') from None
+
+
+def point_count(data: bytes) -> int:
+    """Return the number of points that a serialised message states; ArgumentError unless it is a JointTrajectory."""
+    with _reading(data):
+        _, place = _text(data, FRAME)
+        _, place = _texts(data, place)
+        return COUNT.unpack_from(data, place)[0]
+
+
+@contextmanager
+def _reading(data: bytes) -> Iterator[None]:
+    """Raise ArgumentError for a message of another encoding, and where reading it fails."""
+    if data[:2] != LITTLE_ENDIAN:
+        raise ArgumentError(f'not a JointTrajectory: expected little-endian CDR, got {data[:2].hex()}')
+    try:
+        yield
+    except (struct.error, ValueError) as error:
+        raise ArgumentError(f'not a JointTrajectory: {error}') from None
 
 
 def trajectory_of(joint_names, message: JointTrajectory | TrajectoryPoints, ignored=()) -> Trajectory:

@@ -1,5 +1,7 @@
 """The task of trajectory_effort_node: plans in, their peak torques and the plans with efforts out."""
 
+from typing import NamedTuple
+
 import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory
@@ -29,6 +31,17 @@ OUTPUT = 'trajectory_with_effort'
 ROUGH = 0.05
 """Share of an effort limit from which on the log names the error of interpolated efforts."""
 REPORTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class CheckedPlan(NamedTuple):
+    """What the check of a plan has found, and what is to be published."""
+
+    found: Check
+    digest: int
+    error: np.ndarray  # (n,) of efforts that are interpolated between the points, N m or N
+    excess: str  # which limit it exceeds
+    limited: int  # samples where an effort was limited
+    data: bytes  # the plan with efforts, b'' where it is not published
 
 
 class TrajectoryEfforts(LifecycleTask):
@@ -66,7 +79,7 @@ class TrajectoryEfforts(LifecycleTask):
         if not is_displayed:
             self._output = node.create_lifecycle_publisher(JointTrajectory, OUTPUT, 10)
             node.resources.callback(node.destroy_lifecycle_publisher, self._output)
-        self._input = PlanInput(node, node.value('plan_topic'), self._on_plan)
+        self._input = PlanInput(node, node.value('plan_topic'), self._check, self._publish, self._pass_on)
 
     @property
     def silence(self) -> str:
@@ -84,10 +97,15 @@ class TrajectoryEfforts(LifecycleTask):
     def begin(self) -> None:
         """Accept plans, as soon as payload and gravity in force are known."""
         self._payload_gravity.begin()
+        self._input.begin()
+
+    def end(self) -> None:
+        """Accept no plan."""
+        self._input.end()
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload and gravity."""
-        return self._payload_gravity.warnings()
+        """Return what is wrong with payload and gravity, and with the number of planners."""
+        return self._payload_gravity.warnings() + self._input.warnings()
 
     def report(self) -> dict[str, str]:
         """Return counts of plans, why one was refused last, limits, payload and gravity."""
@@ -96,6 +114,7 @@ class TrajectoryEfforts(LifecycleTask):
             'plans published': str(self._published),
             'plans refused': str(self._input.refusals),
             'plan refused last': self._input.refused,
+            'publishers of plans': str(self._input.publishers),
             'efforts limited': str(self._limited),
             'gravity owner': self._policy.gravity_owner,
             'compensation': '+'.join(self._terms),
@@ -107,11 +126,12 @@ class TrajectoryEfforts(LifecycleTask):
     def _compensation(self, robot) -> Compensation:
         return Compensation(robot, self._policy.terms)
 
-    def _on_plan(self, points: TrajectoryPoints, data: bytes) -> None:
-        """Check a plan, and publish it with efforts where it may be executed; DynamicsError says what is wrong."""
-        if not points.times:
-            self._output.publish(data)
-            return
+    def _pass_on(self, data: bytes) -> None:
+        """Publish a stop; the thread of the input."""
+        self._output.publish(data)
+
+    def _check(self, points: TrajectoryPoints, data: bytes) -> CheckedPlan:
+        """Check a plan, with efforts where it may be executed; DynamicsError says what is wrong."""
         if self._payload_gravity.missing:
             raise ArgumentError(f'{self._payload_gravity.missing}; send the plan again when {OUTPUT} may hold torques')
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
@@ -119,6 +139,12 @@ class TrajectoryEfforts(LifecycleTask):
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
         now = self._node.get_clock().now().nanoseconds
         start = points.stamp or now
+        over = (now - start) * 1e-9 - trajectory.duration
+        if data and over > 0.0:
+            raise ArgumentError(
+                f'trajectory: by its stamp it ended {over:.3f} s before its check; send it in time, with a stamp of '
+                'the clock of this node or 0'
+            )
         met = self._payload_gravity.current.met(max(start, now))
         robots = [carrying(self._robot.with_gravity(gravity), payloads) for payloads, gravity in met]
         found = check_plan(robots, trajectory, self._period, self._limit)
@@ -128,14 +154,24 @@ class TrajectoryEfforts(LifecycleTask):
         if data and self._fills:
             excess = excess or limited(efforts, self._robot.joint_names)
         publishes = bool(data) and (not excess or self._insists)
-        error = efforts.interpolation_error(chosen.times)
+        return CheckedPlan(
+            found,
+            trajectory.digest,
+            efforts.interpolation_error(chosen.times),
+            excess,
+            efforts.limited,
+            serialized(data, chosen, self._rows(chosen, efforts)) if publishes else b'',
+        )
+
+    def _publish(self, plan: CheckedPlan) -> None:
+        """Publish the peak torques of a checked plan, and the plan where it may be executed."""
         self._checked += 1
-        self._report(found, trajectory.digest, error, publishes)
-        self._log(excess, publishes, error)
-        if publishes:
+        self._report(plan.found, plan.digest, plan.error, bool(plan.data))
+        self._log(plan.excess, bool(plan.data), plan.error)
+        if plan.data:
             self._published += 1
-            self._limited += efforts.limited
-            self._output.publish(serialized(data, chosen, self._rows(chosen, efforts)))
+            self._limited += plan.limited
+            self._output.publish(plan.data)
 
     def _rows(self, points: TrajectoryPoints, efforts: PlannedEfforts) -> np.ndarray:
         """Return the efforts of ``points`` (m, N) in their joint order, 0 for joints that are locked; none to strip."""

@@ -4,6 +4,7 @@ Plans go to the node's callback, as the executor calls it; one test sends them o
 """
 
 import importlib.util
+import time
 from types import SimpleNamespace
 
 from support import graph as ros
@@ -46,7 +47,7 @@ def motion_of(message):
 
 def test_points_of_the_plan_get_the_efforts_of_an_arm_at_rest_at_its_ends(make):
     message = plan(names=[NAMES[k] for k in SHUFFLED])
-    message.header.frame_id, message.header.stamp.sec = 'cell', 5
+    message.header.frame_id, message.header.stamp.sec = 'cell', int(time.time())
     message.points[0].effort = [1e9] * 6
     found = make().send(message)
     for point, q in zip(message.points, (START, END), strict=True):

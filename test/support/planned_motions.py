@@ -20,6 +20,12 @@ REST = np.zeros(6)
 START, END = np.array([0.0, -0.3, 0.6, 0.0, 0.4, 0.0]), np.array([0.4, -0.9, 0.9, 0.3, 0.1, -0.4])
 
 
+def received(waited=0.0, sent=0.0):
+    """Return what rclpy says of a message that was received and sent so many s ago."""
+    now = time.time_ns()
+    return {'received_timestamp': now - round(waited * 1e9), 'source_timestamp': now - round(sent * 1e9)}
+
+
 class Outputs:
     """A node with what it publishes and logs: ``plans``, ``reports`` and ``lines``."""
 
@@ -33,13 +39,14 @@ class Outputs:
             warning=self.lines.append, info=lambda *_, **__: None, error=logger.error
         )
 
-    def send(self, message):
-        """Handle a plan that was received now; return the plan that is published, None for none."""
+    def send(self, message, waited=0.0, sent=None):
+        """Handle a plan that was received ``waited`` s ago, and sent then or ``sent`` s ago; return the plan that is published, None for none."""
         self.plans.clear(), self.reports.clear(), self.lines.clear()
         data = serialize_message(message) if isinstance(message, JointTrajectory) else message
         task = self.node.task
         handle = task._input._on_trajectory if isinstance(data, bytes) else task._input._on_display
-        self.node.guarded(handle)(data, {'received_timestamp': time.time_ns()})
+        self.node.guarded(handle)(data, received(waited, waited if sent is None else sent))
+        self.node.guarded(task._input._check_next)()
         assert not self.node.crash and len(self.plans) < 2
         return self.plans[0] if self.plans else None
 
