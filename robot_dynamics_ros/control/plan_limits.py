@@ -62,14 +62,14 @@ def _check_one(robot: Robot, trajectory: Trajectory, period: float, effort_limit
 def _worse(one: Check, other: Check) -> Check:
     """Return the check of a plan that may meet either: of each effort the larger magnitude, the slower time scaling."""
     larger = np.abs(other.peak_effort) > np.abs(one.peak_effort)
-    scalings = one.time_scaling, other.time_scaling
+    feasible = one.time_scaling is not None and other.time_scaling is not None
     return one._replace(
         effort=_larger(one.effort, other.effort),
         static_effort=_larger(one.static_effort, other.static_effort),
         peak_effort=_larger(one.peak_effort, other.peak_effort),
         peak_effort_time=np.where(larger, other.peak_effort_time, one.peak_effort_time),
         effort_margin=np.minimum(one.effort_margin, other.effort_margin),
-        time_scaling=None if None in scalings else max(scalings),
+        time_scaling=max(one.time_scaling or 0.0, other.time_scaling or 0.0) if feasible else None,
     )
 
 

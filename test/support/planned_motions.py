@@ -40,7 +40,10 @@ class Outputs:
         )
 
     def send(self, message, waited=0.0, sent=None):
-        """Handle a plan that was received ``waited`` s ago, and sent then or ``sent`` s ago; return the plan that is published, None for none."""
+        """Handle a plan that was received ``waited`` s ago, and sent then or ``sent`` s ago.
+
+        Returns the plan that is published, None for none.
+        """
         self.plans.clear(), self.reports.clear(), self.lines.clear()
         data = serialize_message(message) if isinstance(message, JointTrajectory) else message
         task = self.node.task
