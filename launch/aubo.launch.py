@@ -51,6 +51,7 @@ def processes(context):
         Node(
             package=PACKAGE,
             executable=name,
+            name=name,  # otherwise launch_ros states the parameters for all nodes, and those of the file for one count
             namespace=given['namespace'],
             arguments=['--ros-args', '--log-level', given['log_level']],
             parameters=[given['config'], {**model, **parameters}],

@@ -358,6 +358,8 @@ def test_an_aubo_arm_gets_its_state_its_prediction_and_the_checks_and_no_command
     assert tables['dynamics_server']['effort'] == 'torque'
     assert tables['gravity_compensation_node']['preset'] == 'monitor_only'
     assert all(node['remappings'] == [] for node in started.values())
+    # parameters of a launch file act on a named node alone where a parameter file names that node, too
+    assert {name: node['name'] for name, node in started.items()} == {name: name for name in started}
 
 
 def test_the_whole_torque_of_an_aubo_arm_is_predicted_where_a_controller_says_its_motion(described):
