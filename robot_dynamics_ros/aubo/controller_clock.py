@@ -12,7 +12,7 @@ PARTS = 30
 RECENT = 5
 """Parts that the offset is estimated from."""
 FASTEST = 1e-3
-"""Largest drift; a crystal oscillator has some 1e-4 at most."""
+"""Largest drift that is followed; a crystal oscillator has some 1e-4 at most."""
 
 
 class ControllerClock:
@@ -23,7 +23,8 @@ class ControllerClock:
     1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
     itself, that of an idle network, is not observable and remains in the result.
 
-    Times are in ns; those returned increase.
+    Times are in ns. Those returned increase, and are not later than the arrival, save 1 ns for each sample that came
+    with the same reading of the network. Where the drift is beyond ``FASTEST`` they are the arrivals.
     """
 
     def __init__(self):
@@ -36,6 +37,11 @@ class ControllerClock:
         self._parts: deque[tuple[int, int]] = deque(maxlen=PARTS)  # time and offset of the least delayed samples
         self._part, self._newest, self._last = 0, -1, -1
         self._base: tuple[int, int] = 0, 0  # a time, and the offset there
+
+    @property
+    def follows(self) -> bool:
+        """Whether the drift is one of a clock, so that times of the controller are converted."""
+        return abs(self.drift) <= FASTEST
 
     def local(self, time: int, arrival: int) -> int:
         """Return when the sample of the controller's ``time`` was taken; it arrived at ``arrival``, both ns.
@@ -51,9 +57,11 @@ class ControllerClock:
             self._parts[-1] = time, offset
             self._estimate_offset()
         begin, at_begin = self._base
-        found = time + at_begin + round(self.drift * (time - begin))
-        # an offset that has just become smaller must not turn the order of two stamps round
-        self._last = max(found, self._last + max(time - self._newest, 2) // 2) if self._newest >= 0 else found
+        found = time + at_begin + round(self.drift * (time - begin)) if self.follows else arrival
+        if self._newest >= 0:
+            # an offset that has just become smaller must not turn the order of two stamps round
+            found = max(found, self._last + (time - self._newest) // 2)
+        self._last = max(min(found, arrival), self._last + 1)
         self._newest = time
         return self._last
 
@@ -62,7 +70,7 @@ class ControllerClock:
         complete = list(self._parts)[:-1]
         if len(complete) >= RECENT:
             slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(complete, 2)]
-            self.drift = float(np.clip(np.median(slopes), -FASTEST, FASTEST))
+            self.drift = float(np.median(slopes))
         self._estimate_offset()
 
     def _estimate_offset(self) -> None:

@@ -21,7 +21,11 @@ SETTLING = 200_000_000
 LOOK = 0.1
 """s of waiting for samples before the time since the last one is compared with the timeout."""
 
+PERIODS = 3
+"""Periods of the samples that the timeout has at least."""
+
 NOT_STARTED = 'not listening'
+NO_TIME = 'another one came with it, and without timestamp it is not known when each was taken'
 
 
 class StreamListener:
@@ -32,7 +36,9 @@ class StreamListener:
     ``log(reason)`` gets each new reason once, ``failed(error)`` an unexpected exception, which ends the thread.
 
     A sample is rejected, and named in ``last_rejection``, if it is not complete and finite, if its time does not
-    increase, or if it is older than ``timeout``. After ``timeout`` without a valid one the connection is made again.
+    increase, or if it is older than ``timeout``. Without the controller's time only the newest sample of a read is used.
+    The connection is made again after ``timeout`` without a valid sample, where the thread itself stood still for longer,
+    and where the controller's time jumps by more. ``timeout`` is at least ``PERIODS`` periods of the samples.
     """
 
     def __init__(
@@ -50,7 +56,7 @@ class StreamListener:
         """Listen to ``address`` (host, port); ``rate`` is in Hz, ``timeout`` in s."""
         self._host, self._port = address
         self._joint_names, self._constants = joint_names, torque_constants
-        self._rate, self._timeout = rate, timeout
+        self._rate, self._timeout = rate, max(timeout, PERIODS / rate)
         self._on_state, self._on_connection, self._log, self._failed = on_state, on_connection, log, failed
         self.clock = ControllerClock()
         self.silence = NOT_STARTED
@@ -60,6 +66,7 @@ class StreamListener:
         self._calling = threading.RLock()  # a callback that has begun ends before ``stop`` returns; one may call it
         self._stopped = threading.Event()
         self._stream: RtdeStream | None = None
+        self._last = -1  # newest stamp of all connections
 
     def start(self) -> None:
         """Start the thread."""
@@ -112,7 +119,7 @@ class _Connection:
         self._sample = Sample(len(names))
         self._timeout = round(listener._timeout * 1e9)
         self._newest = self._period = -1  # ns of the controller
-        self._begun = self._valid = time.monotonic_ns()
+        self._begun = self._valid = self._read = self._arrival = time.monotonic_ns()
         listener.clock.reset()
         listener.connections += 1
         listener.recipe = self._recipe
@@ -124,6 +131,14 @@ class _Connection:
         while not self._stopped.is_set():
             samples = self._stream.read(LOOK)
             arrival = time.monotonic_ns()
+            if arrival - self._read > self._timeout + round(LOOK * 1e9):
+                raise ControllerError(
+                    f'the node itself did not run for {(arrival - self._read) * 1e-9:.1f} s: connecting again'
+                )
+            self._read = arrival
+            if TIME not in self._recipe.names and len(samples) > 1:
+                self._reject(len(samples) - 1, NO_TIME)
+                samples = samples[-1:]
             for values in samples:
                 self._handle(values, arrival)
             if arrival - self._valid > self._timeout:
@@ -134,17 +149,25 @@ class _Connection:
     def _handle(self, values: list, arrival: int) -> None:
         """Use one sample, or reject it."""
         listener, sample = self._listener, self._sample
-        listener.received += 1
         try:
             self._recipe.read(values, sample)
             stamp = self._stamp(arrival)
+            if stamp <= listener._last:
+                raise ArgumentError('its stamp is not later than that of the sample before')
         except ArgumentError as error:
-            listener.rejected += 1
-            listener.last_rejection = str(error)
+            self._reject(1, str(error))
             return
+        listener.received += 1
+        listener._last = stamp
         self._valid = arrival
         if arrival - self._begun > SETTLING:
             self._call(listener._on_state, sample, stamp)
+
+    def _reject(self, count: int, why: str) -> None:
+        """Count samples that are not used."""
+        self._listener.received += count
+        self._listener.rejected += count
+        self._listener.last_rejection = why
 
     def _stamp(self, arrival: int) -> int:
         """Return when the sample was taken (steady, ns); ArgumentError where it must not be used."""
@@ -153,7 +176,11 @@ class _Connection:
         taken, before = round(self._sample.time * 1e9), self._newest
         if taken <= before:
             raise ArgumentError("the controller's time does not increase")
-        self._newest = taken
+        if before >= 0:
+            jump = (taken - before) - (arrival - self._arrival)
+            if abs(jump) > self._timeout:
+                raise ControllerError(f"the controller's time jumped by {jump * 1e-9:.1f} s: connecting again")
+        self._newest, self._arrival = taken, arrival
         stamp = self._listener.clock.local(taken, arrival)
         if before >= 0:
             step = taken - before

@@ -59,7 +59,32 @@ def test_after_a_reset_a_clock_that_began_again_is_followed():
 
 def test_stamps_increase_although_the_first_message_was_late():
     clock = ControllerClock()
-    delays = [12_000_000, 8_000_000, 100_000, 100_000, 100_000, 100_000, 100_000]
+    delays = [12_000_000, 8_000_000, 3_100_000, 100_000, 100_000, 100_000, 100_000]
     stamps = [clock.local(k * PERIOD, BOOT + k * PERIOD + delay) for k, delay in enumerate(delays)]
     assert (np.diff(stamps) > 0).all()
     assert stamps[-1] - (BOOT + 6 * PERIOD) == 100_000  # and the right one is reached
+
+
+@pytest.mark.parametrize('jump', [300_000_000, 10_000_000_000, 3_600_000_000_000])
+def test_a_time_that_jumps_puts_no_stamp_after_its_arrival(jump):
+    clock, stamps, arrivals = ControllerClock(), [], []
+    for k in range(1200):
+        arrivals.append(BOOT + k * PERIOD + 100_000)
+        stamps.append(clock.local(k * PERIOD + (jump if k > 600 else 0), arrivals[-1]))
+    assert (np.diff(stamps) > 0).all()
+    assert (np.array(stamps) <= arrivals).all()
+
+
+def test_samples_that_arrive_at_once_have_stamps_that_increase_and_are_not_later():
+    clock = ControllerClock()
+    stamps = [clock.local(k * PERIOD, BOOT) for k in range(40)]
+    assert (np.diff(stamps) > 0).all()
+    assert stamps[-1] - BOOT < 40
+
+
+@pytest.mark.parametrize('drift', [2e-3, -2e-3, 0.5])
+def test_beyond_the_drift_of_a_clock_stamps_are_arrivals(drift):
+    delays = np.full(6000, 1e5)
+    errors = run(drift, delays)
+    np.testing.assert_allclose(errors[-1000:], 1e5, rtol=0, atol=2)
+    assert run.drift == pytest.approx(drift, rel=0.6)

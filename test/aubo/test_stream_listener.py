@@ -134,6 +134,50 @@ def test_what_goes_wrong_is_said_once_nothing_is_published_and_the_end_of_it_is_
     assert any(said in line for line in heard.logged)
 
 
+@pytest.mark.parametrize('jump', [1.0, 3600.0])
+def test_a_time_that_jumps_is_said_and_no_stamp_is_later_than_now(controller, jump):
+    with listening(controller.rtde_port) as heard:
+        heard.states()
+        controller.jump = jump
+        heard.until(lambda: any(f"time jumped by {jump:.1f} s: connecting again" in line for line in heard.logged), 'it')
+        heard.states()
+        assert heard.stamps[-1] <= time.monotonic_ns()
+    assert (np.diff(heard.stamps) > 0).all()
+
+
+def test_a_thread_that_stood_still_connects_again_and_uses_nothing_that_waited(arm):
+    outputs = [name for name in OUTPUTS if name != 'timestamp']
+    with AuboController(arm, outputs) as controller, listening(controller.rtde_port) as heard:
+        heard.states()
+        with heard.listener._calling:  # the thread waits for it
+            time.sleep(3 * TIMEOUT)
+        heard.until(lambda: any('the node itself did not run for' in line for line in heard.logged), 'it')
+        heard.states()
+    sent = {each.position: each.sent for each in controller.sent}
+    # the sample that was held at the lock is the only old one
+    late = [stamp - sent[position] for stamp, position in zip(heard.stamps, heard.positions, strict=True)]
+    assert (np.diff(heard.stamps) > 0).all()
+    assert max(late) < 3 * TIMEOUT * 1e9
+
+
+def test_without_a_time_only_the_newest_of_several_samples_is_used(arm):
+    outputs = [name for name in OUTPUTS if name != 'timestamp']
+    with AuboController(arm, outputs) as controller, listening(controller.rtde_port, PATIENCE) as heard:
+        heard.states()
+        with heard.listener._calling:
+            count = len(controller.sent)
+            heard.until(lambda: len(controller.sent) > count + 50, 'samples that wait')
+        heard.states()
+    assert heard.listener.rejected > 20
+    assert 'without timestamp' in heard.listener.last_rejection
+    assert (np.diff(heard.stamps) > 0).all()
+
+
+def test_the_timeout_has_three_periods(arm):
+    assert StreamListener(('', 0), ROBOT.joint_names, None, 1.0, 0.5, print)._timeout == 3.0
+    assert StreamListener(('', 0), ROBOT.joint_names, None, 200.0, 0.5, print)._timeout == 0.5
+
+
 def test_a_controller_that_accepts_and_says_nothing(controller, monkeypatch):
     monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.CONNECT', 0.2)
     controller.greets = False

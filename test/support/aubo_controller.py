@@ -68,6 +68,7 @@ class AuboController:
 
     ``fault`` may be '', ``silent`` (nothing is sent any more), ``half`` (half a message, then the connection ends),
     ``nan``, ``frozen`` (the same sample again and again) or ``garbage`` (bytes that are no frame).
+    ``jump`` (s) is by how much its clock was set forward.
     """
 
     def __init__(self, arm: Arm, outputs=OUTPUTS, drift: float = 0.0, ports=(0, 0)):
@@ -75,7 +76,7 @@ class AuboController:
         self.arm, self.outputs, self.drift = arm, outputs, drift
         self.payload, self.gravity, self.mounting = PAYLOAD, [0.0, 0.0, -9.81], [0.0] * 6
         self.safety_mode, self.robot_mode, self.simulated, self.refuses = 'Normal', 'Running', False, ''
-        self.fault, self.greets = '', True
+        self.fault, self.greets, self.jump = '', True, 0.0
         self.sent: list[Sent] = []
         self.asked: list[str] = []
         self.rtde_port, self.rpc_port = ports
@@ -186,7 +187,7 @@ class AuboController:
         if name in table:
             return table[name][row].tolist()
         return {
-            'timestamp': k * PERIOD,
+            'timestamp': k * PERIOD + self.jump,
             'R1_joint_temperatures': TEMPERATURES,
             'R1_robot_mode': self.robot_mode,
             'R1_safety_mode': self.safety_mode,
