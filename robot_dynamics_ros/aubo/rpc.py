@@ -2,9 +2,9 @@
 
 import itertools
 import json
-import socket
 import time
 
+from robot_dynamics_ros.aubo.connection import connect
 from robot_dynamics_ros.aubo.frames import START, FrameReader
 from robot_dynamics_ros.errors import ControllerError
 
@@ -38,10 +38,7 @@ class RpcClient:
         """Connect to ``host`` (name or address) within ``timeout`` (s), which also limits each answer."""
         self._where, self._timeout = f'{host}:{port}', timeout
         self._numbers = itertools.count(1)
-        try:
-            self._socket = socket.create_connection((host, port), timeout)
-        except OSError as error:
-            raise ControllerError(f'no connection to {self._where}: {error}') from None
+        self._socket = connect(host, port, timeout)
 
     def ask(self, question: str, robot: str = ''):
         """Return the answer to one of ``QUESTIONS``, about ``robot`` where it is asked of one.

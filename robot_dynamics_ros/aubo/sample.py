@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.aubo.frames import shown
 from robot_dynamics_ros.errors import ArgumentError, ControllerError
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 TIME = 'timestamp'
 POSITION, VELOCITY = 'R1_actual_q', 'R1_actual_qd'
@@ -24,6 +25,7 @@ WITHOUT = {
 }
 """What an older controller may lack, and what follows from it."""
 
+NUMBERS = frozenset({int, float, type(None)})
 LONGEST = 1e9
 """s: 31 years, beyond any time since a controller's start."""
 
@@ -90,8 +92,6 @@ class Recipe:
                 sample.simulated = bool(value)
             else:
                 self._joints(name, value, sample)
-        if self.effort_source == 'current':
-            sample.effort *= self._constants
 
     def _joints(self, name: str, value, sample: Sample) -> None:
         """Write the numbers of the joints to the array that holds ``name``."""
@@ -107,12 +107,21 @@ class Recipe:
             TEMPERATURE: sample.temperature,
         }.get(name, sample.effort)
         try:
+            if not NUMBERS.issuperset(map(type, value)):  # NumPy converts texts and truth values
+                raise TypeError
             out[:] = value  # None, which stands for NaN in JSON, becomes NaN
         except (TypeError, ValueError, OverflowError):
             raise ArgumentError(f'{name}: expected {n} numbers, got {value!r:.60}') from None
-        if name not in (GRAVITY, TEMPERATURE) and not np.isfinite(out).all():
-            joint = self._joint_names[int(np.argmin(np.isfinite(out)))]
-            raise ArgumentError(f'{name}: the number of joint {joint!r} is not finite')
+        if name == CURRENT:
+            with np.errstate(over='ignore'):  # it is refused below
+                out *= self._constants
+        if name in (GRAVITY, TEMPERATURE):
+            return
+        limit = LARGEST_ANGLE if name == POSITION else np.inf
+        if not (np.abs(out) < limit).all():
+            place = int(np.argmin(np.abs(out) < limit))
+            reason = f'not below {limit:.2g} rad' if np.isfinite(out[place]) else 'not finite'
+            raise ArgumentError(f'{name}: the number of joint {self._joint_names[place]!r} is {reason}')
 
     def _number(self, name: str, value) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LONGEST:
@@ -121,6 +130,6 @@ class Recipe:
 
     def _without(self, name: str) -> str:
         if name == TORQUE and not self.effort_source:
-            lacking = 'the model has no torque constants' if self._constants is None else f'neither is {CURRENT}'
+            lacking = 'the model has no torque constants' if self._constants is None else f'{CURRENT} is missing, too'
             return f'joint_states has no efforts, since {lacking}'
         return WITHOUT[name]

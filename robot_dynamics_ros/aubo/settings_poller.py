@@ -1,7 +1,6 @@
 """A thread that asks a controller once a second what is set on it."""
 
 import threading
-from collections.abc import Callable
 from contextlib import closing
 
 from robot_dynamics_ros.aubo.frames import shown
@@ -21,10 +20,9 @@ class SettingsPoller:
     ``controller`` names the arm's type and the controller's software, '' before they are known.
     """
 
-    def __init__(self, address: tuple[str, int], failed: Callable[[Exception], object] = lambda error: None):
-        """Ask ``address`` (host, port); ``failed(error)`` gets an unexpected exception, which ends the thread."""
+    def __init__(self, address: tuple[str, int]):
+        """Ask ``address`` (host, port)."""
         self._host, self._port = address
-        self._failed = failed
         self._stopped = threading.Event()
         self.settings: Settings = NOTHING
         self.fault = NOT_ASKED
@@ -48,10 +46,9 @@ class SettingsPoller:
             except ControllerError as error:
                 if not stopped.is_set():
                     self._forget(str(error))
-            except Exception as error:
+            except Exception as error:  # an answer that nobody thought of ends no thread
                 if not stopped.is_set():
-                    self._failed(error)
-                return
+                    self._forget(f'an answer of {self._host}:{self._port} cannot be read: {type(error).__name__}')
             stopped.wait(PERIOD)
 
     def _poll(self, client: RpcClient, stopped: threading.Event) -> None:

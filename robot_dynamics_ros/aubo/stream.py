@@ -7,8 +7,9 @@ import time
 from contextlib import suppress
 
 from robot_dynamics_ros.aubo import cbor
+from robot_dynamics_ros.aubo.connection import connect
 from robot_dynamics_ros.aubo.frames import FrameReader, frame, value_of
-from robot_dynamics_ros.errors import ArgumentError, ControllerError
+from robot_dynamics_ros.errors import ControllerError
 
 PORT = 30010
 GREETING_ENDS = b'}\n\n'
@@ -45,10 +46,7 @@ class RtdeStream:
     def __init__(self, host: str, timeout: float, port: int = PORT):
         self._where = f'{host}:{port}'
         self._reader = FrameReader()
-        try:
-            self._socket = socket.create_connection((host, port), timeout)
-        except OSError as error:
-            raise ControllerError(f'no connection to {self._where}: {error}') from None
+        self._socket = connect(host, port, timeout)
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._ready = self._greeting(timeout)
@@ -134,7 +132,7 @@ class RtdeStream:
             greeting = json.loads(data[:end])
             self.protocol, self.version = str(greeting['protocol']), greeting['version']
             self.outputs = frozenset(map(str, greeting['output']))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except Exception as error:  # whatever a program at this address sends
             raise ControllerError(f'{self._where}: its list of quantities cannot be read: {error!r}') from None
         return self._reader.feed(data[end:])
 
@@ -143,7 +141,7 @@ def _values(payload: bytes) -> list | None:
     """Return the values of a message of ``CHANNEL``, none where it cannot be read; None for another channel."""
     try:
         message = value_of(payload)
-    except ArgumentError:
+    except Exception:  # ArgumentError, and whatever else strange bytes may lead to
         return []
     if not isinstance(message, list) or not message:
         return []

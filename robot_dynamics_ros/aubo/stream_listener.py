@@ -36,9 +36,9 @@ class StreamListener:
     ``log(reason)`` gets each new reason once, ``failed(error)`` an unexpected exception, which ends the thread.
 
     A sample is rejected, and named in ``last_rejection``, if it is not complete and finite, if its time does not
-    increase, or if it is older than ``timeout``. Without the controller's time only the newest sample of a read is used.
-    The connection is made again after ``timeout`` without a valid sample, where the thread itself stood still for longer,
-    and where the controller's time jumps by more. ``timeout`` is at least ``PERIODS`` periods of the samples.
+    increase, or if it is older than ``timeout``. Without the controller's time only the newest sample of a read counts.
+    The connection is made again after ``timeout`` without a valid sample, where the thread itself stood still for
+    longer, and where the controller's time jumps by more. ``timeout`` is at least ``PERIODS`` periods of the samples.
     """
 
     def __init__(
@@ -154,8 +154,10 @@ class _Connection:
             stamp = self._stamp(arrival)
             if stamp <= listener._last:
                 raise ArgumentError('its stamp is not later than that of the sample before')
-        except ArgumentError as error:
-            self._reject(1, str(error))
+        except ControllerError:
+            raise
+        except Exception as error:  # ArgumentError, and what nobody thought of: no sample ends the thread
+            self._reject(1, str(error) if isinstance(error, ArgumentError) else f'it cannot be read: {error!r:.100}')
             return
         listener.received += 1
         listener._last = stamp

@@ -68,7 +68,7 @@ class AuboStates(LifecycleTask):
             log=node.get_logger().warning,
             failed=node.crashed,
         )
-        self._poller = SettingsPoller((host, node.value('rpc_port')), node.crashed)
+        self._poller = SettingsPoller((host, node.value('rpc_port')))
         self._comparison = AuboComparison(node, self._poller)
         self._steady_to_ros = SteadyToRos(node.get_clock())
         self._interpreter = InterpreterSettings()

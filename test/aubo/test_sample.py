@@ -59,7 +59,7 @@ def test_without_joint_torques_the_effort_is_current_times_torque_constant_each_
     ('offered', 'constants', 'why'),
     [
         (set(EVERYTHING) - {names.TORQUE}, None, 'the model has no torque constants'),
-        (set(EVERYTHING) - {names.TORQUE, names.CURRENT}, CONSTANTS, 'neither is R1_actual_current'),
+        (set(EVERYTHING) - {names.TORQUE, names.CURRENT}, CONSTANTS, 'R1_actual_current is missing, too'),
     ],
 )
 def test_without_a_source_there_are_no_efforts(offered, constants, why):
@@ -82,6 +82,13 @@ def test_the_oldest_controller_streams_positions():
         (names.POSITION, [0.0, 0.0, math.nan, 0.0, 0.0, 0.0], "R1_actual_q: the number of joint 'foreArm_joint'"),
         (names.VELOCITY, [0.0, None, 0.0, 0.0, 0.0, 0.0], "R1_actual_qd: the number of joint 'upperArm_joint'"),
         (names.TORQUE, [0.0, 0.0, 0.0, 0.0, 0.0, math.inf], "R1_joint_torque: the number of joint 'wrist3_joint'"),
+        (names.POSITION, [0.0, 2.0**40, 0.0, 0.0, 0.0, 0.0], "R1_actual_q: the number of joint 'upperArm_joint'"),
+        (names.POSITION, [0.0, -1e300, 0.0, 0.0, 0.0, 0.0], "'upperArm_joint' is not below 1.1e.12 rad"),
+        (names.POSITION, ['1.5'] * 6, 'R1_actual_q: expected 6 numbers'),
+        (names.TORQUE, [0.0, 0.0, True, 0.0, 0.0, 0.0], 'R1_joint_torque: expected 6 numbers'),
+        (names.TEMPERATURE, [False] * 6, 'R1_joint_temperatures: expected 6 numbers'),
+        (names.TIME, 1e300, 'timestamp: expected s below 1e.09'),
+        (names.TIME, -(2**64), 'timestamp: expected s below 1e.09'),
         (names.VELOCITY, [0.0] * 5, 'R1_actual_qd: expected 6 numbers'),
         (names.VELOCITY, ['a'] * 6, 'R1_actual_qd: expected 6 numbers'),
         (names.POSITION, 1.0, 'R1_actual_q: expected 6 numbers'),
@@ -96,6 +103,12 @@ def test_a_wrong_number_is_named(name, value, why):
     recipe = Recipe(EVERYTHING, JOINTS, CONSTANTS)
     with pytest.raises(ArgumentError, match=why):
         recipe.read(values_of(recipe, **{name: value}), Sample(6))
+
+
+def test_a_current_whose_torque_is_not_finite_is_named():
+    recipe = Recipe(set(EVERYTHING) - {names.TORQUE}, JOINTS, CONSTANTS)
+    with pytest.raises(ArgumentError, match="R1_actual_current: the number of joint 'shoulder_joint' is not finite"):
+        recipe.read(values_of(recipe, **{names.CURRENT: [1e308] * 6}), Sample(6))
 
 
 def test_temperatures_and_gravity_torques_may_be_unknown():

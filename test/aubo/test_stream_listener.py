@@ -1,5 +1,6 @@
 """The thread that listens to a controller: restarts, and everything that a controller can do wrong."""
 
+import json
 import threading
 import time
 from contextlib import contextmanager
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.aubo import cbor
+from robot_dynamics_ros.aubo.frames import frame
 from robot_dynamics_ros.aubo.sample import Sample
+from robot_dynamics_ros.aubo.settings_poller import SettingsPoller
 from robot_dynamics_ros.aubo.stream_listener import StreamListener
 
 ROBOT = Robot.named('aubo_i5')
@@ -139,7 +143,9 @@ def test_a_time_that_jumps_is_said_and_no_stamp_is_later_than_now(controller, ju
     with listening(controller.rtde_port) as heard:
         heard.states()
         controller.jump = jump
-        heard.until(lambda: any(f"time jumped by {jump:.1f} s: connecting again" in line for line in heard.logged), 'it')
+        heard.until(
+            lambda: any(f'time jumped by {jump:.1f} s: connecting again' in line for line in heard.logged), 'it'
+        )
         heard.states()
         assert heard.stamps[-1] <= time.monotonic_ns()
     assert (np.diff(heard.stamps) > 0).all()
@@ -193,6 +199,56 @@ def test_a_host_where_nothing_listens(controller):
         heard.until(lambda: 'no connection to 127.0.0.1:' in heard.listener.silence, 'a reason')
         controller.start()
         heard.states()
+
+
+@pytest.mark.parametrize('host', ['192.168..10', 'a' * 64 + '.local', '\ud800'])
+def test_a_host_that_is_no_name_is_said(host):
+    failures = []
+    listener = StreamListener((host, 1), ROBOT.joint_names, None, 200.0, 0.5, print, failed=failures.append)
+    poller = SettingsPoller((host, 1))
+    listener.start()
+    poller.start()
+    deadline = time.monotonic() + PATIENCE
+    shown = host.encode('unicode_escape').decode()
+    said = f'no connection to {shown}:1: robot_ip is no name or address'
+    while not (listener.silence.startswith(said) and poller.fault.startswith(said)):
+        if time.monotonic() > deadline or failures:
+            break
+        time.sleep(0.002)
+    silence = listener.silence
+    listener.stop()
+    poller.stop()
+    assert failures == []
+    assert silence.startswith(said)
+
+
+@pytest.mark.parametrize(
+    'payload',
+    [b'[' * 2000, b'\x81' * 2000, cbor.encode([0, 1e300, *[None] * 8]), json.dumps([0, 10**400]).encode()],
+)
+def test_one_odd_message_is_rejected_and_the_states_go_on(controller, payload):
+    with listening(controller.rtde_port, PATIENCE) as heard:
+        heard.states(5)
+        controller.extra = frame(payload)
+        heard.until(lambda: heard.listener.rejected, 'a rejection')
+        heard.states(5)
+        assert heard.listener.connections == 1
+
+
+def test_an_answer_that_nobody_thought_of_ends_no_thread(monkeypatch):
+    def client(*arguments):
+        raise RecursionError
+
+    monkeypatch.setattr('robot_dynamics_ros.aubo.settings_poller.RpcClient', client)
+    monkeypatch.setattr('robot_dynamics_ros.aubo.settings_poller.PERIOD', 0.01)
+    poller = SettingsPoller(('arm', 1))
+    poller.start()
+    deadline = time.monotonic() + PATIENCE
+    while poller.fault != 'an answer of arm:1 cannot be read: RecursionError':
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    assert any(thread.name == 'aubo settings' for thread in threading.enumerate())
+    poller.stop()
 
 
 def test_another_robot_is_refused_by_its_number_of_joints():

@@ -68,7 +68,7 @@ class AuboController:
 
     ``fault`` may be '', ``silent`` (nothing is sent any more), ``half`` (half a message, then the connection ends),
     ``nan``, ``frozen`` (the same sample again and again) or ``garbage`` (bytes that are no frame).
-    ``jump`` (s) is by how much its clock was set forward.
+    ``jump`` (s) is by how much its clock was set forward, ``extra`` (bytes) is sent once.
     """
 
     def __init__(self, arm: Arm, outputs=OUTPUTS, drift: float = 0.0, ports=(0, 0)):
@@ -76,7 +76,7 @@ class AuboController:
         self.arm, self.outputs, self.drift = arm, outputs, drift
         self.payload, self.gravity, self.mounting = PAYLOAD, [0.0, 0.0, -9.81], [0.0] * 6
         self.safety_mode, self.robot_mode, self.simulated, self.refuses = 'Normal', 'Running', False, ''
-        self.fault, self.greets, self.jump = '', True, 0.0
+        self.fault, self.greets, self.jump, self.extra = '', True, 0.0, b''
         self.sent: list[Sent] = []
         self.asked: list[str] = []
         self.rtde_port, self.rpc_port = ports
@@ -174,7 +174,8 @@ class AuboController:
             if fault == 'garbage':
                 data = b'?' * len(data)
             self.sent.append(Sent(self.booted + due, time.monotonic_ns(), tuple(self.arm.q[row])))
-            client.sendall(data)
+            extra, self.extra = self.extra, b''
+            client.sendall(data + extra)
             if fault != 'frozen':
                 k += stride
             else:
