@@ -12,6 +12,8 @@ from robot_dynamics_ros.payload import Payload
 
 MASS, LENGTH, FALL = 0.01, 0.002, 0.1
 """Differences that are ignored: kg of a payload, m of its centre of mass, m/s^2 of gravity."""
+INERTIA, SHARE = 1e-3, 0.1
+"""Likewise of the inertia: kg m^2, or the part of its largest element, whichever is more."""
 UPRIGHT = 9.80665
 """m/s^2, standard gravity (CGPM 1901): the length of the vector that follows from a mounting pose."""
 
@@ -73,13 +75,16 @@ def mounting_of(answer) -> np.ndarray:
     return from_rpy(*validation.finite('mounting pose', answer, (6,))[3:])
 
 
-def payload_difference(controller: Payload, mass: float, centre: np.ndarray) -> str:
-    """Return how the payload of the controller differs from ``mass`` (kg) with ``centre`` (3, m), '' for not."""
-    if abs(controller.mass - mass) > MASS:
-        return f'the payload set on the controller has {controller.mass:g} kg, that of the nodes {mass:g} kg'
-    apart = float(np.linalg.norm(np.asarray(controller.com) - centre)) if mass else 0.0
+def payload_difference(controller: Payload, ours: Payload) -> str:
+    """Return how the payload of the controller differs from ``ours``, both in the same frame, '' for not."""
+    if abs(controller.mass - ours.mass) > MASS:
+        return f'the payload set on the controller has {controller.mass:g} kg, that of the nodes {ours.mass:g} kg'
+    apart = float(np.linalg.norm(np.subtract(controller.com, ours.com))) if ours.mass else 0.0
     if apart > LENGTH:
         return f'the centre of mass set on the controller is {apart:.3f} m from that of the nodes'
+    inertia = float(np.abs(controller.inertia - ours.inertia).max())
+    if inertia > max(INERTIA, SHARE * float(np.abs(controller.inertia).max())):
+        return f'the inertia of the payload set on the controller is {inertia:.3g} kg m^2 from that of the nodes'
     return ''
 
 

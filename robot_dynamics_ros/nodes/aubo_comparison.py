@@ -4,6 +4,7 @@ import numpy as np
 from geometry_msgs.msg import Vector3
 
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
+from robot_dynamics_ros.aubo.repetition import Repetition
 from robot_dynamics_ros.aubo.settings import gravity_difference, mounting_difference, payload_difference
 from robot_dynamics_ros.aubo.settings_poller import SettingsPoller
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
@@ -34,8 +35,8 @@ class AuboComparison:
         self._torque, self._difference = np.zeros(robot.nv), np.full(robot.nv, np.nan)
         self._gravity.warm_up(1)
         self._followed = {
-            'payload': _Followed(node, SetPayload, 'set_payload'),
-            'gravity': _Followed(node, SetGravity, 'set_gravity'),
+            'payload': _Followed(node, SetPayload, 'set_payload', 'payload_state'),
+            'gravity': _Followed(node, SetGravity, 'set_gravity', 'gravity_state'),
         }
         timer = node.create_timer(PERIOD, self._follow, clock=node.steady_clock)
         node.resources.callback(node.destroy_timer, timer)
@@ -61,7 +62,7 @@ class AuboComparison:
         settings, now = self._poller.settings, self._input.current
         found = [f'settings of the controller: {self._poller.fault}'] if self._poller.fault else []
         if settings.payload is not None:
-            found.append(payload_difference(settings.payload, now.payload.mass, self._centre()))
+            found.append(payload_difference(settings.payload, self._ours()))
         if settings.gravity is not None:
             found.append(gravity_difference(settings.gravity, now.gravity.after))
             if settings.mounting is not None:
@@ -89,15 +90,16 @@ class AuboComparison:
             **self._input.report(),
         }
 
-    def _centre(self) -> np.ndarray:
-        """Return the centre of mass (3, m) of the payload in force, in the frame of the controller's."""
-        model, total = self._node.robot.model, np.zeros(4)
+    def _ours(self) -> Payload:
+        """Return the payload in force, in the frame of the controller's."""
+        model, ours = self._node.robot.model, self._node.robot.model.frame(self._frame)
+        total = Payload(0.0, (0.0, 0.0, 0.0))
         for name, payload in self._input.current.payload.after.items():
             frame = model.frame(name)
-            centre = frame.rotation @ np.asarray(payload.com) + frame.origin
-            total += payload.mass * np.array([*centre, 1.0])
-        ours = model.frame(self._frame)
-        return ours.rotation.T @ (total[:3] / total[3] - ours.origin) if total[3] else np.zeros(3)
+            turn = ours.rotation.T @ frame.rotation
+            centre = turn @ np.asarray(payload.com) + ours.rotation.T @ (frame.origin - ours.origin)
+            total = total + Payload(payload.mass, centre, turn @ payload.inertia @ turn.T)
+        return total
 
     def _follow(self) -> None:
         """Ask dynamics_server for what the controller has, where that is the parameters' wish."""
@@ -106,44 +108,70 @@ class AuboComparison:
             return
         now = self._input.current
         payload, gravity = settings.payload, settings.gravity
+        for name, followed in self._followed.items():
+            if node.value(f'{name}_source') != 'controller':
+                followed.forget()
         if node.value('payload_source') == 'controller' and payload is not None:
-            differs = payload_difference(payload, now.payload.mass, self._centre())
+            differs = payload_difference(payload, self._ours())
             (body,) = payload_messages({self._frame: payload})
             request = SetPayload.Request(mass=body.mass, com=body.com, inertia=body.inertia, frame=body.frame)
-            self._followed['payload'].ask(request, bool(differs))
+            self._followed['payload'].ask(request, bool(differs), now.payload)
         if node.value('gravity_source') == 'controller' and gravity is not None:
             request = SetGravity.Request()
             request.gravity.vector = Vector3(x=gravity[0], y=gravity[1], z=gravity[2])
-            self._followed['gravity'].ask(request, bool(gravity_difference(gravity, now.gravity.after)))
+            self._followed['gravity'].ask(request, bool(gravity_difference(gravity, now.gravity.after)), now.gravity)
 
 
 class _Followed:
     """A service of dynamics_server that sets what the controller has; ``refusal`` is why it did not."""
 
-    def __init__(self, node, kind, name: str):
-        """Call ``name`` of dynamics_server."""
-        self._node, self._name = node, f'{SERVER}/{name}'
+    def __init__(self, node, kind, name: str, topic: str):
+        """Call ``name`` of dynamics_server, which says on ``topic`` what is in force."""
+        self._node, self._name, self._topic = node, f'{SERVER}/{name}', topic
+        self._repetition = Repetition()
         self._client = node.create_client(kind, self._name)
         node.resources.callback(node.destroy_client, self._client)
+        self._pending = None
         self.forget()
 
     def forget(self) -> None:
         """Forget what was asked last."""
-        self.refusal, self._asked, self._pending = '', None, None
+        self.refusal, self._seen, self._logged = '', None, None
+        self._repetition.forget()
+        self._drop()
 
-    def ask(self, request, differs: bool) -> None:
-        """Send ``request`` where what is in force ``differs``; one that was refused is not sent again."""
+    def ask(self, request, differs: bool, state) -> None:
+        """Send ``request`` while the ``state`` in force ``differs``, with pauses that grow up to 8 s.
+
+        After a change of the state or of its publishers the first pause is short again.
+        """
+        seen = state, self._node.payload_gravity_topics.publishers(self._topic)
+        if self._seen is None or seen[0] is not self._seen[0] or seen[1] != self._seen[1]:
+            self._seen = seen
+            self._repetition.forget()
         if not differs:
-            self.refusal, self._asked = '', None
+            self.refusal, self._logged = '', None
+            self._repetition.forget()
         elif not self._client.service_is_ready():
             self.refusal = self._why('activate dynamics_server')
-        elif request != self._asked:
-            self._asked = request
-            self._node.get_logger().info(f'{self._name}: as the controller has it')
-            self._client.call_async(request).add_done_callback(self._node.guarded(self._on_answer))
+        elif self._repetition.due(request):
+            if request != self._logged:
+                self._logged = request
+                self._node.get_logger().info(f'{self._name}: as the controller has it')
+            self._drop()
+            self._pending = self._client.call_async(request)
+            self._pending.add_done_callback(self._node.guarded(self._on_answer))
+
+    def _drop(self) -> None:
+        """Await no answer any more."""
+        if self._pending is not None:
+            self._client.remove_pending_request(self._pending)
+        self._pending = None
 
     def _on_answer(self, future) -> None:
-        answer = future.result()
+        if future is not self._pending:
+            return
+        self._pending, answer = None, future.result()
         self.refusal = '' if answer.success else self._why(answer.message)
 
     def _why(self, reason: str) -> str:

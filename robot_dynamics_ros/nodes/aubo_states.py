@@ -53,6 +53,8 @@ class AuboStates(LifecycleTask):
         """Create publishers and threads of ``node``, a BaseNode; DynamicsError names the parameter that is wrong."""
         self._node, robot = node, node.robot
         check_tree(robot.model, node.get_name())
+        if node.get_parameter('use_sim_time').value:
+            raise ArgumentError('use_sim_time: expected false, a real arm has no simulated time')
         host = node.value('robot_ip').strip()
         if not host:
             raise ArgumentError("robot_ip: expected the address of the arm's controller, got ''")
@@ -117,6 +119,12 @@ class AuboStates(LifecycleTask):
             if simulated:
                 found.append('the controller simulates its arm')
             found += self._comparison.warnings()
+            if not self._listener.clock.follows:
+                drift = 1e6 * self._listener.clock.drift
+                found.append(f'clock drift of the controller {drift:.0f} ppm: states are stamped when they arrive')
+        count = self._node.count_publishers(self._node.resolve_topic_name('joint_states'))
+        if count > 1:
+            found.append(f'{count} publishers of joint_states: where two have joints of this arm, stop the others')
         return found
 
     def report(self) -> dict[str, str]:

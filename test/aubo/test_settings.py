@@ -5,6 +5,8 @@ from support.aubo_controller import PAYLOAD, AuboController
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Payload
+from robot_dynamics_ros.aubo.repetition import Repetition
 from robot_dynamics_ros.aubo.rpc import QUESTIONS, RpcClient
 from robot_dynamics_ros.aubo.settings import (
     gravity_difference,
@@ -38,11 +40,29 @@ def test_an_answer_that_is_no_payload_is_refused(answer):
 
 
 def test_differences_name_both_sides_and_small_ones_are_none():
-    assert payload_difference(PAYLOAD, 1.505, np.array([0.0, 0.021, 0.05])) == ''
-    assert '1.5 kg, that of the nodes 0 kg' in payload_difference(PAYLOAD, 0.0, np.zeros(3))
-    assert 'is 0.030 m from' in payload_difference(PAYLOAD, 1.5, np.array([0.0, 0.05, 0.05]))
+    assert payload_difference(PAYLOAD, Payload(1.505, (0.0, 0.021, 0.05))) == ''
+    assert '1.5 kg, that of the nodes 0 kg' in payload_difference(PAYLOAD, Payload(0.0, np.zeros(3)))
+    assert 'is 0.030 m from' in payload_difference(PAYLOAD, Payload(1.5, (0.0, 0.05, 0.05)))
     assert gravity_difference(np.array([0.0, 0.0, -9.8]), DOWN) == ''
     assert '0 0 9.81 m/s^2, that of the nodes 0 0 -9.81' in gravity_difference(np.array([0.0, 0.0, 9.81]), DOWN)
+
+
+@pytest.mark.parametrize(
+    ('first', 'second', 'apart'),
+    [(0.0, 0.0009, ''), (0.01, 0.0109, ''), (0.1, 0.109, ''), (0.0, 0.0011, '0.0011 kg m^2'), (0.1, 0.111, '0.011 kg')],
+)
+def test_an_inertia_differs_by_a_thousandth_or_a_tenth(first, second, apart):
+    ours, theirs = (Payload(1.0, (0.0, 0.0, 0.0), size * np.eye(3)) for size in (second, first))
+    assert bool(payload_difference(theirs, ours)) == bool(apart)
+    assert apart in payload_difference(theirs, ours)
+
+
+def test_a_request_without_effect_is_made_again_after_1_2_4_and_each_8_looks():
+    repetition = Repetition()
+    assert [k for k in range(25) if repetition.due('a')] == [0, 1, 3, 7, 15, 23]
+    assert [k for k in range(5) if repetition.due('b')] == [0, 1, 3]
+    repetition.forget()
+    assert [k for k in range(5) if repetition.due('b')] == [0, 1, 3]
 
 
 @pytest.mark.parametrize(

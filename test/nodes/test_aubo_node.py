@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import ControllerInfo, JointTemperatures, PayloadState
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.nodes.aubo_node import AuboNode
 from robot_dynamics_ros.nodes.aubo_states import SteadyToRos
 
@@ -101,6 +101,28 @@ def test_a_payload_that_only_the_controller_has_is_a_warning_until_the_server_fo
     assert not any('.set' in method for method in controller.asked)
 
 
+def test_a_request_that_was_refused_is_made_again_and_an_inertia_alone_is_followed(graph, controller, monkeypatch):
+    graph.client.set_parameter(SERVER, 'payload_limit', 1.0)
+    monkeypatch.setattr(controller, 'payload', Payload(1.2, (0.0, 0.0, 0.05), 0.01 * np.eye(3)))
+    graph.client.set_parameter(NODE, 'payload_source', 'controller')
+    graph.diagnostics(NODE, lambda status: 'above the parameter payload_limit, 1 kg' in status.message)
+    graph.client.set_parameter(SERVER, 'payload_limit', 0.0)
+    graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '1.2' and 'follow' not in status.message)
+    monkeypatch.setattr(controller, 'payload', Payload(1.2, (0.0, 0.0, 0.05), 0.02 * np.eye(3)))
+    states = graph.listen(PayloadState, 'payload_state')
+    graph.until(lambda: states and states[-1].inertia[0] == 0.02, 'the inertia')
+    graph.client.set_parameter(NODE, 'payload_source', 'dynamics_server')
+    monkeypatch.undo()
+    graph.diagnostics(NODE, lambda status: 'follow' not in status.message)
+
+
+def test_another_publisher_of_joint_states_is_a_warning(graph):
+    other = graph.node.create_publisher(JointState, 'joint_states', 1)
+    graph.diagnostics(NODE, lambda status: '2 publishers of joint_states: where two have' in status.message)
+    graph.node.destroy_publisher(other)
+    graph.diagnostics(NODE, lambda status: 'publishers of joint_states' not in status.message)
+
+
 def test_gravity_of_another_mounting_is_a_warning_until_the_server_follows(graph, controller, monkeypatch):
     monkeypatch.setattr(controller, 'gravity', [0.0, 0.0, 9.81])
     graph.diagnostics(NODE, lambda status: '0 0 9.81 m/s^2, that of the nodes 0 0 -9.81' in status.message)
@@ -174,6 +196,7 @@ def test_an_inactive_node_publishes_nothing_and_another_activation_begins_again(
     [
         ('robot_ip', ' ', "robot_ip: expected the address of the arm's controller"),
         ('payload_frame', 'nowhere', "'nowhere'"),
+        ('use_sim_time', True, 'use_sim_time: expected false, a real arm has no simulated time'),
     ],
 )
 def test_a_wrong_parameter_is_named_and_the_node_is_not_configured(process, name, value, said):
