@@ -53,7 +53,7 @@ class AuboStates(LifecycleTask):
         """Create publishers and threads of ``node``, a BaseNode; DynamicsError names the parameter that is wrong."""
         self._node, robot = node, node.robot
         check_tree(robot.model, node.get_name())
-        if node.get_parameter('use_sim_time').value:
+        if node.get_clock().ros_time_is_active:
             raise ArgumentError('use_sim_time: expected false, a real arm has no simulated time')
         host = node.value('robot_ip').strip()
         if not host:
