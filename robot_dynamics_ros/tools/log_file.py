@@ -1,4 +1,4 @@
-"""Measured logs: a CSV file with joint motion and motor current, or a rosbag2 with ``/joint_states``."""
+"""Measured logs: a CSV file with joint motion and motor current, or a rosbag2 with joint states."""
 
 import csv
 import re
@@ -37,16 +37,16 @@ class Log:
     torque: np.ndarray
 
 
-def read_log(path: Path, joint_names, torque_of_current: Callable[[np.ndarray], np.ndarray]) -> Log:
+def read_log(path: Path, joint_names, torque_of_current: Callable[[np.ndarray], np.ndarray], topic: str = TOPIC) -> Log:
     """Return the log in ``path`` for the joints ``joint_names``; LogError names the file and line that is wrong.
 
     ``torque_of_current`` converts motor currents of a CSV file (m, n; A) to torques (m, n; N m), as does the method of
-    ``Robot``.
+    ``Robot``. ``topic`` is that of the joint states in a bag.
     """
     if not path.exists():
         raise LogError(f'{path}: file not found')
     if path.suffix != '.csv':
-        return _read_bag(path, joint_names)
+        return _read_bag(path, joint_names, topic)
     try:
         return _read_csv(path, len(joint_names), torque_of_current)
     except (UnicodeDecodeError, csv.Error) as error:
@@ -97,11 +97,11 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
     return value
 
 
-def _read_bag(path: Path, joint_names) -> Log:
+def _read_bag(path: Path, joint_names, topic: str) -> Log:
     """Read a rosbag2: its folder, or its .db3 or .mcap file."""
     samples: list = []
     try:
-        for number, (stamp, message) in enumerate(_bag_messages(path), start=1):
+        for number, (stamp, message) in enumerate(_bag_messages(path, topic), start=1):
             where = f'{path}, message {number}'
             if samples and stamp < samples[-1][0]:
                 raise LogError(f'{where}: time decreases by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
@@ -110,7 +110,7 @@ def _read_bag(path: Path, joint_names) -> Log:
     except (ReaderError, SerdeError, OSError) as error:
         raise LogError(f'{path}, after {len(samples)} messages: {error}') from None
     if len(samples) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {TOPIC}, got {len(samples)}')
+        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {topic}, got {len(samples)}')
     stamps, positions, velocities, efforts = zip(*samples, strict=True)
     time = (np.array(stamps) - stamps[0]) * 1e-9
     q, qd, torque = (np.array(rows) for rows in (positions, velocities, efforts))
@@ -123,14 +123,14 @@ def _read_bag(path: Path, joint_names) -> Log:
     return Log(time, q, smooth, savgol_filter(qd, window, 2, deriv=1, delta=period, axis=0), torque)
 
 
-def _bag_messages(path: Path):
-    """Yield the stamp (ns) and JointState of each message on ``TOPIC``; the time of reception if the stamp is zero."""
+def _bag_messages(path: Path, topic: str):
+    """Yield the stamp (ns) and JointState of each message on ``topic``; the time of reception if the stamp is zero."""
     typestore = get_typestore(Stores.ROS2_HUMBLE)
     with Reader(path) as reader:
-        connections = [connection for connection in reader.connections if connection.topic == TOPIC]
+        connections = [connection for connection in reader.connections if connection.topic == topic]
         for connection in connections:
             if connection.msgtype != JOINT_STATE:
-                raise LogError(f'{path}: expected {JOINT_STATE} on {TOPIC}, got {connection.msgtype}')
+                raise LogError(f'{path}: expected {JOINT_STATE} on {topic}, got {connection.msgtype}')
         for _, received, data in reader.messages(connections) if connections else ():
             message = typestore.deserialize_cdr(data, JOINT_STATE)
             stamp = message.header.stamp

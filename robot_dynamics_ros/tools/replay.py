@@ -45,7 +45,8 @@ def main(arguments=None) -> None:
 
         robot = robot_of(options)
         # read first, so that a wrong log ends the command before a node starts
-        log = read_log(options.log, robot.joint_names, robot.torque_of_current)
+        topic = '/' + options.topic.removeprefix('/')  # as a bag names it
+        log = read_log(options.log, robot.joint_names, robot.torque_of_current, topic)
         if options.effort and options.log.suffix == '.csv':
             raise ArgumentError('--effort: a CSV file has motor currents; it is for a bag, whose efforts it explains')
         if options.effort:
@@ -63,7 +64,10 @@ def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser)
-    parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with /joint_states')
+    parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with joint states')
+    parser.add_argument(
+        '--topic', default='/joint_states', help='topic of the joint states in a bag (default: %(default)s)'
+    )
     parser.add_argument(
         '--effort',
         choices=MEANINGS,

@@ -3,12 +3,13 @@
 import sys
 from unittest.mock import MagicMock
 
-from support.logs import COLUMNS, bag, good_messages, table, written
+from support.logs import COLUMNS, TIMES, bag, good_messages, state, table, written
 
 import numpy as np
 import pytest
 import yaml
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools import replay
 from robot_dynamics_ros.tools.log_file import Log
@@ -49,6 +50,21 @@ def test_a_part_of_a_robot_and_its_actuators_reach_the_node():
         'base_link': 'left',
         'tip_link': 'flange',
     }
+
+
+@pytest.mark.parametrize('given', ['aubo/joint_states', '/aubo/joint_states'])
+def test_a_bag_with_another_topic_is_replayed(played, tmp_path, given):
+    names = Robot.named('aubo_i5').joint_names
+    messages = [(t, state(t, [t] * 6, [1.0] * 6, [5.0 * t] * 6, names)) for t in 1.0 + TIMES]
+    folder = bag(tmp_path / 'driver', messages, topic='/aubo/joint_states')
+    words = ['aubo_i5', str(folder), '--output', str(tmp_path / 'out')]
+    with pytest.raises(SystemExit, match='messages on /joint_states, got 0'):
+        replay.main(words)
+    assert not played
+    replay.main([*words, '--topic', given])
+    ((read, *_),) = played
+    np.testing.assert_allclose(read.torque, 5.0 * read.q, rtol=0, atol=1e-12)
+    assert len(read.time) == len(TIMES)
 
 
 def test_a_wrong_log_or_robot_is_refused_before_a_node_starts(played, tmp_path, monkeypatch):
@@ -125,4 +141,4 @@ def test_the_help_says_what_a_log_is(capsys):
         replay.main(['--help'])
     printed = ' '.join(capsys.readouterr().out.split())
     assert ended.value.code == 0
-    assert 'usage: robot_dynamics_replay' in printed and 'rosbag2 with /joint_states' in printed
+    assert 'usage: robot_dynamics_replay' in printed and 'rosbag2 with joint states' in printed
