@@ -9,6 +9,7 @@ from support.shell_commands import ROOT
 import pytest
 import yaml
 from markdown_it import MarkdownIt
+from rclpy.context import Context
 
 from robot_dynamics_ros import Robot
 
@@ -57,6 +58,14 @@ def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
             shell_commands.check_parameter(name.removeprefix('/**').removeprefix('/'), parameter, value)
 
 
+def read_by_rcl(text: str) -> None:
+    """Read a parameter file as a node does: rcl refuses much that YAML allows, aliases for instance."""
+    Path('parameters.yaml').write_text(text, encoding='utf-8')
+    context = Context()
+    context.init(['--ros-args', '--params-file', 'parameters.yaml'])
+    context.shutdown()
+
+
 def check_controllers(tables: dict) -> None:
     """Assert that each controller has a known type, has joints and claims an interface."""
     listed = {
@@ -87,9 +96,20 @@ def test_the_code_blocks_of_a_page(page, tmp_path, monkeypatch):
         where = f'{page.name}:{line}'
         assert language in LANGUAGES, f'{where}: a block of language {language!r}'
         try:
+            if 'ros__parameters:' in text:
+                read_by_rcl(text)
             LANGUAGES[language](text, line, page, names)
         except Exception as error:
             raise AssertionError(f'{where}: {error!r}') from error
+
+
+@pytest.mark.parametrize('values', ['{a: &arm [one, two], b: *arm}', '{a: [1.0, two]}'], ids=['alias', 'mixed list'])
+def test_a_parameter_file_that_rcl_refuses_is_found(values, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = f'/**:\n  ros__parameters: {values}\n'
+    yaml.safe_load(text)
+    with pytest.raises(Exception, match='rcl'):
+        read_by_rcl(text)
 
 
 def test_each_language_occurs():
@@ -113,10 +133,15 @@ def test_each_language_occurs():
         ('robot_dynamics_replay aubo_i5', 'robot_dynamics_replay'),  # without a log
         ('compare aubo_i5', 'compare'),
         ('ros2 topic echo /gravity', '/gravity'),
+        ('ros2 bag record /joint_states /joint_temperature -o my_bag', '/joint_temperature'),
+        ('ros2 lifecycle set /torque_node activate', 'torque_node'),
+        ('ros2 lifecycle set /torque_controller start', 'start'),
         ('ros2 service call /dynamics_server/set_mass robot_dynamics_interfaces/srv/SetPayload "{}"', 'set_mass'),
         ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{kg: 1.0}"', 'kg'),
         ('ros2 service call /dynamics_server/set_payload robot_dynamics_interfaces/srv/SetPayload "{mass: 1}"', 'mass'),
         ('ros2 run robot_dynamics_ros feedforward_node --ros-args --enclave /robot_dynamics_ros/feed', 'feed'),
+        ('rviz2 -d config/rviz/arm.rviz', 'config/rviz/arm.rviz'),  # of the source folder only
+        (f'rviz2 -d {shell_commands.SHARE}/config/rviz/am.rviz', 'am.rviz'),
         ('pip install ".[simulation]"', 'simulation'),
         ('rosdep install --from-paths src', 'src'),
         ('killall ros2', 'killall'),

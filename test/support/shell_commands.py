@@ -22,6 +22,7 @@ from robot_dynamics_ros.tools import compare, demo, export_c, propose_gains, rep
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
 SHARE = f'$(ros2 pkg prefix --share {PACKAGE})'
+TRANSITIONS = ('configure', 'activate', 'deactivate', 'cleanup')
 LAUNCH_MODULES = ('launch', 'launch.actions', 'launch.substitutions', 'launch_ros.actions', 'launch_ros.substitutions')
 OF_CHOICE = {
     'feedforward_node': {'controller_state'},
@@ -115,17 +116,23 @@ def check_ros2(arguments: list[str]) -> None:
         node, name = service.removeprefix('/').split('/')
         assert what == 'call' and f'~/{name}' in services_of(node)
         check_message(interface(kind).Request, yaml.safe_load(request))
+    elif verb == 'lifecycle':
+        what, node, transition = rest
+        assert what == 'set' and node.removeprefix('/') in bringup.NODES and transition in TRANSITIONS, rest
     elif verb == 'bag':
         what, *rest = rest
-        assert what == 'record' and {word.removeprefix('/') for word in rest if word[0] == '/'} <= all_topics()
+        recorded = [word for word in rest if word[0] == '/']  # in any namespace
+        assert what == 'record'
+        assert all(any(word.endswith(f'/{topic}') for topic in all_topics()) for word in recorded), recorded
     else:
         assert (verb, rest[0]) == ('security', 'generate_artifacts'), f'ros2 {verb}'
         assert Path(rest[rest.index('-p') + 1]).is_file()
 
 
 def check_files(arguments: list[str]) -> None:
-    """For programs of others, which read files of this package."""
-    assert all((ROOT / word).is_file() for word in arguments if word.startswith('config/')), arguments
+    """For programs of others, which read installed files of this package: by their full path, from any folder."""
+    assert not any(word.startswith('config/') for word in arguments), arguments
+    assert all(Path(word).is_file() for word in arguments if word.startswith(str(ROOT))), arguments
 
 
 OTHERS = {'diagnostic_aggregator', 'plotjuggler', 'robot_state_publisher'}
