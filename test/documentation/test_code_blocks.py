@@ -67,16 +67,12 @@ def read_by_rcl(text: str) -> None:
 
 
 def check_controllers(tables: dict) -> None:
-    """Assert that each controller has a known type, has joints and claims an interface."""
-    listed = {
-        name: it for name, it in tables.pop('controller_manager')['ros__parameters'].items() if name != 'update_rate'
-    }
+    """Assert that each controller forwards commands, has joints and claims an interface."""
+    listed = tables.pop('controller_manager')['ros__parameters']
     assert set(tables) == set(listed)
     for name, it in listed.items():
-        values = tables[name]['ros__parameters']
-        forwards = it == {'type': 'forward_command_controller/ForwardCommandController'}
-        assert forwards or it == {'type': 'joint_trajectory_controller/JointTrajectoryController'}, name
-        assert values['joints'] and ('interface_name' if forwards else 'command_interfaces') in values, name
+        assert it == {'type': 'forward_command_controller/ForwardCommandController'}, name
+        assert set(tables[name]['ros__parameters']) == {'joints', 'interface_name'}, name
 
 
 LANGUAGES = {
