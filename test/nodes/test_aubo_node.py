@@ -105,7 +105,7 @@ def test_a_request_that_was_refused_is_made_again_and_an_inertia_alone_is_follow
     graph.client.set_parameter(SERVER, 'payload_limit', 1.0)
     monkeypatch.setattr(controller, 'payload', Payload(1.2, (0.0, 0.0, 0.05), 0.01 * np.eye(3)))
     graph.client.set_parameter(NODE, 'payload_source', 'controller')
-    graph.diagnostics(NODE, lambda status: 'above the parameter payload_limit, 1 kg' in status.message)
+    graph.diagnostics(NODE, lambda status: '1.2 kg is above the parameter payload_limit, 1 kg' in status.message)
     graph.client.set_parameter(SERVER, 'payload_limit', 0.0)
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '1.2' and 'follow' not in status.message)
     monkeypatch.setattr(controller, 'payload', Payload(1.2, (0.0, 0.0, 0.05), 0.02 * np.eye(3)))

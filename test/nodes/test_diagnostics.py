@@ -47,8 +47,9 @@ def told(heading: str, node: str) -> list[str]:
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    """All nodes in one process, under a clock that does not go: they speak all the same."""
-    file_graph.bring_up(*NODES, arguments=('-p', 'use_sim_time:=true'))
+    """All nodes in one process, under a clock that does not go, which aubo_node refuses: they speak all the same."""
+    simulated = ('-p', 'use_sim_time:=true', '-p', 'aubo_node:use_sim_time:=false')
+    file_graph.bring_up(*NODES, arguments=simulated)
     return file_graph
 
 
