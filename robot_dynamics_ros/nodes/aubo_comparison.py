@@ -102,7 +102,7 @@ class AuboComparison:
         return total
 
     def _follow(self) -> None:
-        """Ask dynamics_server for what the controller has, where that is the parameters' wish."""
+        """Ask dynamics_server to follow the controller, where payload_source or gravity_source says so."""
         node, settings = self._node, self._poller.settings
         if not node.active:
             return
