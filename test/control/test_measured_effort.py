@@ -180,6 +180,7 @@ def stand(check, robot, q, effort, start):
         check.add(robot, start + k * DURATION // 3, q, np.zeros(6), effort)
 
 
+@pytest.mark.compiled
 def test_the_check_compares_each_position_in_which_the_arm_stood_once():
     check = EffortCheck(MeasuredEffort('torque', NAMES, unknown), 6)
     assert check.verdict().fits is None and check.differences().shape == (0,)
@@ -195,6 +196,7 @@ def test_the_check_compares_each_position_in_which_the_arm_stood_once():
     assert len(check._rests) == POSITIONS and check.verdict().fits is False
 
 
+@pytest.mark.compiled
 def test_a_payload_in_force_belongs_to_gravity_and_a_new_one_begins_again():
     loaded = ROBOT.with_payload(Payload(5.0, (0.0, 0.0, 0.1)))
     with_load, without = (robot.gravity_torque(STRETCHED) for robot in (loaded, ROBOT))

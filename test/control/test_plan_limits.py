@@ -59,6 +59,7 @@ def test_the_line_names_joint_time_torque_limit_and_the_scaling_that_fits():
     assert exceeded(checked(0.55 * (scaling - 0.003), limit), NAMES) != ''
 
 
+@pytest.mark.compiled
 def test_the_scaling_is_judged_at_the_samples_of_the_scaled_plan():
     """A coarse check misses a peak that the check of the scaled plan finds."""
     limit = ROBOT.limits.effort.copy()

@@ -37,6 +37,7 @@ def samples(motion):
     return np.array(found).swapaxes(0, 1)
 
 
+@pytest.mark.compiled
 def test_it_keeps_all_limits_and_needs_one_of_them():
     effort = AUBO.limits.effort
     motion = motion_of(AUBO, effort)

@@ -197,6 +197,7 @@ def tip(q):
     return ROBOT.link_pose(q, 'tip')[:3, 3]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(('mass_error', 'friction_error'), [(0.0, 0.0), (0.0, -1.0), (0.03, 0.0), (0.03, -1.0)])
 def test_without_a_hand_the_arm_stays(mass_error, friction_error):
     """A fifth of the degree a minute that is allowed, also where masses are 3 % wrong and with no friction at all."""
@@ -217,6 +218,7 @@ def test_an_arm_much_heavier_than_its_description_sinks_under_hand_guiding():
     assert np.rad2deg(motion[0, 0] - motion[-1, 0]) == pytest.approx(19.0, abs=2.0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('start', POSES, ids=lambda start: f'{start[0]}')
 def test_five_newton_at_the_tip_move_the_arm_and_it_stays_there(start):
     for force in FORCES:
