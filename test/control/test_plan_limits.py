@@ -102,6 +102,7 @@ def test_friction_in_the_way_is_said():
     assert exceeded(found, NAMES).endswith('up to 100 fits: friction or a velocity limit is in the way')
 
 
+@pytest.mark.compiled
 def test_with_two_payloads_the_larger_use_of_each_joint_counts():
     """In whatever order they come."""
     heavy = ROBOT.with_payload(Payload(4.0, (0.0, 0.0, 0.05)))
@@ -126,6 +127,7 @@ def test_with_two_payloads_the_larger_use_of_each_joint_counts():
         assert check_plan(order, swing(0.55), 0.01, wide).time_scaling == scalings[1]
 
 
+@pytest.mark.compiled
 def test_a_payload_that_the_arm_cannot_hold_makes_the_plan_infeasible():
     limit = ROBOT.limits.effort.copy()
     limit[1] = 1.05 * np.abs(checked(2.0).static_effort[:, 1]).max()

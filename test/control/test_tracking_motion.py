@@ -52,6 +52,7 @@ def test_it_keeps_all_limits_and_needs_one_of_them():
     assert motion.ratio < 0.25
 
 
+@pytest.mark.compiled
 def test_it_begins_and_ends_at_rest_where_it_began():
     motion = motion_of(AUBO, AUBO.limits.effort)
     q, qd, qdd = samples(motion)
@@ -96,6 +97,7 @@ def test_without_limits_speed_is_moderate():
     assert abs(qd).max() <= SHARE_OF_VELOCITY * SPEED + 1e-9
 
 
+@pytest.mark.compiled
 def test_a_joint_that_its_limit_hardly_holds_is_named():
     lying = robot(
         link('base'),
@@ -108,6 +110,7 @@ def test_a_joint_that_its_limit_hardly_holds_is_named():
     assert motion_of(lying, [3.0 * weight]).ratio < 0.3
 
 
+@pytest.mark.compiled
 def test_limits_that_leave_too_little_for_accelerations_are_refused():
     slow = one(axis='0 1 0', inside='<limit effort="90" velocity="0.01"/>')
     with pytest.raises(ArgumentError, match=r'r: its effort and velocity limits leave too little .* leave \d\.\d\d of'):

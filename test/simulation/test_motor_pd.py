@@ -128,6 +128,7 @@ def test_the_sag_is_the_equilibrium_of_stiffness_and_gravity():
     assert abs(pd_torque[0] - ROBOT.gravity_torque(q)[0]) > 1.5
 
 
+@pytest.mark.compiled
 def test_gravity_torques_end_the_sag_as_far_as_the_masses_are_right():
     pd = motors()
     before, described, corrected = (sag(pd, model)[1] for model in (None, ROBOT, CORRECTED))
@@ -136,6 +137,7 @@ def test_gravity_torques_end_the_sag_as_far_as_the_masses_are_right():
     assert (corrected < 0.5).all()
 
 
+@pytest.mark.compiled
 def test_the_page_has_these_figures():
     page = Path(__file__).parents[2].joinpath('doc', 'how_to', 'openarm.md').read_text(encoding='utf-8')
     rows = re.findall(r'^\| (\d+) \|(.+)\|$', page, re.MULTILINE)
