@@ -4,13 +4,12 @@ import itertools
 import json
 import time
 
-from robot_dynamics_ros.aubo.connection import connect
+from robot_dynamics_ros.aubo.connection import connect, received
 from robot_dynamics_ros.aubo.frames import START, FrameReader
 from robot_dynamics_ros.errors import ControllerError
 
 PORT = 30004
 LONGEST = 1 << 20
-RECEIVE = 1 << 16
 QUESTIONS = frozenset(
     {
         'getRobotNames',
@@ -74,13 +73,9 @@ class RpcClient:
             left = deadline - time.monotonic()
             if left <= 0.0 or len(data) > LONGEST:
                 raise ControllerError(f'{method}: no answer from {self._where} within {self._timeout:g} s')
-            self._socket.settimeout(left)
-            try:
-                part = self._socket.recv(RECEIVE)
-            except TimeoutError:
+            part = received(self._socket, self._where, left)
+            if part is None:
                 continue
-            except OSError as error:
-                raise ControllerError(f'the connection to {self._where} broke: {error}') from None
             if not part:
                 raise ControllerError(f'{method}: {self._where} has closed the connection')
             data += part

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 
 from robot_dynamics_ros.aubo import cbor
-from robot_dynamics_ros.aubo.connection import connect
+from robot_dynamics_ros.aubo.connection import connect, received
 from robot_dynamics_ros.aubo.frames import FrameReader, frame, value_of
 from robot_dynamics_ros.errors import ControllerError
 
@@ -18,7 +18,6 @@ SUBSCRIBE = 100
 CHANNEL = 0
 """Channel of the samples."""
 LONGEST_GREETING = 1 << 20
-RECEIVE = 1 << 16
 
 
 class RtdeStream:
@@ -40,7 +39,7 @@ class RtdeStream:
     Raises
     ------
     ControllerError
-        Says what is wrong with the connection or with the controller's first message.
+        For a connection that fails, and for a first message that is no list of quantities.
     """
 
     def __init__(self, host: str, timeout: float, port: int = PORT):
@@ -77,13 +76,9 @@ class RtdeStream:
         if self._ready:
             payloads, self._ready = self._ready, []
         else:
-            self._socket.settimeout(timeout)
-            try:
-                data = self._socket.recv(RECEIVE)
-            except TimeoutError:
+            data = received(self._socket, self._where, timeout)
+            if data is None:
                 return []
-            except OSError as error:
-                raise ControllerError(f'the connection to {self._where} broke: {error}') from None
             if not data:
                 half = (
                     f' in the middle of a message, after {self._reader.pending} bytes' if self._reader.pending else ''
@@ -92,11 +87,6 @@ class RtdeStream:
             payloads = self._reader.feed(data)
         found = map(_values, payloads)
         return [values for values in found if values is not None]
-
-    @property
-    def skipped(self) -> int:
-        """Number of bytes between frames, which belong to no message."""
-        return self._reader.skipped
 
     def stop(self) -> None:
         """Let a ``read`` of another thread return."""
@@ -117,13 +107,9 @@ class RtdeStream:
                     f'{self._where} accepted the connection, but within {timeout:g} s came {len(data)} bytes '
                     'and no list of quantities: is this the stream of an AUBO controller?'
                 )
-            self._socket.settimeout(left)
-            try:
-                part = self._socket.recv(RECEIVE)
-            except TimeoutError:
+            part = received(self._socket, self._where, left)
+            if part is None:
                 continue
-            except OSError as error:
-                raise ControllerError(f'the connection to {self._where} broke: {error}') from None
             if not part:
                 raise ControllerError(f'{self._where} has closed the connection before its list of quantities')
             data += part

@@ -54,7 +54,7 @@ def planned_efforts(law: PayloadBlender, motion: Motion, start: int, now: int, l
     law : PayloadBlender
         Of the torque terms at q, qd and qdd.
     motion : Motion
-        At its last time the arm is at rest, whatever its velocity and acceleration are.
+        Its last velocity and acceleration are replaced by zero: the controller keeps the last effort.
     start : int
         ROS time at which the motion starts, ns: payload and gravity of each sample are those of its time.
     now : int

@@ -126,7 +126,7 @@ class _Followed:
     """A service of dynamics_server that sets what the controller has; ``refusal`` is why it did not."""
 
     def __init__(self, node, kind, name: str, topic: str):
-        """Call ``name`` of dynamics_server, which says on ``topic`` what is in force."""
+        """Call service ``name`` of dynamics_server, which publishes the value in force on ``topic``."""
         self._node, self._name, self._topic = node, f'{SERVER}/{name}', topic
         self._repetition = Repetition()
         self._client = node.create_client(kind, self._name)

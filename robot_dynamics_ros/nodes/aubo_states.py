@@ -7,7 +7,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import ControllerInfo, JointTemperatures
-from robot_dynamics_ros.aubo.sample import GRAVITY, TEMPERATURE, VELOCITY, Recipe, Sample
+from robot_dynamics_ros.aubo.sample import GRAVITY, POSITION, TEMPERATURE, TORQUE, VELOCITY, Recipe, Sample
 from robot_dynamics_ros.aubo.settings_poller import SettingsPoller
 from robot_dynamics_ros.aubo.stream_listener import StreamListener
 from robot_dynamics_ros.errors import ArgumentError, ModelError
@@ -85,7 +85,7 @@ class AuboStates(LifecycleTask):
         for publisher in (self._states, self._temperatures, self._info):
             node.resources.callback(node.destroy_lifecycle_publisher, publisher)
         self._temperature = JointTemperatures(joint_names=list(robot.joint_names))
-        self._lay_out(Recipe([*STREAMED], robot.joint_names, None))
+        self._lay_out(Recipe((POSITION, VELOCITY, TORQUE), robot.joint_names, None))  # before the first connection
 
     @property
     def silence(self) -> str:
@@ -193,10 +193,6 @@ class AuboStates(LifecycleTask):
                 set_nanoseconds(self._temperature.header.stamp, stamp)
                 self._temperature.temperatures = sample.temperature.tolist()
                 self._temperatures.publish(self._temperature)
-
-
-STREAMED = ('R1_actual_q', 'R1_actual_qd', 'R1_joint_torque')
-"""What a message has room for before the first connection."""
 
 
 def _torque_constants(robot) -> np.ndarray | None:

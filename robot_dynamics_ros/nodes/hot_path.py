@@ -40,7 +40,7 @@ class InterpreterSettings:
             self._mine = True
 
     def restore(self) -> None:
-        """Restore what was before, if nobody else needs the settings."""
+        """Restore the earlier settings, unless another thread of this process still needs these."""
         with InterpreterSettings._counting:
             if not self._mine:
                 return

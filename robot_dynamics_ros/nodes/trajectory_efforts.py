@@ -34,7 +34,7 @@ REPORTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class CheckedPlan(NamedTuple):
-    """What the check of a plan has found, and what is to be published."""
+    """Result of a plan's check, and the plan as it is published."""
 
     found: Check
     digest: int

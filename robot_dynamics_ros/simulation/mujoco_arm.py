@@ -134,8 +134,8 @@ def _bare(urdf: str) -> str:
     """Return a URDF without shapes, without the inertia of its root, and without the sizes of MuJoCo's extension.
 
     Inertias that break the triangle inequality by rounding, as flat bodies may, keep it. Mesh files may be missing, and
-    contacts are disabled. The root does not move, and MuJoCo refuses an inertia that no
-    body has. It would allocate any amount of memory that a size states.
+    contacts are disabled. The root does not move, and MuJoCo refuses a physically inconsistent inertia. A size in the
+    text could make it allocate any amount of memory.
     """
     robot = parsed(urdf)
     children = {child.get('link') for child in robot.iterfind('joint/child')}

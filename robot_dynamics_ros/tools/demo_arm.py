@@ -129,7 +129,7 @@ def demo_arm(
     Raises
     ------
     DynamicsError
-        Naming what the description lacks, or the arguments that select an arm of it.
+        Naming the missing part of the description, or the arguments that select one arm of it.
     """
     if is_xacro(description):
         description = urdf_of_xacro(description, xacro_arguments(xacro_args))
