@@ -48,6 +48,12 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     return _audited(with_loops_of_part(model, reduced), _inherited(model))
 
 
+def chain(model: Model, before, base_link: str | None, tip_link: str | None, gravity) -> tuple:
+    """Return ``cut`` of a model, and ``gravity`` in its base frame; without one, ``before``, that of ``model``."""
+    part = cut(model, base_link, tip_link)
+    return part, turned_gravity(model, part.link_names[0], before) if gravity is None else gravity
+
+
 def turned_gravity(model: Model, base_link: str, gravity: np.ndarray) -> np.ndarray:
     """Return gravity (3, m/s^2) of a model's base frame in the frame of ``base_link``, which fixed joints connect.
 

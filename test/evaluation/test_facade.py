@@ -75,10 +75,13 @@ def test_every_method_with_out_is_tested_here():
         'with_base_orientation',
         'with_binding',
         'with_consistent_inertias',
+        'with_friction',
         'with_gravity',
+        'with_inertial_parameters',
         'with_locked_joints',
         'with_loops',
         'with_payload',
+        'with_rotor_inertia',
         'without_payload',
     }
 
