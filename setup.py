@@ -57,6 +57,7 @@ EXTRAS = {
     'plot': ['matplotlib>=3.6', 'plotly>=6.3'],
     'view': ['viser>=1.1', 'trimesh>=4.5', 'pycollada>=0.8'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
+    'identify': ['rosbags>=0.10', 'scipy>=1.8', 'plotly>=6.3'],
     # Derivations of formulations/lagrange.py.
     'symbolic': ['sympy>=1.12'],
     # colcon test takes pytest where this names it.

@@ -17,10 +17,9 @@ from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools import report
 from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, DemoArm, demo_arm, description_of
-from robot_dynamics_ros.tools.log_file import read_log
 from robot_dynamics_ros.tools.motions import LECTURE, SWEEP, read_motion
 from robot_dynamics_ros.tools.processes import Client, Processes
-from robot_dynamics_ros.tools.replay import replay
+from robot_dynamics_ros.tools.replay import read_log, replay
 from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
 AUBO_I5 = 'aubo_i5'
@@ -64,7 +63,7 @@ def run(options) -> None:
     robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named(AUBO_I5)
     log = None
     if options.log:
-        log = read_log(options.log, robot.joint_names, robot.torque_of_current)
+        log = read_log(options.log, robot)
     play_motions(options.output)
     if log:
         model = str(options.urdf.resolve()) if options.urdf else AUBO_I5

@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,22 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.measured_effort import MEANINGS
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
+from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 from robot_dynamics_ros.tools.motions import trajectory_message
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.tools.log_file import Log
+    from robot_dynamics_ros.identification.log import Log
 
 COMMAND = 'robot_dynamics_replay'
 PACKAGES = ('matplotlib', 'rosbags', 'scipy')
+TOPIC = '/joint_states'
+CUTOFF = 5.0
+"""Cut-off frequency for the motion of a bag, Hz."""
 AGE_LIMIT = 10.0
 """Parameter of ``feedforward_node`` beyond the log's duration, s: states come faster than the log's, their stamps are
 ahead of the clock."""
@@ -40,18 +44,9 @@ def main(arguments=None) -> None:
     options = parser().parse_args(arguments)
     try:
         check_packages(PACKAGES)
-        from robot_dynamics_ros.tools.log_effort import with_torques  # noqa: PLC0415  (needs rosbags)
-        from robot_dynamics_ros.tools.log_file import read_log  # noqa: PLC0415  (likewise)
-
         robot = robot_of(options)
         # read first, so that a wrong log ends the command before a node starts
-        topic = '/' + options.topic.removeprefix('/')  # as a bag names it
-        log = read_log(options.log, robot.joint_names, robot.torque_of_current, topic)
-        if options.effort and options.log.suffix == '.csv':
-            raise ArgumentError('--effort: a CSV file has motor currents; it is for a bag, whose efforts it explains')
-        if options.effort:
-            log, at_rest = with_torques(log, robot, options.effort)
-            print(f'effort at rest: {at_rest}', flush=True)
+        log = read_log(options.log, robot, options.topic, options.effort)
         options.output.mkdir(parents=True, exist_ok=True)
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
     except (DynamicsError, OSError) as error:
@@ -65,9 +60,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser)
     parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with joint states')
-    parser.add_argument(
-        '--topic', default='/joint_states', help='topic of the joint states in a bag (default: %(default)s)'
-    )
+    parser.add_argument('--topic', default=TOPIC, help='topic of the joint states in a bag (default: %(default)s)')
     parser.add_argument(
         '--effort',
         choices=MEANINGS,
@@ -80,6 +73,29 @@ def parser() -> argparse.ArgumentParser:
         help="folder of the plot and the node's log (default: %(default)s)",
     )
     return parser
+
+
+def read_log(path: Path, robot: Robot, topic: str = TOPIC, effort: str | None = None) -> 'Log':
+    """Return the log of a CSV file or a bag with joint torques as measured; the motion of a bag is low-passed.
+
+    A stated ``effort`` of a bag is compared with gravity where the arm stands still, which is printed.
+    """
+    from robot_dynamics_ros.identification import Log  # noqa: PLC0415  (needs SciPy)
+
+    if path.suffix != '.csv':
+        topic = '/' + topic.removeprefix('/')  # as a bag names it
+        measured = Log.from_bag(path, robot.joint_names, topic, effort or 'torque', cutoff=None)
+        if effort:
+            print(f'effort at rest: {measured.effort_at_rest(robot).sentence}', flush=True)
+        log = measured.low_pass(CUTOFF)
+        return replace(log, tau=measured.torque(robot), effort='torque')
+    log = Log.from_csv(path, robot)
+    if effort:
+        raise ArgumentError('--effort: a CSV file has motor currents; it is for a bag, whose efforts it explains')
+    try:
+        return replace(log, tau=log.torque(robot), effort='torque')
+    except ModelError as error:
+        raise DynamicsError(f'{path}: motor currents: {error}') from None
 
 
 def node_parameters(options) -> dict:
@@ -102,9 +118,9 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
     """
     from robot_dynamics_ros.tools import report  # noqa: PLC0415  (needs matplotlib)
 
-    print(f'{title}: {len(log.time)} samples through feedforward_node', flush=True)
+    print(f'{title}: {len(log.t)} samples through feedforward_node', flush=True)
     namespace = ('-r', f'__ns:=/replay_{os.getpid()}')
-    values = {**parameters, 'age_limit': AGE_LIMIT + float(log.time[-1])}
+    values = {**parameters, 'age_limit': AGE_LIMIT + float(log.t[-1])}
     words = [word for name in values for word in ('-p', f'{name}:={json.dumps(values[name], ensure_ascii=False)}')]
     with Processes(output) as processes, Client('replay', processes, ['--ros-args', *namespace]) as client:
         processes.start('feedforward_node', *namespace, *words)
@@ -114,9 +130,9 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
     report.comparison_plot(path, f'{title}: torque of feedforward_node and measured torque', joint_names, comparison)
     print(f'\n{title} (plot: {path})')
     print(report.comparison_table(joint_names, comparison))
-    print(f'{len(log.time)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
+    print(f'{len(log.t)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
     if comparison.lost:
-        raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.time)} samples')
+        raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.t)} samples')
 
 
 @dataclass(frozen=True)
@@ -158,8 +174,8 @@ class Player:
     def play(self, log: 'Log') -> Comparison:
         """Publish the log as a trajectory and its states one by one, as fast as the torques arrive."""
         start = self._client.node.get_clock().now().nanoseconds
-        stamps = [start + round(t * 1e9) for t in log.time]
-        trajectory = trajectory_message(self._state.name, log.time, log.q, log.qd, log.qdd)
+        stamps = [start + round(t * 1e9) for t in log.t]
+        trajectory = trajectory_message(self._state.name, log.t, log.q, log.qd, log.qdd)
         set_nanoseconds(trajectory.header.stamp, start)
         self._trajectories.publish(trajectory)
         self._send_first(stamps[0], log.q[0], log.qd[0])
@@ -171,7 +187,7 @@ class Player:
         lost += sum(not self._receive(stamp) for stamp in stamps[-WINDOW + 1 :])
         known = [k for k, stamp in enumerate(stamps) if stamp in self._torque_at]
         published = np.array([self._torque_at[stamps[k]] for k in known])
-        return Comparison(log.time[known], published, log.torque[known], lost)
+        return Comparison(log.t[known], published, log.tau[known], lost)
 
     def _send_first(self, stamp: int, q, qd) -> None:
         """Repeat the first state until it has a torque: it may arrive before the trajectory, on another topic."""

@@ -57,6 +57,7 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         'plot': {'matplotlib', 'plotly'},
         'view': {'pycollada', 'trimesh', 'viser'},
         'bag': {'rosbags', 'scipy'},
+        'identify': {'plotly', 'rosbags', 'scipy'},
         'symbolic': {'sympy'},
         'test': {'pytest'},
     }
@@ -67,6 +68,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         where = path.relative_to(ROOT)
         if room == 'simulation':
             assert needed <= library | extras['sim'], where
+        elif room == 'identification':
+            assert needed <= library | extras['bag'], where
         elif room == 'tools':
             assert needed <= library | optional, where
         elif path.name in ('mjcf.py', 'compiled_mjcf.py'):

@@ -13,10 +13,6 @@ TYPES = get_typestore(Stores.ROS2_HUMBLE)
 TIMES = 0.01 * np.arange(100)
 
 
-def torque_of_current(current):
-    return current * [2.0, 3.0]
-
-
 def table(rows=30):
     """A log of two joints: a row for each 0.01 s, all numbers different."""
     values = np.random.default_rng(3).uniform(-1.0, 1.0, (rows, len(COLUMNS)))

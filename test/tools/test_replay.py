@@ -11,8 +11,8 @@ import yaml
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.identification import Log
 from robot_dynamics_ros.tools import replay
-from robot_dynamics_ros.tools.log_file import Log
 
 LOG = 'measured.csv'
 KINDS = [('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2'), ('i', 'mA')]
@@ -63,8 +63,8 @@ def test_a_bag_with_another_topic_is_replayed(played, tmp_path, given):
     assert not played
     replay.main([*words, '--topic', given])
     ((read, *_),) = played
-    np.testing.assert_allclose(read.torque, 5.0 * read.q, rtol=0, atol=1e-12)
-    assert len(read.time) == len(TIMES)
+    np.testing.assert_allclose(read.tau, 5.0 * TIMES[:, None] * np.ones(6) + 5.0, rtol=0, atol=1e-9)
+    assert len(read.t) == len(TIMES)
 
 
 def test_a_wrong_log_or_robot_is_refused_before_a_node_starts(played, tmp_path, monkeypatch):

@@ -7,9 +7,8 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification import Log
 from robot_dynamics_ros.tools import replay
-from robot_dynamics_ros.tools.log_effort import with_torques
-from robot_dynamics_ros.tools.log_file import Log, read_log
 
 ROBOT = Robot.named('aubo_i5')
 CONSTANTS = ROBOT.model.torque_constant()
@@ -35,21 +34,22 @@ MEASURED = {
 
 @pytest.mark.parametrize('meaning', MEASURED)
 def test_the_torque_is_the_same_whatever_was_measured(meaning):
-    log, sentence = with_torques(Log(TIMES, Q, QD, QD, MEASURED[meaning]), ROBOT, meaning)
-    assert log.torque == pytest.approx(GRAVITY + 1.0, rel=1e-12, abs=1e-12)
-    assert log.q is Q and f'agrees with {meaning}; largest difference: ' in sentence
+    log = Log(TIMES, Q, QD, QD, MEASURED[meaning], effort=meaning)
+    assert log.torque(ROBOT) == pytest.approx(GRAVITY + 1.0, rel=1e-12, abs=1e-12)
+    assert f'agrees with {meaning}; largest difference: ' in log.effort_at_rest(ROBOT).sentence
 
 
 @pytest.mark.parametrize('meaning', MEASURED)
 def test_a_wrong_statement_is_named(meaning):
     stated = 'torque_without_gravity' if meaning == 'torque' else 'torque'
-    _, sentence = with_torques(Log(TIMES, Q, QD, QD, MEASURED[meaning]), ROBOT, stated)
+    fits, sentence = Log(TIMES, Q, QD, QD, MEASURED[meaning], effort=stated).effort_at_rest(ROBOT)
+    assert fits is False
     assert f'stated as {stated}, but it looks like {meaning}: ' in sentence
 
 
 def test_a_log_in_which_the_arm_never_stands_says_nothing():
-    _, sentence = with_torques(Log(TIMES[:90], Q[110:], QD[110:], QD[110:], GRAVITY[110:]), ROBOT, 'torque')
-    assert sentence == 'the arm has not been at rest yet'
+    log = Log(TIMES, Q, QD, QD, GRAVITY)[110:]
+    assert log.effort_at_rest(ROBOT) == (None, 'the arm has not been at rest yet')
 
 
 def test_replay_takes_the_meaning_of_a_bag_and_refuses_it_for_a_csv(tmp_path, monkeypatch, capsys):
@@ -63,7 +63,7 @@ def test_replay_takes_the_meaning_of_a_bag_and_refuses_it_for_a_csv(tmp_path, mo
     replay.main(['aubo_i5', str(folder), '--output', str(tmp_path / 'out')])
     assert 'effort at rest' not in capsys.readouterr().out
     stated, raw = played
-    assert stated.torque == pytest.approx(GRAVITY + 1.0) and raw.torque == pytest.approx(MEASURED['current'])
+    assert stated.tau == pytest.approx(GRAVITY + 1.0) and raw.tau == pytest.approx(MEASURED['current'])
     bare = ROBOT.to_urdf()
     (tmp_path / 'arm.urdf').write_text(bare)
     with pytest.raises(SystemExit, match=r'effort: current: joint .* no torque constant is known'):
@@ -82,10 +82,4 @@ def replay_columns():
 
 def test_other_meanings_are_refused():
     with pytest.raises(ArgumentError, match='effort: expected one of torque'):
-        with_torques(Log(TIMES, Q, QD, QD, GRAVITY), ROBOT, 'newton')
-
-
-def test_a_bag_without_a_statement_is_read_as_before(tmp_path):
-    rows = zip(TIMES, Q, QD, GRAVITY, strict=True)
-    folder = bag(tmp_path / 'bag', [(100.0 + t, state(100.0 + t, *row, ROBOT.joint_names)) for t, *row in rows])
-    assert read_log(folder, ROBOT.joint_names, ROBOT.torque_of_current).torque == pytest.approx(GRAVITY)
+        Log(TIMES, Q, QD, QD, GRAVITY, effort='newton')

@@ -1,28 +1,38 @@
 """A CSV log is read as it is, or refused with the file and the line or column that is wrong."""
 
 from support import random_trees as trees
-from support.logs import COLUMNS, DATA, NAMES, table, torque_of_current, written
+from support.logs import COLUMNS, DATA, NAMES, table, written
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.identification import Log, LogError
 from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.tools.log_file import LogError, read_log
 
 
 def test_csv_in_any_column_order_with_columns_that_do_not_matter(tmp_path):
     values = table()
     order = [3, 8, 0, 1, 7, 5, 2, 6, 4]
     rows = [[*row[order].tolist(), 'free text'] for row in values]
-    log = read_log(
-        written(tmp_path / 'log.csv', [*(COLUMNS[k] for k in order), 'remark'], rows), NAMES, torque_of_current
-    )
-    np.testing.assert_allclose(log.time, values[:, 0] - 5.0, rtol=0, atol=1e-12)
+    log = Log.from_csv(written(tmp_path / 'log.csv', [*(COLUMNS[k] for k in order), 'remark'], rows), len(NAMES))
+    np.testing.assert_allclose(log.t, values[:, 0] - 5.0, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(log.q, values[:, 1:3])
     np.testing.assert_array_equal(log.qd, values[:, 3:5])
     np.testing.assert_array_equal(log.qdd, values[:, 5:7])
-    np.testing.assert_allclose(log.torque, values[:, 7:9] * 1e-3 * [2.0, 3.0], rtol=1e-15)
+    np.testing.assert_allclose(log.tau, values[:, 7:9] * 1e-3, rtol=1e-15)
+    assert log.effort == 'current' and log.temperature is None
+
+
+@pytest.mark.parametrize('effort', ['torque', 'torque_without_gravity'])
+def test_csv_with_torques_and_temperatures(tmp_path, effort):
+    header = [*COLUMNS[:7], 'tau1_Nm', 'tau2_Nm', 'T1_degC', 'T2_degC']
+    values = np.column_stack([table(), np.full(30, 40.0), np.arange(30.0)])
+    log = Log.from_csv(written(tmp_path / 'log.csv', header, values.tolist()), len(NAMES), effort)
+    np.testing.assert_array_equal(log.tau, values[:, 7:9])
+    np.testing.assert_array_equal(log.temperature, values[:, 9:])
+    assert log.effort == effort
 
 
 def changed(row, column, value):
@@ -91,7 +101,7 @@ def bad_csv(tmp_path):
 def test_bad_csv_is_refused_with_file_and_line(bad_csv, change, culprit):
     path = bad_csv(change)
     with pytest.raises(LogError) as caught:
-        read_log(path, NAMES, torque_of_current)
+        Log.from_csv(path, len(NAMES))
     assert str(path) in str(caught.value)
     assert culprit in str(caught.value)
 
@@ -105,27 +115,27 @@ def test_csv_that_is_none_is_refused(tmp_path, content):
     path = tmp_path / 'none.csv'
     path.write_bytes(content)
     with pytest.raises(LogError, match=r'none\.csv'):
-        read_log(path, NAMES, torque_of_current)
+        Log.from_csv(path, len(NAMES))
 
 
 def test_csv_that_is_not_utf_8_further_down_is_refused(tmp_path):
     path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
     path.write_bytes(path.read_bytes() + b'\xff\xfe,1,2\n')
     with pytest.raises(LogError, match=r'log\.csv'):
-        read_log(path, NAMES, torque_of_current)
+        Log.from_csv(path, len(NAMES))
 
 
 @pytest.mark.parametrize('name', ['nowhere.csv', 'nowhere.db3', 'nowhere'])
 def test_missing_file_is_refused(tmp_path, name):
     with pytest.raises(LogError, match=name):
-        read_log(tmp_path / name, NAMES, torque_of_current)
+        Log.from_csv(tmp_path / name, 2) if name.endswith('.csv') else Log.from_bag(tmp_path / name, NAMES)
 
 
-def test_csv_needs_torque_constants(tmp_path):
+def test_currents_need_torque_constants(tmp_path):
     path = written(tmp_path / 'log.csv', COLUMNS, table().tolist())
     robot = Robot(Model.of('two', trees.BASE, trees.random_joints(0, count=2)))
-    with pytest.raises(LogError, match=r"log\.csv: motor currents: joint 'joint_1': no torque constant is known"):
-        read_log(path, NAMES, robot.torque_of_current)
+    with pytest.raises(ModelError, match="joint 'joint_1': no torque constant is known"):
+        Log.from_csv(path, robot).torque(robot)
 
 
 def test_the_model_explains_the_measured_currents_of_the_aubo_i5():
@@ -133,10 +143,10 @@ def test_the_model_explains_the_measured_currents_of_the_aubo_i5():
     if not path.is_file():
         pytest.skip(f'{path.name} is not beside the clone: its licence keeps it out')
     robot = Robot.named('aubo_i5').with_binding('generic')
-    log = read_log(path, robot.joint_names, robot.torque_of_current)
+    log = Log.from_csv(path, robot)
     tau = robot.inverse_dynamics(log.q, log.qd, log.qdd)
     current = robot.motor_current(tau + robot.friction_torque(log.qd, tau))
-    measured = robot.motor_current(log.torque)
+    measured = log.tau
     share = np.var(measured - current, axis=0) / np.var(measured, axis=0)
     # what config/aubo_i5.yaml says of its figures
     assert 1.0 - share == pytest.approx([0.9948, 0.9902, 0.9927, 0.9905, 0.9945, 0.9925], abs=2e-4)

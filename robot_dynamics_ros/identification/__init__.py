@@ -1,0 +1,28 @@
+"""Identification of a robot from measured motions: logs, estimates of its parameters, and how well they predict.
+
+Names are imported at their first use, because some need SciPy.
+"""
+
+import importlib
+
+MODULES = {
+    'Log': 'log',
+    'LogError': 'log_files',
+    'differentiate': 'signals',
+    'estimate_delay': 'signals',
+    'moving': 'signals',
+    'zero_phase': 'signals',
+}
+"""Public names, and the module of this package that has each."""
+
+
+def __getattr__(name: str):
+    """Return a public name from its module."""
+    if name not in MODULES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    return getattr(importlib.import_module(f'{__name__}.{MODULES[name]}'), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(MODULES)

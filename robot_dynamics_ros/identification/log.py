@@ -1,0 +1,245 @@
+"""``Log``: a measured motion with the torques of the joints, from arrays, a CSV file or a rosbag2."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.effort_check import EffortCheck
+from robot_dynamics_ros.control.measured_effort import MEANINGS, MeasuredEffort, Verdict
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification import log_files, signals
+from robot_dynamics_ros.robot import Robot
+
+CUTOFF = 5.0
+"""Cut-off frequency for the signals of a bag, Hz: above the motions of arms, below most vibrations of their joints."""
+PERIOD = 0.02
+"""Time between the samples that are looked at for a standstill, s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A measured motion in joint order; ``len`` is its number of samples m, and ``log[part]`` a part of it.
+
+    Parameters
+    ----------
+    t : array_like, (m,)
+        Times that increase, s.
+    q : array_like, (m, nq)
+        Positions, rad (m).
+    qd, qdd : array_like, (m, n)
+        Velocities, rad/s (m/s), and accelerations, rad/s^2 (m/s^2).
+    tau : array_like, (m, n)
+        Efforts: N m (N), or A of the motors with ``effort='current'``.
+    temperature : array_like, (m, n), optional
+        Temperatures of the joints, degrees Celsius.
+    effort : {'torque', 'current', 'torque_without_gravity'}
+        What ``tau`` is: a joint torque with gravity, a motor current, or a torque from which driver or robot subtract
+        the gravity torque.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument: another shape, a value that is not finite, times that do not increase, another ``effort``.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    temperature: np.ndarray | None = None
+    effort: str = 'torque'
+
+    def __post_init__(self):
+        """Convert the fields to arrays and check them."""
+        validation.choice('effort', self.effort, MEANINGS)
+        t = validation.numbers('t', self.t)
+        if t.ndim != 1 or not len(t):
+            raise ArgumentError(f't: expected shape (m,) with m > 0, got {t.shape}')
+        validation.check_finite('t', t)
+        late = np.flatnonzero(np.diff(t) <= 0.0)
+        if len(late):
+            k = int(late[0]) + 1
+            raise ArgumentError(f't[{k}]: expected a time after t[{k - 1}] = {t[k - 1]:.9g} s, got {t[k]:.9g} s')
+        object.__setattr__(self, 't', t)
+        n = np.shape(self.qd)[1] if np.ndim(self.qd) == 2 else 0
+        for name in self._signals():
+            array = validation.numbers(name, getattr(self, name))
+            if array.ndim != 2 or len(array) != len(t) or (name != 'q' and array.shape[1] != n):
+                shape = f'({len(t)}, {"nq" if name == "q" else n or "n"})'
+                raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
+            validation.check_finite(name, array)
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_csv(cls, path: str | Path, robot: Robot | int, effort: str = 'torque') -> 'Log':
+        """Return the log of a CSV file, unfiltered.
+
+        Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA, which makes ``effort`` a
+        'current', or tau<k>_Nm, for joints k = 1..n in joint order; T<k>_degC may be there. Others are ignored.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        robot : Robot or int
+            The robot, or its number of joints.
+        effort : {'torque', 'torque_without_gravity'}
+            What columns tau<k>_Nm are.
+
+        Returns
+        -------
+        Log
+            Its times begin with 0.
+
+        Raises
+        ------
+        LogError
+            Naming the file with line and column.
+        """
+        found = log_files.read_csv(Path(path), robot if isinstance(robot, int) else robot.nv)
+        t, q, qd, qdd, tau = found.signals
+        return cls(t, q, qd, qdd, tau, found.temperature, 'current' if found.is_current else effort)
+
+    @classmethod
+    def from_bag(
+        cls,
+        path: str | Path,
+        joint_names: Sequence[str],
+        topic: str = log_files.TOPIC,
+        effort: str = 'torque',
+        cutoff: float | None = CUTOFF,
+    ) -> 'Log':
+        """Return the joint states of a rosbag2, low-passed; needs the package rosbags.
+
+        Joints are matched by name; others are ignored. The stamp of a message is its time, or the time of reception
+        where stamps are zero; repeated stamps are dropped. Velocities are those of the messages, or derivatives of the
+        positions where messages have none; accelerations are derivatives of the velocities. JointState has no field for
+        them.
+
+        Parameters
+        ----------
+        path : str or Path
+            Folder of the bag, or its .db3 or .mcap file.
+        joint_names : sequence of str
+            The joints, for instance ``robot.joint_names``.
+        topic : str
+            Topic of the joint states.
+        effort : {'torque', 'current', 'torque_without_gravity'}
+            What the field effort is.
+        cutoff : float, optional
+            Cut-off frequency of ``low_pass``, Hz. None leaves all signals as they are.
+
+        Returns
+        -------
+        Log
+            Its times begin with 0.
+
+        Raises
+        ------
+        LogError
+            Naming the file, with the number of the message.
+        ArgumentError
+            As ``low_pass``.
+        """
+        t, q, qd, tau = log_files.read_bag(Path(path), joint_names, topic)
+        if qd is None:
+            qd = signals.differentiate(t, q)
+        log = cls(t, q, qd, signals.differentiate(t, qd), tau, None, effort)
+        return log if cutoff is None else log.low_pass(cutoff)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.t)
+
+    def __getitem__(self, part) -> 'Log':
+        """Return the samples of a slice, or of a mask or indices (array_like); times stay as they are."""
+        if not isinstance(part, slice):
+            part = np.asarray(part)
+            if part.ndim != 1 or part.dtype.kind not in 'bi':
+                raise ArgumentError(f'part of a log: expected a slice, a mask or indices, got {part!r:.80}')
+        chosen: dict[str, Any] = {name: getattr(self, name)[part] for name in ('t', *self._signals())}
+        return replace(self, **chosen)
+
+    def torque(self, robot: Robot) -> np.ndarray:
+        """Return the joint torques, friction included: what ``tau`` says in the unit N m (N).
+
+        Currents are multiplied by the robot's torque constants; the gravity torque is added where ``tau`` lacks it.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        ndarray, (m, nv)
+            N m (prismatic: N).
+
+        Raises
+        ------
+        ModelError
+            For currents of a robot with an unknown torque constant.
+        ArgumentError
+            For a robot with another number of joints.
+        """
+        if self.tau.shape[1] != robot.nv or self.q.shape[1] != robot.nq:
+            raise ArgumentError(
+                f'robot: expected one with the joints of the log, q (m, {self.q.shape[1]}) and tau '
+                f'(m, {self.tau.shape[1]}), got {robot.name!r} with nq = {robot.nq}, nv = {robot.nv}'
+            )
+        if self.effort == 'current':
+            return robot.torque_of_current(self.tau)
+        return self.tau + robot.gravity_torque(self.q) if self.effort == 'torque_without_gravity' else self.tau.copy()
+
+    def effort_at_rest(self, robot: Robot) -> Verdict:
+        """Return whether efforts fit their stated meaning where the arm stands still, and why.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        Verdict
+            ``fits`` is None where nothing can be said, for instance because the arm never stands for half a second;
+            ``sentence`` has the largest difference from the gravity torque, or what the efforts look like instead.
+
+        Raises
+        ------
+        ArgumentError
+            For currents of a robot without torque constants.
+        """
+        check = EffortCheck(MeasuredEffort(self.effort, robot.joint_names, robot.model.torque_constant), robot.nv)
+        step = max(1, round(PERIOD / float(np.median(np.diff(self.t))))) if len(self) > 1 else 1
+        for k in range(0, len(self), step):
+            check.add(robot, round(self.t[k] * 1e9), self.q[k], self.qd[k], self.tau[k])
+        return check.verdict()
+
+    def low_pass(self, cutoff: float) -> 'Log':
+        """Return the log with all signals but temperatures low-passed by ``signals.zero_phase``.
+
+        One linear filter leaves the equation of motion valid, as far as its coefficients hardly change within a period
+        of the cut-off frequency (Hz). ArgumentError as there.
+        """
+        names = [name for name in self._signals() if name != 'temperature']
+        filtered: dict[str, Any] = {name: signals.zero_phase(self.t, getattr(self, name), cutoff) for name in names}
+        return replace(self, **filtered)
+
+    def without_delay(self, delay: float) -> 'Log':
+        """Return the log with efforts measured ``delay`` s later, which ``estimate_delay`` finds; the end is cut."""
+        times = self.t + delay
+        inner = (times >= self.t[0]) & (times <= self.t[-1])
+        if inner.sum() < signals.FEWEST:
+            raise ArgumentError(
+                f'delay: expected a part of the duration, {self.t[-1] - self.t[0]:.4g} s, got {delay} s'
+            )
+        return replace(self[inner], tau=CubicSpline(self.t, self.tau)(times[inner]))
+
+    def _signals(self) -> list[str]:
+        """Return the names of the fields with a row for each sample."""
+        return ['q', 'qd', 'qdd', 'tau', *(['temperature'] if self.temperature is not None else [])]
