@@ -6,6 +6,7 @@ Names are imported at their first use, because some need SciPy.
 import importlib
 
 MODULES = {
+    'FrictionTracker': '.control.friction_tracker',
     'Log': 'log',
     'LogError': 'log_files',
     'differentiate': 'signals',
@@ -13,14 +14,14 @@ MODULES = {
     'moving': 'signals',
     'zero_phase': 'signals',
 }
-"""Public names, and the module of this package that has each."""
+"""Public names, and the module that has each; those with a leading dot are not of this package."""
 
 
 def __getattr__(name: str):
     """Return a public name from its module."""
     if name not in MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(importlib.import_module(f'{__name__}.{MODULES[name]}'), name)
+    return getattr(importlib.import_module(f'.{MODULES[name]}', __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,14 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control import compensation, joint_order, joint_space_control, reference, torque_limiter
+from robot_dynamics_ros.control import (
+    compensation,
+    friction_tracker,
+    joint_order,
+    joint_space_control,
+    reference,
+    torque_limiter,
+)
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import friction
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
@@ -70,6 +77,13 @@ CASES = {
     'friction': (
         compensation.add_friction,
         lambda random: ((numbers(random, 7, N),), (*numbers(random, 3, N),)),
+    ),
+    'track friction': (
+        friction_tracker._update,
+        lambda random: (
+            (np.abs(numbers(random, N)), np.abs(numbers(random, N, 5)), *random.uniform(0.5, 1.0, (2, N)), 1.0),
+            (*numbers(random, 3, N), float(random.choice([0.01, 0.5, 0.0]))),
+        ),
     ),
     'friction of rows': (
         friction._of_rows,
