@@ -21,9 +21,9 @@ TOLERANCE = 1e-10
 and the complementarity of a bound."""
 ROUNDING = 1e-14
 """Of the size of the objective's terms: no distance to the minimum is told below."""
-STEPS = 200
-CENTRING = 0.3
-"""Target of the next step, as a share of the complementarity; its square after a long step."""
+STEPS = 300
+LEAST_CENTRING = 0.02
+"""Least target of a step as a share of the mean complementarity; a step of length t is followed by 1 - t."""
 FRACTION = 0.9
 """Largest step, as a share of the way to a matrix or number that is no longer positive."""
 
@@ -127,14 +127,15 @@ def _minimum(problem: _Problem) -> tuple[np.ndarray, int]:
     Nesterov & Todd 1998, towards Z S = mu 1 with mu decreasing to w, from the prior Z = 1.
     """
     H, b, weights, bounded = problem
-    links, least = 10 * len(weights), weights.min(initial=np.inf)
+    links, least = 10 * len(weights), weights.min()
     linear = b - np.concatenate([np.outer(weights, _ONE).ravel(), np.zeros(len(b) - links)])
     z = np.concatenate([np.tile(_ONE, len(weights)), np.zeros(len(b) - links)])
     z[bounded] = np.maximum(1.0, np.abs(b[bounded]))
     slope = H @ z - linear
-    S = np.maximum(weights, np.abs(slope).max())[:, None, None] * np.eye(4)
-    s = np.full(len(bounded), np.abs(slope).max())
-    centring = CENTRING
+    # begin where all complementarities are the same multiple of the weights
+    multiple, centring = max(1.0, np.abs(slope).max() / weights.max()), 1.0
+    S = multiple * weights[:, None, None] * np.eye(4)
+    s = multiple * weights.mean() / z[bounded]
     for step in range(STEPS):
         Z = problem.matrices(z)
         L, R = np.linalg.cholesky(Z), np.linalg.cholesky(S)
@@ -143,9 +144,9 @@ def _minimum(problem: _Problem) -> tuple[np.ndarray, int]:
         G = R @ U / np.sqrt(sizes)[:, None, :]
         scaling = G @ G.transpose(0, 2, 1)
         inverse = np.linalg.inv(Z)
-        present, of_bounds = (sizes**2).mean(axis=1), s * z[bounded]
-        target = np.maximum(weights, centring * present)
-        aim = centring * of_bounds
+        of_bounds, multiple = s * z[bounded], float((sizes**2 / weights[:, None]).mean())
+        target = max(1.0, centring * multiple) * weights
+        aim = centring * of_bounds.mean() if len(s) else 0.0
         # (H + W^-1 x W^-1) dz = -(H z - b + w 1) + mu Z^-1
         residual = linear - H @ z
         residual[:links] += _vectors(target[:, None, None] * inverse).ravel()
@@ -165,7 +166,7 @@ def _minimum(problem: _Problem) -> tuple[np.ndarray, int]:
         ds = (aim - s * dz[bounded]) / z[bounded] - s
         t = min(1.0, FRACTION * min(_way(L, dZ), _ratio(z[bounded], dz[bounded]), _way(R, dS), _ratio(s, ds)))
         z, S, s = z + t * dz, S + t * dS, s + t * ds
-        centring = CENTRING if t < FRACTION else CENTRING**2
+        centring = max(LEAST_CENTRING, 1.0 - t)
     raise ArgumentError(f'H: no minimum in {STEPS} steps; H may not be positive semidefinite')
 
 
