@@ -59,6 +59,7 @@ def test_friction_belongs_to_a_drive_of_some_inertia():
     assert rotors(one(inside=friction))['a'] == pytest.approx((30.0 + 40.0 * SPEED) / LARGEST_DECELERATION, rel=0.01)
 
 
+@pytest.mark.compiled
 def test_what_is_stated_stays():
     robot = Robot.named('aubo_i5')
     assumed = rotors(robot)

@@ -117,6 +117,7 @@ def test_a_bad_sample_of_a_joint_changes_nothing(bad):
         assert tracker.scale.tolist() == scale.tolist() and tracker.offset.tolist() == offset.tolist()
 
 
+@pytest.mark.compiled
 def test_no_sequence_of_samples_leaves_the_bounds():
     """Magnitudes over twelve decades, constant over long times or random, with any time between them."""
     random = np.random.default_rng(8)
@@ -186,6 +187,7 @@ def log(scale=1.0, count=400):
     return Log(t, q, qd, qdd, tau)
 
 
+@pytest.mark.compiled
 def test_predicted_torques_of_a_log_approach_the_measured_ones():
     measured = log(1.3, count=1000)
     predicted = FrictionTracker(ROBOT).predict(measured)
@@ -196,6 +198,7 @@ def test_predicted_torques_of_a_log_approach_the_measured_ones():
     assert (np.abs(fixed - measured.tau)[late].max(axis=0) > 0.15 * LEVEL).all()
 
 
+@pytest.mark.compiled
 def test_the_prediction_of_a_sample_uses_only_samples_before_it():
     measured, k = log(1.3), 123
     before = FrictionTracker(ROBOT).predict(measured)

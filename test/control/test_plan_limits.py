@@ -33,6 +33,7 @@ def test_a_plan_within_its_limits_has_no_line():
     assert use.largest[2] == max(*use.effort, *use.velocity) < 1.0
 
 
+@pytest.mark.compiled
 def test_a_plan_that_just_meets_a_limit_may_be_executed():
     limit = ROBOT.limits.effort.copy()
     limit[1] = np.abs(checked(2.0).peak_effort[1])
@@ -44,6 +45,7 @@ def test_a_plan_that_just_meets_a_limit_may_be_executed():
     assert text.startswith('within the limits as planned')
 
 
+@pytest.mark.compiled
 def test_the_line_names_joint_time_torque_limit_and_the_scaling_that_fits():
     limit = ROBOT.limits.effort.copy()
     limit[1] = 60.0

@@ -51,6 +51,7 @@ def test_limits_keep_it_from_the_horizontal():
     assert (found.positions >= [0.5, 1.0]).all() and (found.positions <= [1.2, 2.0]).all()
 
 
+@pytest.mark.compiled
 def test_a_slide_reaches_its_end():
     found = largest_static_torque(arm('', limit(-0.1, 0.7), 'prismatic', '1 0 0'))
     np.testing.assert_allclose(found.torque, [G * (0.6 + 1.0 + 0.7 + 0.2), G], rtol=1e-12)

@@ -56,8 +56,8 @@ CASES = {
     'turn, then slide outwards': (arm(*turning(Z), *sliding(X)), DOWN, 4),
     'cross': (arm(*turning(Z, X)), DOWN, 8),
 }
-for seed in range(12):
-    tree = trees.random_joints(40 + seed, count=1 + seed // 2, prismatic=0.4)
+for seed in range(6):
+    tree = trees.random_joints(40 + seed, count=1 + seed, prismatic=0.4)
     CASES[f'tree {seed}'] = trees.arrays_of(tree), trees.random_state(tree, seed).gravity, None
 
 

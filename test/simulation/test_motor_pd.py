@@ -209,6 +209,7 @@ def test_without_a_hand_the_arm_stays(mass_error, friction_error):
     assert abs(guided.move(60.0)[-1] - settled).max() < np.deg2rad(0.2)
 
 
+@pytest.mark.compiled
 def test_without_a_dead_band_it_drifts_where_masses_are_wrong():
     guided = Guided(POSES[0], dead_band=0.0, mass_error=0.03)
     assert abs(guided.move(4.0)[-1] - POSES[0]).max() > np.deg2rad(1.0)
@@ -232,6 +233,7 @@ def test_five_newton_at_the_tip_move_the_arm_and_it_stays_there(start):
         assert abs(guided.move(2.0)[-1] - left).max() < np.deg2rad(1.0) / 30.0
 
 
+@pytest.mark.compiled
 def test_a_position_command_that_stays_holds_the_arm_against_the_hand():
     for force in FORCES:
         guided = Guided(POSES[0])
