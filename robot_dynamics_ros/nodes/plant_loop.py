@@ -18,6 +18,7 @@ from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.robot_loader import is_yaml
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
+from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
 
 STEP = 1_000_000
@@ -41,6 +42,14 @@ def gain(name: str, values, nv: int) -> np.ndarray:
     if list(values) == [-1.0]:
         raise ArgumentError(f'{name}: not stated, and actuation motor_pd needs it')
     return validation.of_each_joint(name, values, nv, zero=True)
+
+
+def elastic_joints(robot, stiffness, damping) -> ElasticJoints | None:
+    """Return the elastic joints of a robot, None for a stiffness of -1; ArgumentError naming a wrong parameter."""
+    if list(stiffness) == [-1.0]:
+        return None
+    K = validation.of_each_joint('joint_stiffness', stiffness, robot.nv, zero=False)
+    return ElasticJoints(robot, K, validation.of_each_joint('joint_damping', damping, robot.nv, zero=True))
 
 
 def start_position(values, nq: int) -> np.ndarray:
@@ -74,6 +83,7 @@ class PlantLoop(LifecycleTask):
             mass_error=node.value('mass_error'),
             friction_error=node.value('friction_error'),
             motors=motors,
+            elastic=elastic_joints(robot, node.value('joint_stiffness'), node.value('joint_damping')),
         )
         ros_clock = node.get_clock()
         self._arm_time = ArmClock(

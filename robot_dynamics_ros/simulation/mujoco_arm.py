@@ -10,7 +10,9 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
+from robot_dynamics_ros.simulation.mujoco_springs import MujocoSprings, model_with_springs
 
 ROUNDING = 1e-12
 """Of inertias, relative to the largest principal moment: MuJoCo allows for none."""
@@ -32,6 +34,7 @@ class MujocoArm:
         mass_error=0.0,
         friction_error=0.0,
         motors: MotorPd | None = None,
+        elastic: ElasticJoints | None = None,
     ):
         """Load ``urdf`` (text), with the joint order, rotor inertia, friction and gravity of ``robot``.
 
@@ -39,11 +42,14 @@ class MujocoArm:
         of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
         viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck or load-dependent
         friction and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo
-        makes of <mimic>. ``motors`` is the PD of motors of the MIT type, None for others. Raises ModelError if MuJoCo
-        can't load the URDF, ArgumentError for a wrong start.
+        makes of <mimic>. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``,
+        made of ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and
+        MuJoCo's step is shorter where the stiffest mode needs that. Raises ModelError if MuJoCo can't load the URDF,
+        ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
         """
         try:
-            model = mujoco.MjModel.from_xml_string(_bare(urdf))
+            text = _bare(urdf)
+            model = mujoco.MjModel.from_xml_string(text) if elastic is None else model_with_springs(text, elastic)
         except (ValueError, RuntimeError) as error:
             raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
         tree = robot.robot if isinstance(robot, DrivenRobot) else robot
@@ -61,7 +67,7 @@ class MujocoArm:
             np.array([joint.dofadr[0] for joint in moved]),
             [tree.joint_names.index(it) for it in robot.joint_names],
         )
-        model.opt.timestep = period
+        model.opt.timestep, self._steps, self._springs = period, 1, None
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         model.opt.gravity[:] = robot.gravity
@@ -85,6 +91,10 @@ class MujocoArm:
         self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
+        if elastic is not None:
+            self._springs = MujocoSprings(model, self._data, elastic)
+            self._data.qpos[self._moved] = self._start
+            self._steps = self._springs.shorten_step(period)
         self.period = period
         self.brakes = True
         self.torque = np.zeros(robot.nv)
@@ -97,8 +107,10 @@ class MujocoArm:
         self.close_brakes()
 
     def close_brakes(self) -> None:
-        """Stop the arm; commands from before do not act when the brakes open."""
+        """Stop the arm, its links at rest on their springs; commands from before do not act when the brakes open."""
         self._data.qvel[:] = 0.0
+        if self._springs is not None:
+            self._springs.relax()
         self.torque[:] = 0.0
         self.position_command[:] = self.position
         self.brakes = True
@@ -110,7 +122,7 @@ class MujocoArm:
         if self._motors is not None:
             self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
         self._data.qfrc_applied[self._v] = self.torque - self._drag
-        mujoco.mj_step(self._model, self._data, count)
+        mujoco.mj_step(self._model, self._data, count * self._steps)
 
     @property
     def motor_torque(self) -> np.ndarray:

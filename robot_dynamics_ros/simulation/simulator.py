@@ -10,6 +10,8 @@ from robot_dynamics_ros.evaluation.described_robot import ALIGNED, evaluator_of
 from robot_dynamics_ros.evaluation.loop_rank import independent_constraints, units_of_constraints
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
+from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.simulation.elastic_motion import ElasticMotion, motor_torque, wrenches_of_tree
 from robot_dynamics_ros.simulation.simulation_result import SimulationResult
 from robot_dynamics_ros.simulation.simulation_setup import Setup
 from robot_dynamics_ros.simulation.step_arrays import Plan, Stops
@@ -32,7 +34,7 @@ WHOLE = 1e-6
 
 
 def simulate(
-    robot: Robot,
+    robot: Robot | ElasticJoints,
     q0,
     qd0,
     torque=None,
@@ -126,6 +128,27 @@ def simulate(
     ----------
     Featherstone & Orin 2000, section 2. Munthe-Kaas 1999: Runge-Kutta steps of free, planar and spherical joints.
     """
+    if isinstance(robot, ElasticJoints):
+        _check_positive('step', step)
+        validation.choice('method', method, METHODS)
+        robot.check_step(q0, step, method)
+        motion = simulate(
+            robot.tree if friction else robot.frictionless_tree,
+            *robot.start(q0, qd0),
+            motor_torque(robot, torque),
+            duration,
+            step,
+            method,
+            every=every,
+            wrenches=wrenches_of_tree(robot, wrenches),
+            reference_frame=reference_frame,
+            friction=bool(friction) or bool(robot.damping.any()),
+            limits=limits,
+            restitution=restitution,
+            tolerance=tolerance,
+            threads=threads,
+        )
+        return ElasticMotion.of(robot, motion)
     (q, qd), batch = validation.states({'q0': robot.nq, 'qd0': robot.nv}, q0=q0, qd0=qd0)
     for name, rows in (('q0', q), ('qd0', qd)):
         validation.check_finite(name, rows.reshape(*batch, rows.shape[-1]))

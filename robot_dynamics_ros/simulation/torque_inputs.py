@@ -87,11 +87,16 @@ class ControlledByLaw:
 TorqueInput = HeldRows | FunctionOfState | ControlledByLaw
 
 
+def is_law(torque) -> bool:
+    """Return whether a torque is a control law."""
+    return hasattr(torque, 'torque') and hasattr(torque, 'set_back')
+
+
 def torque_input(robot: Robot, torque, batch: tuple[int, ...], steps: int, step: float) -> TorqueInput:
     """Return the torques of a simulation of ``steps`` steps; ArgumentError for one of another type or shape."""
     if torque is None:
         return HeldRows(np.zeros((1, 1, robot.nv)), step)
-    if hasattr(torque, 'torque') and hasattr(torque, 'set_back'):
+    if is_law(torque):
         if batch:
             raise ArgumentError(f'torque: a control law controls one state, got a batch of shape {batch}')
         return ControlledByLaw(torque, robot)
