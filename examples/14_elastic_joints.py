@@ -12,10 +12,10 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.simulation import simulate
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 
-# assumed: rotor inertias (kg m^2) like those measured where the arm's file has none, and stiffness (N m/rad)
-rotors = {'upperArm_joint': 1.39, 'wrist1_joint': 0.2, 'wrist2_joint': 0.2, 'wrist3_joint': 0.2}
+# assumed: the second rotor, which the arm's file leaves at 0, and the stiffness (N m/rad)
+arm = Robot.named('aubo_i5')
+arm = arm.with_rotor_inertia(np.where(arm.rotor_inertia > 0.0, arm.rotor_inertia, 1.39))
 stiffness = np.array([2e4, 2e4, 2e4, 6e3, 6e3, 6e3])
-arm = Robot.named('aubo_i5').with_actuators({'rotor_inertia': rotors})
 arm = arm.with_payload(Payload.box(3.0, (0.15, 0.15, 0.15)))
 joints = ElasticJoints(arm, stiffness)
 
@@ -51,7 +51,7 @@ def from_motors(t, theta, theta_d, q, qd):
 
 
 print('largest error of a link in mrad, in each tenth of a second')
-for law, seconds in ((slow_part, 0.5), (composite, 1.5), (from_motors, 1.5)):
+for law, seconds in ((slow_part, 0.8), (composite, 1.5), (from_motors, 1.5)):
     motion = simulate(joints, start, np.zeros(6), law, duration=seconds, step=5e-4)
     errors = 1e3 * np.abs(motion.q - [desired(t)[0] for t in motion.t]).max(axis=1)
     print(f'{law.__name__:12}', *(f'{tenth.max():.2f}' for tenth in errors[1:].reshape(-1, 200)))

@@ -46,10 +46,12 @@ def gain(name: str, values, nv: int) -> np.ndarray:
 
 def elastic_joints(robot, stiffness, damping) -> ElasticJoints | None:
     """Return the elastic joints of a robot, None for a stiffness of -1; ArgumentError naming a wrong parameter."""
+    D = validation.of_each_joint('joint_damping', damping, robot.nv, zero=True)
     if list(stiffness) == [-1.0]:
+        if D.any():
+            raise ArgumentError('joint_damping: rigid joints have none; state joint_stiffness, too')
         return None
-    K = validation.of_each_joint('joint_stiffness', stiffness, robot.nv, zero=False)
-    return ElasticJoints(robot, K, validation.of_each_joint('joint_damping', damping, robot.nv, zero=True))
+    return ElasticJoints(robot, validation.of_each_joint('joint_stiffness', stiffness, robot.nv, zero=False), D)
 
 
 def start_position(values, nq: int) -> np.ndarray:

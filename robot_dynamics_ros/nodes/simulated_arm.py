@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.plant_loop import PlantLoop, elastic_joints, gain, start_position
 from robot_dynamics_ros.nodes.process import run
+
+GAINS = ('motor_stiffness', 'motor_damping', 'joint_damping')
 
 
 class SimulatedArm(BaseNode):
@@ -18,9 +19,8 @@ class SimulatedArm(BaseNode):
         """Declare the parameters."""
         checks = {
             'start': lambda start: start_position(start, self.robot.nq),
-            **{name: partial(self._check_gain, name) for name in ('motor_stiffness', 'motor_damping')},
+            **{name: partial(self._check_gain, name) for name in GAINS},
             'joint_stiffness': lambda stiffness: elastic_joints(self.robot, stiffness, [0.0]),
-            'joint_damping': lambda damping: validation.of_each_joint('joint_damping', damping, self.robot.nv, zero=True),
         }
         super().__init__('simulated_arm', checks, **options)
 

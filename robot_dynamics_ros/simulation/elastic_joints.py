@@ -9,7 +9,6 @@ joint with spring and damper that moves the link. So time steps, batches and com
 """
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +26,6 @@ for 2 without damping and for 0.83, the least, with critical damping.
 """
 POSITIONS = 64
 """Largest number of start positions, and number of random ones, at which the stiffest mode is computed."""
-FRICTIONLESS = dict.fromkeys(('viscous', 'coulomb', 'offset', 'stribeck', 'load'), 0.0)
 
 
 class ElasticJoints:
@@ -56,8 +54,8 @@ class ElasticJoints:
 
     References
     ----------
-    Spong 1987, "Modeling and Control of Elastic Joint Robots", Journal of Dynamic Systems, Measurement, and Control 109.
-    He neglects gyroscopic torques of rotors; here they act where the robot has a ``rotor_spin``.
+    Spong 1987, "Modeling and Control of Elastic Joint Robots", ASME Journal of Dynamic Systems, Measurement, and
+    Control 109. He neglects gyroscopic torques of rotors; here they act where the robot has a ``rotor_spin``.
     """
 
     def __init__(self, robot: Robot, stiffness, damping=0.0):
@@ -70,48 +68,35 @@ class ElasticJoints:
             if joint.stiffness != 0.0:
                 raise ArgumentError(f'{where} has a spring of its own')
             if not joint.rotor > 0.0:
-                raise ArgumentError(
-                    f'{where} has no rotor inertia, which its motor needs; see rotor_inertia of Robot.with_actuators'
-                )
+                raise ArgumentError(f'{where} has no rotor inertia, which its motor needs: Robot.with_rotor_inertia')
         self.robot = robot
         self.stiffness = validation.of_each_joint('stiffness', np.atleast_1d(stiffness), robot.nv, zero=False)
         self.damping = validation.of_each_joint('damping', np.atleast_1d(damping), robot.nv, zero=True)
         self.spring_names = tuple(f'{name}_spring' for name in robot.joint_names)
-        self.tree = self._tree({})
+        self.tree = self._tree()
 
-    @cached_property
-    def frictionless_tree(self) -> Robot:
-        """``tree`` without friction of the motors."""
-        return self._tree(FRICTIONLESS)
-
-    def _tree(self, changes: dict[str, float]) -> Robot:
-        """Return the robot of motors, with these changes, and springs."""
+    def _tree(self) -> Robot:
+        """Return the robot of motors and springs."""
         model, joints = self.robot.model, []
-        for joint, name, stiffness, damping in zip(
-            model.joints, self.spring_names, self.stiffness, self.damping, strict=True
-        ):
-            rotor = f'{joint.link}_rotor'
-            spring = Joint(
-                name,
-                joint.link,
-                rotor,
-                joint.kind,
-                joint.axis,
-                np.eye(3),
-                np.zeros(3),
-                joint.inertia,
-                pitch=joint.pitch,
-                viscous=float(damping),
-                stiffness=float(stiffness),
-            )
-            joints += [replace(joint, link=rotor, inertia=np.zeros(10), **changes), spring]
+        springs = zip(self.spring_names, self.stiffness.tolist(), self.damping.tolist(), strict=True)
+        for joint, (name, stiffness, damping) in zip(model.joints, springs, strict=True):
+            rotor, place = f'{joint.link}_rotor', (np.eye(3), np.zeros(3))
+            body = Joint(name, joint.link, rotor, joint.kind, joint.axis, *place, joint.inertia, pitch=joint.pitch)
+            joints.append(replace(joint, link=rotor, inertia=np.zeros(10)))
+            joints.append(replace(body, stiffness=stiffness, viscous=damping))
+        base, *links = model.link_names
         frames = {
-            name: frame._replace(link=2 * frame.link)
-            for name, frame in model.frames.items()
-            if name not in model.link_names
+            name: it._replace(link=2 * it.link) for name, it in model.frames.items() if name not in (base, *links)
         }
-        tree = Robot(Model.of(model.name, model.link_names[0], joints, frames), self.robot.gravity)
+        tree = Robot(Model.of(model.name, base, joints, frames), self.robot.gravity)
         return tree.with_binding(self.robot.binding)
+
+    def moving(self, friction: bool) -> Robot:
+        """Return ``tree`` with or without the friction of the motors."""
+        if friction:
+            return self.tree
+        dampers = interleaved(np.zeros_like(self.damping), self.damping)
+        return self.tree.with_friction(viscous=dampers, coulomb=0.0, offset=0.0, stribeck=0.0, load=0.0)
 
     def start(self, q, qd) -> tuple[np.ndarray, np.ndarray]:
         """Return the state (..., 2 n) of ``tree`` for one of the links (..., n): motors at the links' velocities.
@@ -119,11 +104,10 @@ class ElasticJoints:
         The springs carry the weight of the links.
         """
         (q, qd), batch = validation.states({'q0': self.robot.nq, 'qd0': self.robot.nv}, q0=q, qd0=qd)
-        for name, rows in (('q0', q), ('qd0', qd)):
-            validation.check_finite(name, rows.reshape(*batch, -1))
+        q, qd = q.reshape(*batch, self.robot.nq), qd.reshape(*batch, self.robot.nv)
+        validation.check_finite('q0', q)
         deflection = -self.robot.gravity_torque(q) / self.stiffness
-        state = interleaved(q - deflection, deflection), interleaved(qd, np.zeros_like(qd))
-        return state[0].reshape(*batch, -1), state[1].reshape(*batch, -1)
+        return interleaved(q - deflection, deflection), interleaved(qd, np.zeros_like(qd))
 
     def sides(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions or velocities of motors and of links, (..., n) each, for those of ``tree`` (..., 2 n)."""
@@ -138,32 +122,31 @@ class ElasticJoints:
             return
         if method not in STABLE:
             raise ArgumentError(f'method: {method!r} adds energy to vibrations of elastic joints; choose rk4')
-        q = np.reshape(q, (-1, self.robot.nq))
-        generator = np.random.default_rng(0)
-        positions = [*q[:: -(-len(q) // POSITIONS)], *(self.robot.random(generator) for _ in range(POSITIONS))]
+        q, generator = np.reshape(q, (-1, self.robot.nq)), np.random.default_rng(0)
+        positions = [*q[:: 1 + len(q) // POSITIONS], *(self.robot.random(generator) for _ in range(POSITIONS))]
         M_inv = self.tree.mass_matrix_inverse(interleaved(positions, np.zeros_like(positions)))
-        rate, joint = self.stiffest_mode(M_inv[:, 1::2, 1::2])
+        rate, joint = self.stiffest_mode(M_inv[:, 1::2, 1::2], self.damping)
         if rate * step > STABLE[method]:
             raise ArgumentError(
-                f'step: {step:g} s is too long for the stiffest mode, {rate / (2.0 * np.pi):.4g} Hz at joint {joint!r}; '
-                f'expected up to {STABLE[method] / rate:.3g} s with {method}'
+                f'step: {step:g} s is too long for the stiffest mode, {rate / (2.0 * np.pi):.4g} Hz at joint '
+                f'{joint!r}; expected up to {STABLE[method] / rate:.3g} s with {method}'
             )
 
-    def stiffest_mode(self, inverse_masses) -> tuple[float, str]:
+    def stiffest_mode(self, inverse_masses, damping=0.0) -> tuple[float, str]:
         """Return the largest eigenvalue (1/s, absolute) and the joint whose spring has most of the mode's energy.
 
-        ``inverse_masses`` (count, n, n) are M^-1 + B^-1 in some positions; the deflections obey
+        ``inverse_masses`` (count, n, n) are M^-1 + B^-1 in some positions, ``damping`` (n) is D. The deflections obey
         delta'' = -(M^-1 + B^-1) (K delta + D delta').
         """
-        zero, one = np.zeros_like(inverse_masses), np.broadcast_to(np.eye(self.robot.nv), np.shape(inverse_masses))
-        system = np.block([[zero, one], [-inverse_masses * self.stiffness, -inverse_masses * self.damping]])
+        n, zero = self.robot.nv, np.zeros_like(inverse_masses)
+        system = np.block([[zero, zero + np.eye(n)], [-inverse_masses * self.stiffness, -inverse_masses * damping]])
         values, vectors = np.linalg.eig(system)
         position, mode = np.unravel_index(np.argmax(np.abs(values)), values.shape)
-        energy = self.stiffness * np.abs(vectors[position, : self.robot.nv, mode]) ** 2
+        energy = self.stiffness * np.abs(vectors[position, :n, mode]) ** 2
         return float(np.abs(values[position, mode])), self.robot.joint_names[int(np.argmax(energy))]
 
 
 def interleaved(motors, springs) -> np.ndarray:
     """Return numbers of motors and springs, (..., n) each, in the order of ``ElasticJoints.tree`` (..., 2 n)."""
     both = np.stack([motors, springs], -1)
-    return both.reshape(*both.shape[:-2], -1)
+    return both.reshape(*both.shape[:-2], 2 * both.shape[-2])

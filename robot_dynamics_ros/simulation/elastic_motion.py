@@ -78,15 +78,13 @@ def _applied(joints: ElasticJoints, name: str, torque) -> np.ndarray:
 
 
 def wrenches_of_tree(joints: ElasticJoints, wrenches):
-    """Return the external wrenches of ``simulate`` for ``joints.tree``; ArgumentError for a wrong shape."""
+    """Return the external wrenches of ``simulate`` for ``joints.tree``, none of them on rotors."""
     if wrenches is None or isinstance(wrenches, dict):
         return wrenches
     given, links = validation.numbers('wrenches', wrenches), len(joints.robot.link_names)
     if given.shape[-2:] != (links, 6):
         raise ArgumentError(f'wrenches: expected shape (..., {links}, 6), got {given.shape}')
-    of_tree = np.zeros((*given.shape[:-2], 2 * links - 1, 6))
-    of_tree[..., ::2, :] = given
-    return of_tree
+    return np.insert(given, range(1, links), 0.0, axis=-2)
 
 
 class _LawOfMotors:

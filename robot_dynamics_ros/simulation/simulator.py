@@ -56,8 +56,8 @@ def simulate(
 
     Parameters
     ----------
-    robot : Robot
-        With the payload and gravity of the motion.
+    robot : Robot or ElasticJoints
+        With the payload and gravity of the motion. With ``ElasticJoints``, ``q0`` and ``qd0`` are those of the links.
     q0 : array_like, (..., nq)
         Start positions, rad (prismatic joints: m). Leading axes are a batch of start states.
     qd0 : array_like, (..., nv)
@@ -67,7 +67,8 @@ def simulate(
         each step, held during the step; (..., 1, nv) is constant and different for each start state. A function
         ``torque(t, q, qd)`` of time (s), positions (..., nq) and velocities (..., nv) is called for each stage of a
         step; for ``'adaptive'`` with the positions (nq,) and velocities (nv,) of one start state at a time. A control
-        law (``control.law.Law``) computes a torque for the state at the beginning of each step. Default: none.
+        law (``control.law.Law``) computes a torque for the state at the beginning of each step. Of ``ElasticJoints``,
+        a function is called as ``torque(t, motor_q, motor_qd, q, qd)``, and a law gets the motors. Default: none.
     duration : float
         Simulated time, s, a multiple of ``step``.
     step : float
@@ -104,7 +105,7 @@ def simulate(
     Returns
     -------
     SimulationResult
-        Samples at 0, every * step, ..., duration.
+        Samples at 0, every * step, ..., duration; an ``ElasticMotion`` for ``ElasticJoints``.
 
     Raises
     ------
@@ -131,10 +132,12 @@ def simulate(
     if isinstance(robot, ElasticJoints):
         _check_positive('step', step)
         validation.choice('method', method, METHODS)
+        x0, v0 = robot.start(q0, qd0)
         robot.check_step(q0, step, method)
         motion = simulate(
-            robot.tree if friction else robot.frictionless_tree,
-            *robot.start(q0, qd0),
+            robot.moving(friction),
+            x0,
+            v0,
             motor_torque(robot, torque),
             duration,
             step,

@@ -125,6 +125,24 @@ def energies():
     ]
 
 
+def errors_on_springs():
+    """Return the lines of three laws: the slow part grows threefold in a tenth of a second, the composite one settles.
+
+    From the motors it leaves the deflection of the springs under the weight, by Pinocchio, and up to a tenth more: the
+    motors yield, too.
+    """
+    t = twin('aubo_i5', tuple(robot_of('aubo_i5').gravity))
+    model = t.model.copy()
+    model.inertias[6] += t.pin.Inertia(3.0, np.zeros(3), 3.0 / 6.0 * 0.15**2 * np.eye(3))
+    weight = t.pin.computeGeneralizedGravity(model, model.createData(), np.radians([65.0, -55, -35, 15, 10, 5]))
+    sag = 1e3 * np.abs(weight / [2e4, 2e4, 2e4, 6e3, 6e3, 6e3]).max()
+    return [
+        r'slow_part +0[.][0-9]+ .* [0-9]{2}[.][0-9]+ [0-9]{3}[.][0-9]+',
+        r'composite +([01][.][0-9]+ ){14}0[.]1[0-9]',
+        rf'from_motors .* ({"|".join(f"{error:.2f}" for error in np.arange(sag, 1.1 * sag, 0.01))})',
+    ]
+
+
 def agreeing_formulations():
     """Return a line of each formulation."""
     return [f'{name} .* True' for name in ('newton_euler', 'screws', 'stacked', 'spatial', 'operators')]
@@ -185,6 +203,7 @@ WANTED = {
         'forces of the legs, N: 15[.]1 15[.]1 15[.]1 15[.]1 15[.]1 15[.]1',
         'lifted by 0[.]050 m; loops closed within 1e-12 m: True',
     ),
+    '14_elastic_joints': errors_on_springs,
 }
 
 

@@ -7,10 +7,12 @@ from support import graph as ros
 import numpy as np
 import pytest
 import rclpy
+import yaml
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.payload_blending import GravityTorque
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
@@ -136,6 +138,9 @@ def test_a_negative_fade_in_time_other_than_that_of_the_preset_is_refused(config
             {'actuation': 'motor_pd', 'motor_stiffness': [9.0, 1.0]},
             'motor_stiffness: expected one finite',
         ),
+        (SimulatedArm, {'joint_stiffness': [1e4]}, "elastic joints: joint 'upperArm_joint' has no rotor inertia"),
+        (SimulatedArm, {'joint_stiffness': [1e4, 2e4]}, 'joint_stiffness: expected one finite'),
+        (SimulatedArm, {'joint_damping': [1.0]}, 'joint_damping: rigid joints have none; state joint_stiffness'),
     ],
     ids=lambda value: getattr(value, '__name__', str(value)),
 )
@@ -237,3 +242,27 @@ def test_a_position_command_moves_a_simulated_arm_with_motors_of_the_mit_type(co
     node.task._on_timer()
     expected = 100.0 * (np.array(goal) - plant.position) - 5.0 * plant.velocity
     np.testing.assert_allclose(node.task._state.effort, expected, rtol=0, atol=1e-9)
+
+
+def test_joint_states_of_an_arm_with_elastic_joints_are_those_of_its_motors(configured, tmp_path):
+    """The torque of gravity on the links holds the motors, which move before their links."""
+    rotors, start = dict.fromkeys(Robot.named('aubo_i5').joint_names, 0.5), [0.3, -0.6, 0.4, 0.2, 0.5, -0.1]
+    (tmp_path / 'rotors.yaml').write_text(yaml.safe_dump({'rotor_inertia': rotors}), encoding='utf-8')
+    values = {'actuators': str(tmp_path / 'rotors.yaml'), 'joint_stiffness': [5e3], 'joint_damping': [5.0]}
+    node = configured(SimulatedArm, start=start, **values)
+    node.trigger_activate()
+    plant = node.task._arm
+    links = np.array(start) + plant._data.qpos[plant._springs._q]
+    assert 5e-3 < abs(links - start).max() < 0.03
+    friction = node.robot.friction.offset
+    node.task._on_command(Float64MultiArray(data=(node.robot.gravity_torque(links) + friction).tolist()))
+    plant.step(50)
+    node.task._on_timer()
+    np.testing.assert_allclose(node.task._state.position, start, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(node.task._state.effort, plant.torque, rtol=0, atol=1e-12)
+    node.task._on_command(Float64MultiArray(data=[200.0] + [0.0] * 5))
+    before = plant._data.qpos[plant._springs._q[0]]
+    plant.step(20)
+    assert plant.position[0] - start[0] > 5e-3 and plant._data.qpos[plant._springs._q[0]] - before < -1e-3
+    (result,) = node.set_parameters([Parameter('joint_stiffness', value=[0.0])])
+    assert result.reason.startswith('joint_stiffness: expected one finite number > 0 or 6')
