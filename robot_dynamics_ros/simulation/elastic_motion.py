@@ -100,7 +100,6 @@ class _LawOfMotors:
         motors = self._state
         motors.q[:], motors.qd[:] = state.q[::2], state.qd[::2]
         vars(motors).update(vars(state) | {'q': motors.q, 'qd': motors.qd})
-        self._torque[:] = 0.0
         result = self._law.torque(motors, self._torque)
         out[::2] = self._torque
         return result

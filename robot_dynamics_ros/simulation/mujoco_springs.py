@@ -19,11 +19,12 @@ ROUNDS = 50
 
 def model_with_springs(text: str, elastic: ElasticJoints) -> mujoco.MjModel:
     """Return MuJoCo's model of a URDF whose joints are motors with springs behind them."""
-    spec, robot = mujoco.MjSpec.from_string(text), elastic.robot
-    springs = dict(zip(robot.joint_names, elastic.spring_names, strict=True))
-    rotors = dict(zip(robot.joint_names, robot.rotor_inertia.tolist(), strict=True))
+    spec, springs = (
+        mujoco.MjSpec.from_string(text),
+        dict(zip(elastic.robot.joint_names, elastic.spring_names, strict=True)),
+    )
     for motor in [joint for body in spec.bodies for joint in body.joints if joint.name in springs]:
-        motor.armature = rotors[motor.name]  # without it the mass matrix would be singular
+        motor.armature = 1.0  # the mass matrix would be singular; MujocoArm sets that of the robot
         motor.parent.add_joint(name=springs[motor.name], type=motor.type, axis=motor.axis, pos=motor.pos)
     model = spec.compile()
     for name, stiffness, damping in zip(elastic.spring_names, elastic.stiffness, elastic.damping, strict=True):

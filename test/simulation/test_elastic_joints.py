@@ -29,7 +29,7 @@ D = np.array([20.0, 20.0, 20.0, 3.0, 1.0, 0.1])  # N m s/rad
 ELASTIC = ElasticJoints(ARM, K)
 START, REST = np.array([0.3, 0.8, -1.2, 0.5, 0.9, -0.4]), np.zeros(6)
 PUSH = ARM.gravity_torque(START) + np.array([20.0, 30.0, -10.0, 3.0, 2.0, 1.0])
-HAND = ARM.link_names[-1]
+FOREARM = ARM.link_names[3]
 
 
 def pairs(motors, springs):
@@ -193,6 +193,7 @@ def test_springs_that_need_too_many_steps_of_mujoco_are_refused():
         MujocoArm(URDF, ARM, 1e-3, START, elastic=ElasticJoints(ARM, 1e6))
 
 
+@pytest.mark.compiled
 def test_motors_with_the_torque_of_gravity_stay_and_their_torque_reaches_the_links():
     for robot in (ARM, ARM.with_gravity((3.0, 4.0, 5.0))):
         motion = simulate(ElasticJoints(robot, K), START, REST, robot.gravity_torque(START), duration=0.01, step=1e-4)
@@ -221,6 +222,7 @@ class Pull:
         raise AssertionError
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('friction', [False, True])
 def test_all_kinds_of_torque_act_on_the_motors(friction):
     """The law measures the motors; a function has motors and links of the result."""
@@ -239,6 +241,8 @@ def test_all_kinds_of_torque_act_on_the_motors(friction):
     sides = by_function.motor_q, by_function.motor_qd, by_function.q, by_function.qd
     assert np.array_equal(np.array(seen[4 * 20][1:]), np.array([side[20] for side in sides]))
     np.testing.assert_allclose(by_function.q, simulate(elastic, START, REST, PUSH, **more).q, rtol=0, atol=1e-12)
+    transmitted = K * (by_rows.motor_q - by_rows.q) + D * (by_rows.motor_qd - by_rows.qd)
+    np.testing.assert_allclose(by_rows.joint_torque, transmitted, rtol=1e-12)
     assert abs(by_rows.energy_drift).max() < 1e-6 * abs(by_rows.work).max()
     same = simulate(elastic, START, REST, tau, **more | {'friction': not friction})
     assert abs(same.motor_q - by_rows.motor_q).max() > 1e-7
@@ -250,25 +254,25 @@ def test_an_idle_law_applies_no_torque():
             out[:] = 1e3
             return Result(Outcome.IDLE, 'nothing to follow')
 
-    motions = [simulate(ELASTIC, START, REST, law, duration=1e-3, step=1e-4) for law in (None, Idle())]
+    motions = [simulate(ELASTIC, START, REST, law, duration=2e-4, step=1e-4) for law in (None, Idle())]
     assert np.array_equal(motions[0].q, motions[1].q)
+    np.testing.assert_allclose(motions[1].joint_torque[0], ARM.gravity_torque(START), rtol=1e-9)
+    assert abs(motions[1].energy_drift).max() < 1e-9 and abs(np.diff(ARM.potential_energy(motions[1].q))).max() > 1e-9
 
 
 @pytest.mark.compiled
 def test_a_batch_with_wrenches_has_the_numbers_of_single_states():
     rng, links = np.random.default_rng(4), len(ARM.link_names)
     q, wrenches = START + 0.1 * rng.normal(size=(3, 6)), np.zeros((3, links, 6))
-    wrenches[:, -1] = rng.normal(size=(3, 6))
+    wrenches[:, 3] = rng.normal(size=(3, 6))
     more = {'duration': 0.01, 'step': 1e-4}
     motion = simulate(ELASTIC, q, REST, PUSH, wrenches=wrenches, **more)
     assert motion.q.shape == motion.motor_q.shape == motion.joint_torque.shape == (3, 101, 6)
     assert motion.energy.shape == (3, 101)
     for k in range(3):
-        single = simulate(ELASTIC, q[k], REST, PUSH, wrenches={HAND: wrenches[k, -1]}, **more)
+        single = simulate(ELASTIC, q[k], REST, PUSH, wrenches={FOREARM: wrenches[k, 3]}, **more)
         np.testing.assert_allclose(motion.q[k], single.q, rtol=0, atol=1e-12)
     assert abs(motion.q - simulate(ELASTIC, q, REST, PUSH, **more).q).max() > 1e-6
-    with pytest.raises(ArgumentError, match=r'^wrenches: expected shape \(\.\.\., 7, 6\), got \(13, 6\)'):
-        simulate(ELASTIC, START, REST, wrenches=np.zeros((13, 6)), **more)
 
 
 @pytest.mark.compiled
@@ -295,6 +299,7 @@ def test_the_message_names_joint_frequency_and_longest_step():
         simulate(ELASTIC, START, REST, step=1e-6, method='euler')
 
 
+@pytest.mark.compiled
 def test_the_mode_is_that_of_the_start_where_the_arm_is_lightest_there():
     rng = np.random.default_rng(1)
     positions = np.array([ARM.random(rng) for _ in range(1000)])
@@ -310,10 +315,10 @@ def test_the_mode_is_that_of_the_start_where_the_arm_is_lightest_there():
 
 def test_adaptive_steps_need_no_check():
     motions = [
-        simulate(ELASTIC, START, REST, PUSH, duration=2e-3, step=step, method=method, tolerance=1e-10)
-        for step, method in ((1e-3, 'adaptive'), (2e-5, 'rk4'))
+        simulate(ELASTIC, START, REST, PUSH, duration=1e-4, step=step, method=method, tolerance=1e-10)
+        for step, method in ((1e-4, 'adaptive'), (2e-5, 'rk4'))
     ]
-    np.testing.assert_allclose(motions[0].q[-1], motions[1].q[-1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(motions[0].q[-1], motions[1].q[-1], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -360,14 +365,26 @@ def test_wrong_stiffness_and_damping_are_refused(values, message):
         ({'step': 0.0}, r'step: expected a positive number'),
         ({'method': 'rk5'}, r'method: expected one of'),
         ({'torque': np.zeros(12)}, r'torque: expected 6 torques a row, got shape \(12,\)'),
+        ({'wrenches': np.zeros((13, 6))}, r'wrenches: expected shape \(\.\.\., 7, 6\), got \(13, 6\)'),
         ({'torque': lambda *state: np.zeros(5)}, r'torque\(0, \.\.\.\): expected 6 torques a row, got shape \(5,\)'),
         ({'torque': lambda *state: np.full(6, np.inf)}, r'torque\(0, \.\.\.\)\[0\]: inf is not finite'),
     ],
-    ids=str,
+    ids=['nan', 'short', 'long', 'step', 'method', 'row', 'wrenches', 'function', 'infinite'],
 )
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ArgumentError, match=f'^{message}'):
         simulate(ELASTIC, **{'q0': START, 'qd0': REST, 'duration': 1e-3, 'step': 1e-4} | arguments)
+
+
+def test_motors_and_links_that_move_together_have_the_dynamics_of_the_robot():
+    """At deflections of zero the torques of the motors are those of the arm, gyroscopic torques of rotors included."""
+    gears = {'motor_inertia': 1e-3, 'gear_ratio': 20.0, 'rotor_direction': -1}
+    arm = ARM.with_actuators({name: dict.fromkeys(ARM.joint_names, value) for name, value in gears.items()})
+    tree, (q, qd, qdd) = ElasticJoints(arm, K).tree, np.random.default_rng(5).normal(size=(3, 6))
+    together = [pairs(of_motors, REST) for of_motors in (q, qd, qdd)]
+    expected = arm.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(tree.inverse_dynamics(*together)[::2], expected, rtol=0, atol=1e-10)
+    assert abs(expected - ARM.with_rotor_inertia(arm.rotor_inertia).inverse_dynamics(q, qd, qdd)).max() > 1e-3
 
 
 def test_frames_are_those_of_the_robot():
