@@ -1,8 +1,8 @@
 """Elastic joints of the AUBO-i5 need a fast damping beside computed torque: the composite controller.
 
 Slow part: the torque that moves the rigid arm as desired, from positions and velocities of the links. Alone it excites
-the springs between motors and links, and every vibration grows. Fast part: K_v (q' - theta') damps the springs; it is
-small once they are at rest (Spong 1987, section 4: singular perturbation in 1 / stiffness). From encoders of the motors
+the springs between motors and links, and vibrations grow. Fast part: K_v (q' - theta') damps the springs; it is small
+once they are at rest (Spong 1987, section 4: singular perturbation in 1 / stiffness). From encoders of the motors
 the slow part alone is stable, but the links hang in their springs.
 """
 
