@@ -2,7 +2,7 @@
 
 Slow part: the torque that moves the rigid arm as desired, from positions and velocities of the links. Alone it excites
 the springs between motors and links, and vibrations grow. Fast part: K_v (q' - theta') damps the springs; it is small
-once they are at rest (Spong 1987, section 4: singular perturbation in 1 / stiffness). From encoders of the motors
+once they are at rest (Spong 1987: singular perturbation in 1 / stiffness). From encoders of the motors
 the slow part alone is stable, but the links hang in their springs.
 """
 
