@@ -147,9 +147,9 @@ class ChangedCopies(CompiledCode):
         return self._with_model(with_friction(self._setting.model, columns))
 
     def with_rotor_inertia(self: Copied, rotor_inertia) -> Copied:
-        """Return this robot with other rotor inertias, reflected to the joints; gear ratios stay.
+        """Return this robot with other rotor inertias, reflected to the joints.
 
-        Raises ArgumentError.
+        ``rotor_spin`` changes in the same proportion: a rotor that had no inertia has no spin. Raises ArgumentError.
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ def with_friction(model: Model, columns: dict[str, np.ndarray]) -> Model:
 
 
 def with_rotor_inertia(model: Model, rotor: np.ndarray) -> Model:
-    """Return the model with these rotor inertias (nv, kg m^2 or kg, reflected); spins keep their gear ratio."""
+    """Return the model with these rotor inertias (nv, kg m^2 or kg, reflected); spins change alike."""
     before = model.arrays.rotor[1:]
     # spin = N I_m = rotor / N
     share = np.divide(rotor, before, out=np.ones_like(rotor), where=before > 0.0)
