@@ -34,6 +34,7 @@ SCRIPTS = (
     'operational_space',
     'closed_loops',
     'simulation',
+    'recursive_updates',
     'first_answers',
     'start_up',
     'node_latency',

@@ -9,6 +9,7 @@ MODULES = {
     'FrictionTracker': '.control.friction_tracker',
     'Log': 'log',
     'LogError': 'log_files',
+    'RecursiveLeastSquares': 'recursive',
     'differentiate': 'signals',
     'estimate_delay': 'signals',
     'moving': 'signals',
