@@ -48,18 +48,14 @@ def _update(level, sums, scale, offset, time_constant, qd, friction, measured, e
             y = error + (scale[k] - 1.0) * f + offset[k] / level[k]
             w = min(elapsed, LARGEST_GAP)
             kept = time_constant / (time_constant + w)
-            s = sums[k]
-            s[0] = kept * s[0] + w * f * f
-            s[1] = kept * s[1] + w * f
-            s[2] = kept * s[2] + w
-            s[3] = kept * s[3] + w * f * y
-            s[4] = kept * s[4] + w * y
-            a, b = s[0] + PRIOR, s[2] + PRIOR
-            determinant = a * b - s[1] * s[1]
-            scale[k] = 1.0 + (b * s[3] - s[1] * s[4]) / determinant
-            scale[k] = max(LOWEST_SCALE, min(HIGHEST_SCALE, scale[k]))
-            offset[k] = level[k] * (a * s[4] - s[1] * s[3]) / determinant
-            offset[k] = max(-LARGEST_OFFSET * level[k], min(LARGEST_OFFSET * level[k], offset[k]))
+            ff, f1, one, fy, y1 = sums[k]
+            ff, f1, one = kept * ff + w * f * f, kept * f1 + w * f, kept * one + w
+            fy, y1 = kept * fy + w * f * y, kept * y1 + w * y
+            sums[k, 0], sums[k, 1], sums[k, 2], sums[k, 3], sums[k, 4] = ff, f1, one, fy, y1
+            a, b = ff + PRIOR, one + PRIOR
+            determinant = a * b - f1 * f1
+            scale[k] = max(LOWEST_SCALE, min(HIGHEST_SCALE, 1.0 + (b * fy - f1 * y1) / determinant))
+            offset[k] = level[k] * max(-LARGEST_OFFSET, min(LARGEST_OFFSET, (a * y1 - f1 * fy) / determinant))
 
 
 class FrictionTracker:

@@ -39,7 +39,7 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
     have one coordinate.
     """
     n = robot.nv
-    lower, upper, turns = _range(robot)
+    lower, upper, turns = position_range(robot)
     samples = lower + low_discrepancy(SAMPLES, n) * (upper - lower)
     found = np.abs(robot.gravity_torque(samples))
     largest = np.argsort(found, axis=0, kind='stable')[::-1][: STARTS // 2]  # (starts / 2, n)
@@ -101,7 +101,7 @@ def low_discrepancy(count: int, dimensions: int) -> np.ndarray:
     return (0.5 + np.arange(1, count + 1)[:, None] * step) % 1.0
 
 
-def _range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def position_range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the lower and upper end (n each) of each joint's range, and whether the joint is revolute (n)."""
     n = robot.nv
     position = np.broadcast_to(np.linspace(0.3, 0.8, n), (n, n))

@@ -10,8 +10,12 @@ MODULES = {
     'Log': 'log',
     'LogError': 'log_files',
     'RecursiveLeastSquares': 'recursive',
+    'StandingPoses': 'standing_poses',
     'differentiate': 'signals',
     'estimate_delay': 'signals',
+    'gravity_poses': 'standing_poses',
+    'identify_gravity': 'gravity',
+    'identify_payload': 'payload',
     'moving': 'signals',
     'zero_phase': 'signals',
 }

@@ -1,0 +1,95 @@
+"""Identification of the payload on the last link from a motion of a robot whose own parameters are known."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification.consistent import minimise
+from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.model import Finding
+from robot_dynamics_ros.payload import Payload, carrying_frame
+from robot_dynamics_ros.robot import Robot
+
+PRIOR = Payload.sphere(1.0, 0.1)
+"""A body about the last link's origin, and its weight, that of one measurement: for what the motion does not excite."""
+FEWEST = 100
+"""Least number of samples."""
+LEAST_MOTION = 0.1
+"""Least range of positions of the joint that moves most, rad (m)."""
+BLOCKS = 20
+"""Parts of the log whose mean errors show how far errors of neighbouring samples are correlated."""
+STEPS = 8
+"""After each of them noise and load-dependent friction are estimated anew."""
+
+
+class PayloadIdentification(NamedTuple):
+    """A payload that is identified; deviations are standard deviations, of correlated errors."""
+
+    payload: Payload  # in the frame of the last link
+    standard_deviation: np.ndarray  # (10,)  of payload.ten_parameters
+    com_deviation: np.ndarray  # (3,) m
+    rms: np.ndarray  # (n,) N m, N           of measured minus predicted torque
+    findings: tuple[Finding, ...]
+
+
+def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
+    """Identify the payload on the last link: mass, centre of mass and inertia.
+
+    The joint torque is inverse dynamics of ``robot`` plus friction plus Y pi, with the regressor Y of the last link.
+    Viscous and Coulomb friction and the offset of each joint are estimated, too, so that friction which differs from
+    that of ``robot`` is not taken for a payload. The estimate minimises the squared errors, by the noise of each joint,
+    plus a weak divergence from a sphere of 1 kg: see ``consistent.minimise``.
+
+    Parameters
+    ----------
+    robot : Robot
+        With its inertial parameters, rotor inertia, friction and gravity, without the payload to identify.
+    log : Log
+        A motion with the payload, without contact. With ``effort='torque_without_gravity'`` the driver subtracts the
+        gravity torque of the arm without the payload.
+
+    Returns
+    -------
+    PayloadIdentification
+
+    Raises
+    ------
+    ArgumentError
+        For a log with fewer than 100 samples or without a motion, and for a robot with several tips.
+    """
+    carrying_frame(robot.model, None)
+    if len(log) < FEWEST:
+        raise ArgumentError(f'log: expected {FEWEST} samples or more, got {len(log)}')
+    if np.ptp(log.q, axis=0).max() < LEAST_MOTION:
+        raise ArgumentError(f'log: the arm does not move: no joint by {LEAST_MOTION:g} rad (m)')
+    n, qd, measured = robot.nv, log.qd, log.torque(robot)
+    bare, Y = robot.inverse_dynamics(log.q, qd, log.qdd), robot.torque_regressor(log.q, qd, log.qdd)[..., -10:]
+    sign = qd / np.sqrt(qd**2 + robot.friction.transition**2)
+    rows = np.concatenate([Y, *(column[..., None] * np.eye(n) for column in (qd, sign, np.ones_like(qd)))], axis=2)
+    noise = np.maximum(np.abs(measured).max(axis=0), 1e-9 * np.abs(bare).max())
+    # friction torques differ by no more than the largest torque
+    ridge, accuracy = np.concatenate([np.zeros(10), np.tile(noise**-2.0, 3)]), 1e-9 * noise
+    x = np.zeros(len(ridge))
+    for _ in range(STEPS):
+        values = measured - bare - robot.friction_torque(qd, bare + Y @ x[:10])
+        A = (rows / noise[:, None]).reshape(-1, len(ridge))
+        minimum = minimise(A.T @ A + np.diag(ridge), A.T @ (values / noise).ravel(), PRIOR.ten_parameters, 1.0)
+        x, error = minimum.x, values - rows @ minimum.x
+        noise = np.maximum(_noise(error), accuracy)
+    covariance, (mass, com, inertia) = np.linalg.inv(minimum.hessian)[:10, :10], central_parameters(x[:10])
+    # c = h / m
+    gradient = np.column_stack([-com, np.eye(3)]) / mass
+    deviation, of_com = np.sqrt(np.diag(covariance)), np.sqrt(np.diag(gradient @ covariance[:4, :4] @ gradient.T))
+    why = f'its mass of {mass:.3g} kg has a standard deviation of {deviation[0]:.3g} kg'
+    findings = (Finding('warning', 'payload', why),) if mass < 3.0 * deviation[0] else ()
+    rms, payload = np.sqrt((error**2).mean(axis=0)), Payload(mass, com, 0.5 * (inertia + inertia.T))
+    return PayloadIdentification(payload, deviation, of_com, rms, findings)
+
+
+def _noise(error: np.ndarray) -> np.ndarray:
+    """Return the noise (n,) of independent samples that leaves parameters as uncertain as correlated errors (m, n)."""
+    length = len(error) // BLOCKS
+    means = error[: BLOCKS * length].reshape(BLOCKS, length, -1).mean(axis=1)
+    return np.sqrt(np.maximum((error**2).mean(axis=0), length * (means**2).mean(axis=0)))

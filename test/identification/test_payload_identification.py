@@ -1,0 +1,108 @@
+"""The payload is found from a motion with noise and other friction; deviations hold; unsuitable logs are refused."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification import Log, identify_payload
+
+ROBOT = Robot.named('aubo_i5')
+N = ROBOT.nv
+CARRIED = Payload.box(3.0, (0.1, 0.08, 0.2), (0.02, -0.01, 0.09))
+COUNT = 1000
+T = 10.0 / COUNT * np.arange(COUNT)
+
+
+def motion():
+    """Positions, velocities and accelerations of 10 s, each joint with other harmonics."""
+    phase, frequency = np.arange(N), 2.0 * np.pi * np.array([0.1, 0.2, 0.3])
+    q, qd, qdd = np.zeros((3, COUNT, N))
+    for k, w in enumerate(frequency):
+        angle = w * T[:, None] + (k + 1.7) * phase
+        a = 0.6 / (k + 1.0)
+        q, qd, qdd = q + a * np.sin(angle), qd + a * w * np.cos(angle), qdd - a * w**2 * np.sin(angle)
+    return q, qd, qdd
+
+
+def log(payload=CARRIED, seed=1, friction=1.2, noise=0.02, robot=ROBOT, effort='torque'):
+    """Noise as a share of each joint's largest torque."""
+    q, qd, qdd = motion()
+    rigid = (robot.with_payload(payload) if payload else robot).inverse_dynamics(q, qd, qdd)
+    tau = rigid + friction * robot.friction_torque(qd, rigid)
+    tau += noise * np.abs(tau).max(axis=0) * np.random.default_rng(seed).normal(size=q.shape)
+    if effort == 'current':
+        tau = robot.motor_current(tau)
+    elif effort == 'torque_without_gravity':
+        tau = tau - robot.gravity_torque(q)
+    return Log(T, q, qd, qdd, tau, effort=effort)
+
+
+def test_mass_centre_and_inertia_of_three_kilograms_are_found_with_other_friction():
+    found = identify_payload(ROBOT, log())
+    assert found.payload.mass == pytest.approx(3.0, rel=0.05)
+    assert found.payload.com == pytest.approx(CARRIED.com, abs=0.003)
+    assert found.payload.inertia == pytest.approx(CARRIED.inertia, abs=0.01)
+    assert found.findings == ()
+    # the torque of the arm with what was found
+    q, qd, qdd = motion()
+    error = ROBOT.with_payload(found.payload).inverse_dynamics(q, qd, qdd) - ROBOT.with_payload(
+        CARRIED
+    ).inverse_dynamics(q, qd, qdd)
+    assert (np.abs(error).max(axis=0) < [1.0, 1.0, 1.0, 0.3, 0.3, 0.3]).all()
+
+
+def test_friction_that_grows_with_the_torque_is_that_of_the_arm_with_payload():
+    robot = ROBOT.with_friction(load=0.1)
+    found = identify_payload(robot, log(robot=robot, friction=1.0, noise=1e-3))
+    assert found.payload.mass == pytest.approx(3.0, rel=0.003)
+
+
+@pytest.mark.parametrize('effort', ['current', 'torque_without_gravity'])
+def test_efforts_are_what_the_log_says(effort):
+    found = identify_payload(ROBOT, log(effort=effort))
+    assert found.payload.mass == pytest.approx(identify_payload(ROBOT, log()).payload.mass, rel=1e-6)
+
+
+def test_deviations_say_how_far_parameters_are_from_the_truth():
+    errors = []
+    for seed in range(12):
+        found = identify_payload(ROBOT, log(seed=seed))
+        ten = (found.payload.ten_parameters - CARRIED.ten_parameters) / found.standard_deviation
+        errors.append([*ten, *((np.array(found.payload.com) - CARRIED.com) / found.com_deviation)])
+    assert (np.abs(errors) < 5.0).all()
+    # of 156 errors
+    assert 0.5 < np.mean(np.square(errors)) < 1.7
+
+
+def test_deviations_of_correlated_errors_are_larger():
+    """The same noise, held for a tenth of a second: a tenth of the independent samples."""
+    white, held = log(seed=3), log(seed=3, noise=0.0)
+    noise = white.tau - held.tau
+    held.tau[:] += np.repeat(noise[::10], 10, axis=0)
+    ratio = identify_payload(ROBOT, held).standard_deviation / identify_payload(ROBOT, white).standard_deviation
+    # of mass and first moments; inertias are those of the prior
+    assert 1.7 < np.sqrt(np.mean(ratio[:4] ** 2)) < 4.0
+
+
+def test_without_a_payload_the_mass_is_a_finding():
+    found = identify_payload(ROBOT, log(payload=None))
+    assert found.payload.mass < 0.1
+    (finding,) = found.findings
+    assert finding.where == 'payload' and 'standard deviation' in finding.message
+
+
+def test_a_log_that_is_short_or_does_not_move_is_refused():
+    moving = log()
+    with pytest.raises(ArgumentError, match=r'^log: expected 100 samples'):
+        identify_payload(ROBOT, moving[:99])
+    still = Log(T, 1e-3 * moving.q, 1e-3 * moving.qd, 1e-3 * moving.qdd, moving.tau)
+    with pytest.raises(ArgumentError, match=r'^log: the arm does not move'):
+        identify_payload(ROBOT, still)
+
+
+def test_a_robot_with_several_tips_is_refused():
+    hands = ROBOT.with_attached(ROBOT, 'shoulder_Link', prefix='other_')
+    states = np.zeros((200, hands.nv)) + np.arange(200)[:, None]
+    with pytest.raises(ArgumentError, match='several tips'):
+        identify_payload(hands, Log(np.arange(200.0), *(states,) * 4))
