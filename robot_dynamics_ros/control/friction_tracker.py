@@ -31,11 +31,13 @@ LARGEST_OFFSET = 1.0
 """Largest magnitude of the offset, in friction levels."""
 LARGEST_GAP = 0.1
 """Longest time that counts for one sample, s."""
+TRANSMITTED = 0.1
+"""Torque for the friction level where friction depends on the load, as a share of the effort limit."""
 LARGEST_TORQUE = 1e3
 """Friction and measurement above this number of friction levels are ignored: they are not friction."""
 
 
-def _update(level, sums, scale, offset, time_constant, qd, friction, measured, elapsed) -> None:
+def track_friction(level, sums, scale, offset, time_constant, qd, friction, measured, elapsed) -> None:
     """Update sums (n, 5), ``scale`` and ``offset`` (n) by one sample; arguments as in ``FrictionTracker.update``."""
     for k in range(qd.shape[0]):
         # NaN and a level of 0 fail the comparisons
@@ -64,8 +66,8 @@ class FrictionTracker:
     Parameters
     ----------
     robot : Robot
-        Its friction gives the friction level of each joint: the magnitude at 1 rad/s (m/s). A joint without friction
-        learns nothing.
+        Its friction gives the friction level of each joint: the magnitude at 1 rad/s (m/s), with 10 % of the effort
+        limit transmitted. A joint without friction learns nothing.
     time_constant : float
         Time constant of forgetting, s, counted while a joint moves.
 
@@ -86,13 +88,13 @@ class FrictionTracker:
         time_constant = float(validation.finite('time_constant', time_constant, ()))
         if not time_constant > 0.0:
             raise ArgumentError(f'time_constant: expected a time above 0 s, got {time_constant:g}')
-        n = robot.nv
-        self._robot = robot
-        self._level = np.abs(robot.friction_torque(np.ones(n), np.zeros(n)) - robot.friction.offset)
+        n, effort = robot.nv, robot.limits.effort
+        transmitted = TRANSMITTED * np.where(np.isfinite(effort), effort, 0.0)
+        self._robot, self._level = robot, robot.friction_torque(np.ones(n), transmitted) - robot.friction.offset
         self._sums, self.scale, self.offset = np.zeros((n, 5)), np.ones(n), np.zeros(n)
         example = np.zeros(n)
         fixed = self._level, self._sums, self.scale, self.offset, time_constant
-        self._update = bound(_update, *fixed, then=(example, example, example, 0.0))
+        self._update = bound(track_friction, *fixed, then=(example, example, example, 0.0))
 
     def reset(self) -> None:
         """Return to scale 1 and offset 0."""
@@ -138,8 +140,8 @@ class FrictionTracker:
             Inverse dynamics plus the friction that is tracked.
         """
         rigid = self._robot.inverse_dynamics(log.q, log.qd, log.qdd)
-        friction = np.ascontiguousarray(self._robot.friction_torque(log.qd, rigid))
-        measured, qd = log.torque(self._robot) - rigid, np.ascontiguousarray(log.qd, float)
+        friction, qd = self._robot.friction_torque(log.qd, rigid), np.array(log.qd)
+        measured = log.torque(self._robot) - rigid
         elapsed = np.diff(log.t, prepend=log.t[0])
         predicted = np.empty_like(rigid)
         for k, step in enumerate(elapsed.tolist()):

@@ -25,8 +25,8 @@ NOISE, SHARE = 0.02, 0.01
 """Noise of each joint at the first step, of its largest torque, which is at least a share of the largest gravity."""
 ACCURACY = 1e-7
 """Smallest noise of a joint, as a share of the largest torque of any joint."""
-STEPS = 15
-"""After each of them noise and scale of the joints are estimated anew."""
+STEPS, STEPS_WITH_SCALE = 6, 15
+"""After each of them noise and torque scale of the joints are estimated anew."""
 ONE_SIDED = 0.5
 """Mean of the directions beyond which a joint counts as reached from one side."""
 
@@ -90,7 +90,7 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     links, size = Y.shape[2], rows.shape[2]
     x, ridge = np.zeros(size + n), np.zeros(size + n)
     ridge[links:size], ridge[size:] = largest.max() ** -2.0, SCALE_DEVIATION**-2.0
-    for _ in range(STEPS):
+    for _ in range(STEPS_WITH_SCALE if torque_scale else STEPS):
         # measured = scale (rows x + known), linear about the last scale and prediction
         gained = predicted[..., None] * np.eye(n) * torque_scale
         A = (np.concatenate([scale[:, None] * rows, gained], axis=2) / noise[:, None]).reshape(-1, size + n)

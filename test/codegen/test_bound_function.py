@@ -79,7 +79,7 @@ CASES = {
         lambda random: ((numbers(random, 7, N),), (*numbers(random, 3, N),)),
     ),
     'track friction': (
-        friction_tracker._update,
+        friction_tracker.track_friction,
         lambda random: (
             (np.abs(numbers(random, N)), np.abs(numbers(random, N, 5)), *random.uniform(0.5, 1.0, (2, N)), 1.0),
             (*numbers(random, 3, N), float(random.choice([0.01, 0.5, 0.0]))),

@@ -1,6 +1,7 @@
 """Friction tracker: the friction of the present run is found, at rest and by bad samples nothing is learnt."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,6 +162,19 @@ def test_a_joint_without_friction_learns_nothing():
     assert (tracker.scale.tolist(), tracker.offset.tolist()) == ([1.0], [0.0])
 
 
+def test_friction_that_only_grows_with_the_torque_is_learnt():
+    robot = ROBOT.with_friction(viscous=0.0, coulomb=0.0, load=0.1)
+    tracker, (qd, _) = FrictionTracker(robot), motion()
+    friction = robot.friction_torque(qd, np.full(N, 10.0))
+    fed(tracker, qd, friction, 1.3 * friction)
+    assert tracker.scale == pytest.approx(1.3, abs=0.05)
+
+
+def test_an_update_of_another_shape_is_refused():
+    with pytest.raises(TypeError, match='track_friction: expected'):
+        FrictionTracker(ROBOT).update(np.ones(N - 1), LEVEL, LEVEL, PERIOD)
+
+
 def test_an_update_allocates_nothing():
     tracker, rows = FrictionTracker(ROBOT), np.ones((3, N))
     qd, friction, measured = rows
@@ -202,8 +216,9 @@ def test_predicted_torques_of_a_log_approach_the_measured_ones():
 def test_the_prediction_of_a_sample_uses_only_samples_before_it():
     measured, k = log(1.3), 123
     before = FrictionTracker(ROBOT).predict(measured)
-    measured.tau[k] += LEVEL
-    after = FrictionTracker(ROBOT).predict(measured)
+    tau = measured.tau.copy()
+    tau[k] += LEVEL
+    after = FrictionTracker(ROBOT).predict(replace(measured, tau=tau))
     assert (before[: k + 1] == after[: k + 1]).all()
     assert (before[k + 1] != after[k + 1]).all()
 
