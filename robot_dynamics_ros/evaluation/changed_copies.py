@@ -142,7 +142,7 @@ class ChangedCopies(CompiledCode):
         columns = {}
         for name, value in terms.items():
             array = validation.numbers(name, value)
-            columns[name] = np.full(self.nv, array) if array.ndim == 0 else array
+            columns[name] = np.full(self.nv, array) if array.ndim == 0 else array.copy()
             validation.finite(name, columns[name], (self.nv,))
         return self._with_model(with_friction(self._setting.model, columns))
 

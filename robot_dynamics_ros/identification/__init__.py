@@ -7,16 +7,21 @@ import importlib
 
 MODULES = {
     'FrictionTracker': '.control.friction_tracker',
+    'Identification': 'identify',
     'Log': 'log',
     'LogError': 'log_files',
     'RecursiveLeastSquares': 'recursive',
     'StandingPoses': 'standing_poses',
+    'Validation': 'prediction',
+    'cross_validate': 'prediction',
     'differentiate': 'signals',
     'estimate_delay': 'signals',
     'gravity_poses': 'standing_poses',
+    'identify': 'identify',
     'identify_gravity': 'gravity',
     'identify_payload': 'payload',
     'moving': 'signals',
+    'validate': 'prediction',
     'zero_phase': 'signals',
 }
 """Public names, and the module that has each; those with a leading dot are not of this package."""

@@ -1,0 +1,101 @@
+"""Findings on logs: what makes an identification doubtful, such as a short log, rests, delays and changing friction."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.prediction import Validation, predicted_torque
+from robot_dynamics_ros.identification.signals import FEWEST, LARGEST_DELAY, estimate_delay, moving
+from robot_dynamics_ros.model.model import Finding
+from robot_dynamics_ros.robot import Robot
+
+SHORT = 15.0
+"""Time in motion below which a log is short, s: a period of the usual excitations is 10 s."""
+REST = 2.0
+"""Longest standstill without a finding, s."""
+SMALL_MOTION = 0.3
+"""Least range of positions of an excited joint, rad (m)."""
+SLOW_SHARE = 0.5
+"""Least share of samples at which an excited joint is in motion."""
+DELAY = 0.004
+"""Largest delay of the torques without a finding, s."""
+DRIFT = 0.15
+"""Largest change of friction between the halves of a log without a finding, as a share of it."""
+COUNTS = 0.2
+"""Least friction whose change is reported, as a share of the deviation of the torque."""
+REVERSED = 0.1
+"""Negative work, as a share of the absolute one, from which a torque that fits badly may be reversed."""
+POOR = 0.9
+"""Least R2 of a joint without a finding."""
+
+
+def log_findings(robot: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
+    """Yield what in a log, or in the ``validation`` of the robot found, makes the result doubtful."""
+    yield from _of_time(log)
+    yield from _of_delay(robot, log, shown)
+    verdict = log.effort_at_rest(robot)
+    if verdict.fits is False:
+        yield Finding('warning', 'log', f'efforts at rest: {verdict.sentence}')
+    friction = shown.predicted - predicted_torque(robot.with_friction(**_NONE), log)[0]
+    for j, name in enumerate(robot.joint_names):
+        yield from (Finding('warning', f'joint {name!r}', text) for text in _of_joint(log, shown, friction, j))
+
+
+_NONE = dict.fromkeys(('viscous', 'coulomb', 'offset', 'stribeck', 'load'), 0.0)
+
+
+def _of_time(log: Log) -> Iterator[Finding]:
+    """Yield findings on the duration and on the longest standstill."""
+    steps, moves = np.diff(log.t), moving(log.qd)
+    steps = np.minimum(steps, 10.0 * np.median(steps))  # parts of a log have gaps
+    in_motion = float(steps[moves[1:]].sum())
+    if in_motion < SHORT:
+        text = f'the arm is in motion for {in_motion:.1f} s: {SHORT:.0f} s or more are needed for a reliable result'
+        yield Finding('warning', 'log', text)
+    longest = total = 0.0
+    for step, moved in zip(steps, moves[1:], strict=True):
+        total = 0.0 if moved else total + step
+        longest = max(longest, total)
+    if longest > REST:
+        yield Finding(
+            'warning', 'log', f'the arm stands still for {longest:.1f} s: friction there is unknown, left out'
+        )
+
+
+def _of_delay(robot: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
+    """Yield a finding on torques that are late or early."""
+    if len(log) < FEWEST or log.t[-1] - log.t[0] <= 4.0 * LARGEST_DELAY:
+        return
+    delay = estimate_delay(log.t, shown.measured, shown.predicted)
+    if abs(delay) > DELAY:
+        late = 'late' if delay > 0.0 else 'early'
+        text = f'torques are {abs(delay) * 1e3:.0f} ms {late}: identify from log.without_delay({delay:.4f})'
+        yield Finding('warning', 'log', text)
+
+
+def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iterator[str]:
+    """Yield what is doubtful about one joint."""
+    reach, share = float(np.ptp(log.q[:, j])), float(shown.moving[:, j].mean())
+    if reach < SMALL_MOTION or share < SLOW_SHARE:
+        moves = f'it moves over {reach:.2f} rad, in {100 * share:.0f} % of the log'
+        yield f'{moves}: its friction and inertia are not excited'
+    used = shown.moving[:, j]
+    if shown.r2[j] < POOR:
+        # a torque that moves an arm there and back does positive work: that of friction
+        power = shown.measured[used, j] * log.qd[used, j]
+        reversed_ = power.sum() < -REVERSED * np.abs(power).sum()
+        reason = 'it brakes the motion on average: its sign may be reversed' if reversed_ else 'see the other findings'
+        yield f'R2 is {shown.r2[j]:.3f}, the model does not explain its torque; {reason}'
+    halves = np.array_split(np.flatnonzero(used), 2)
+    scales = [_scale(friction[half, j], shown.residual[half, j]) for half in halves]
+    size = np.sqrt((friction[used, j] ** 2).mean()) if used.any() else 0.0
+    if abs(scales[0] - scales[1]) > DRIFT and size > COUNTS * shown.measured[used, j].std():
+        change = 100 * (scales[1] - scales[0])
+        yield f'its friction changes by {change:+.0f} % from the first to the second half: warm the arm up first'
+
+
+def _scale(friction: np.ndarray, residual: np.ndarray) -> float:
+    """Return the share of the friction (k,) by which the residual (k,) is explained best."""
+    square = float(friction @ friction)
+    return float(friction @ residual) / square if square > 0.0 else 0.0

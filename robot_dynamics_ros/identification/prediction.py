@@ -1,0 +1,120 @@
+"""Predicted torques of a log compared with the measured ones: validation, and cross-validation in blocks of time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.robot import Robot
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Measured and predicted torques of a log; ``r2``, ``rms`` and ``spectrum`` are by joint.
+
+    Only samples at which the joint moves count in ``r2`` and ``rms``: at rest, friction has any value up to its static
+    one.
+    """
+
+    t: np.ndarray  # (m,) s
+    measured: np.ndarray  # (m, n) N m (N)
+    predicted: np.ndarray  # (m, n) N m (N)    friction included
+    moving: np.ndarray  # (m, n) bool       the joint is faster than ``speed``
+
+    @property
+    def residual(self) -> np.ndarray:
+        """Measured minus predicted torques, (m, n) N m (N)."""
+        return self.measured - self.predicted
+
+    @property
+    def rms(self) -> np.ndarray:
+        """Root mean square of the residual of each joint, (n,) N m (N); NaN for a joint that does not move."""
+        count = np.maximum(self.moving.sum(axis=0), 1)
+        squares = (np.where(self.moving, self.residual, 0.0) ** 2).sum(axis=0)
+        return np.where(self.moving.any(axis=0), np.sqrt(squares / count), np.nan)
+
+    @property
+    def r2(self) -> np.ndarray:
+        """Share of the variance of the measured torque that is predicted, (n,): 1 - residual / variance."""
+        count = np.maximum(self.moving.sum(axis=0), 1)
+        mean = np.where(self.moving, self.measured, 0.0).sum(axis=0) / count
+        variance = (np.where(self.moving, self.measured - mean, 0.0) ** 2).sum(axis=0) / count
+        return 1.0 - self.rms**2 / np.where(variance > 0.0, variance, np.nan)
+
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return frequencies (k,) Hz and amplitudes of the residual (k, n) N m (N), samples taken as even in time."""
+        period = (self.t[-1] - self.t[0]) / max(len(self.t) - 1, 1)
+        window = np.hanning(len(self.t))[:, None]
+        amplitudes = 2.0 * np.abs(np.fft.rfft(window * self.residual, axis=0)) / max(window.sum(), 1e-300)
+        return np.fft.rfftfreq(len(self.t), period), amplitudes
+
+
+def predicted_torque(robot: Robot, log: Log) -> tuple[np.ndarray, np.ndarray]:
+    """Return the torques of a log that the joints transmit, and those with friction; (m, nv) each, N m (N)."""
+    transmitted = robot.inverse_dynamics(log.q, log.qd, log.qdd)
+    return transmitted, transmitted + robot.friction_torque(log.qd, transmitted)
+
+
+def validate(robot: Robot, log: Log, speed: float = SPEED) -> Validation:
+    """Return how well a robot predicts the torques of a log: inverse dynamics and friction.
+
+    Parameters
+    ----------
+    robot : Robot
+    log : Log
+        Best a motion from which the robot was not identified.
+    speed : float
+        A joint counts as moving above this speed, rad/s (m/s). 0 counts all samples at which it is not exactly zero.
+
+    Returns
+    -------
+    Validation
+
+    Raises
+    ------
+    ArgumentError, ModelError
+        As ``Log.torque``.
+    """
+    measured = log.torque(robot)
+    return Validation(log.t, measured, predicted_torque(robot, log)[1], np.abs(log.qd) > speed)
+
+
+def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED, **options) -> Validation:
+    """Return how well identifications predict parts of the log that they have not seen.
+
+    The log is divided into ``folds`` blocks of time, since neighbouring samples are alike: each is predicted by what
+    ``identify`` finds in the others. Use it to compare settings, and ``validate`` on another log to judge one.
+
+    Parameters
+    ----------
+    robot : Robot
+    log : Log
+    folds : int
+        Number of blocks, at least 2.
+    speed : float
+        As in ``validate``.
+    options : optional
+        Keyword arguments of ``identify``.
+
+    Returns
+    -------
+    Validation
+        Predictions of all blocks.
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than two blocks, and as ``identify``.
+    """
+    from robot_dynamics_ros.identification.identify import identify  # noqa: PLC0415
+
+    if not 2 <= folds <= len(log):
+        raise ArgumentError(f'folds: expected a number of blocks from 2 to the number of samples, got {folds}')
+    measured, predicted = log.torque(robot), np.empty_like(log.qd)
+    for block in np.array_split(np.arange(len(log)), folds):
+        others = np.delete(np.arange(len(log)), block)
+        found = identify(robot, log[others], **options).robot
+        predicted[block] = predicted_torque(found, log[block])[1]
+    return Validation(log.t, measured, predicted, np.abs(log.qd) > speed)
