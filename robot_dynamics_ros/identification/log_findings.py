@@ -64,14 +64,14 @@ def _of_time(log: Log) -> Iterator[Finding]:
 
 
 def _of_delay(robot: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
-    """Yield a finding on torques that are late or early."""
+    """Yield a finding on torques that are late or early; a part of the delay is hidden in the parameters found."""
     if len(log) < FEWEST or log.t[-1] - log.t[0] <= 4.0 * LARGEST_DELAY:
         return
     delay = estimate_delay(log.t, shown.measured, shown.predicted)
     if abs(delay) > DELAY:
         late = 'late' if delay > 0.0 else 'early'
-        text = f'torques are {abs(delay) * 1e3:.0f} ms {late}: identify from log.without_delay({delay:.4f})'
-        yield Finding('warning', 'log', text)
+        text = f'torques are about {abs(delay) * 1e3:.0f} ms {late}'
+        yield Finding('warning', 'log', f'{text}: identify from log.without_delay({delay:.4f}) and look again')
 
 
 def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iterator[str]:

@@ -35,6 +35,8 @@ FEWEST = 20
 """Samples in motion that a log needs."""
 RIDGE = 1e-6
 """Of a column's square, the weight that keeps its parameter at the robot's value where nothing else determines it."""
+LEAST_VARIANCE = 1e-8
+"""Least variance of a residual, as a share of the mean square of the torque: of logs without noise."""
 RANK = 1e-11
 """Of the largest eigenvalue, the least one that counts as determined by the log in 'ols' and 'wls'."""
 RADIUS = 0.01
@@ -195,12 +197,14 @@ def _solved(sums: Products, prior: _Prior, method: str, inflation, before: _Fit 
     count = np.maximum(sums.counts, 1)
     common = float(np.exp(np.log(inflation).mean()))
     squares = sums.sums[:, -1, -1] / count
+    least = np.where(squares > 0.0, LEAST_VARIANCE * squares, 1.0)
     # at first, residuals of 10 % of the torque
-    variances, choices = (0.01 * squares, np.full(n, FIRST)) if before is None else (before.variances, before.choices)
+    variances, choices = np.maximum(0.01 * squares, least), np.full(n, FIRST)
+    if before is not None:
+        variances, choices = before.variances, before.choices
     x0 = np.concatenate([prior.rows.ravel(), prior.others.ravel()])
     bounded = np.tile([True, False, *sums.terms.at_least_zero], n)
     for _ in range(ROUNDS):
-        variances = np.maximum(variances, 1e-12 * squares + 1e-300)
         weights = np.ones(n) if method == 'ols' else 1.0 / (variances * common)
         H_log, b = sums.normal_equations(weights, choices)
         H, pulled = H_log.copy(), 0.0
@@ -216,7 +220,7 @@ def _solved(sums: Products, prior: _Prior, method: str, inflation, before: _Fit 
             inverse = _pseudo_inverse(H)
             # the least change of the prior that solves H x = b
             x = x0 + inverse @ (b - H @ x0)
-        variances = sums.squares(x, choices) / count
+        variances = np.maximum(sums.squares(x, choices) / count, least)
         # of x, from that of the slope: correlated residuals, and the prior
         of_slope = sums.normal_equations(weights**2 * variances * inflation, choices)[0] + pulled
         covariance = inverse @ of_slope @ inverse

@@ -1,0 +1,255 @@
+"""Identification of simulated arms: parameters back, priors that are wrong, currents, temperatures, difficult logs."""
+
+from dataclasses import replace
+
+from support import excited_logs as logs
+from support.logs import DATA
+from support.matrices import matrix
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification import Log, cross_validate, identify, validate
+from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionTerms
+from robot_dynamics_ros.identification.regression import Samples, products
+from robot_dynamics_ros.model.pseudo_inertia import violation
+
+ARM, WRONG = logs.arm(), logs.wrong_masses()
+MOTION = {'duration': 20.0, 'rate': 50.0}
+
+
+@pytest.fixture(scope='module')
+def identified():
+    """The arm from a log with noise, from masses that are wrong by half."""
+    return identify(ARM, logs.log(ARM, 1, **MOTION), prior=WRONG)
+
+
+def deviations(found):
+    """Errors of base parameters and friction over their standard deviations."""
+    base = ARM.base_parameters(1e-4)
+    errors = [(found.base_parameters - base.regrouping @ ARM.inertial_parameters) / found.standard_deviation]
+    for name, deviation in found.friction_deviation.items():
+        errors.append((getattr(found.robot.friction, name) - getattr(ARM.friction, name)) / deviation)
+    return np.concatenate(errors)
+
+
+# What comes back
+
+
+@pytest.mark.parametrize('seed', matrix(range(30), range(3)))
+def test_parameters_are_back_within_three_standard_deviations(seed):
+    found = identify(ARM, logs.log(ARM, seed, **MOTION), prior=WRONG if seed % 2 else None)
+    assert (np.abs(deviations(found)) < 3.0).mean() >= 0.95
+
+
+def test_deviations_are_not_larger_than_the_errors_by_far(identified):
+    assert np.sqrt((deviations(identified) ** 2).mean()) > 0.25
+
+
+def test_correlated_noise_counts_as_fewer_samples():
+    log = logs.log(ARM, 2, noise=0.0, **MOTION)
+    white = np.random.default_rng(5).normal(size=(len(log), 6))
+    held = np.repeat(white[::10], 10, axis=0)[: len(log)]
+    few, many = (
+        identify(ARM, replace(log, tau=log.tau + logs.NOISE * noise)).independent_samples for noise in (held, white)
+    )
+    # a value that is held for k samples has a correlation time of k
+    assert many.mean() > 0.8 * len(log) and len(log) / 20 < few.mean() < len(log) / 5
+
+
+def test_another_motion_is_predicted(identified):
+    shown = validate(identified.robot, logs.log(ARM, 7, noise=0.0, **MOTION))
+    assert shown.r2.min() > 0.999
+    assert validate(WRONG, logs.log(ARM, 7, noise=0.0, **MOTION)).r2.min() < 0.8
+
+
+def test_links_are_bodies_and_mass_matrices_positive_definite(identified):
+    assert [violation(row) for row in identified.robot.inertial_parameters.reshape(-1, 10)] == [None] * 6
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (2000, 6))
+    assert np.linalg.eigvalsh(identified.robot.mass_matrix(q)).min() > 0.0
+    assert np.isfinite(identified.condition_number) and identified.condition_number > 1.0
+
+
+@pytest.mark.parametrize('method', ['wls', 'ols'])
+def test_least_squares_without_noise_predicts_to_a_thousandth(method):
+    found = identify(ARM, logs.log(ARM, 3, noise=0.0, **MOTION), method, prior=WRONG)
+    assert validate(found.robot, logs.log(ARM, 8, noise=0.0, **MOTION)).rms.max() < 2e-3
+
+
+def test_the_weight_hardly_matters_over_three_decades():
+    log = logs.log(ARM, 4, **MOTION)
+    other = logs.log(ARM, 9, noise=0.0, **MOTION)
+    rms = [validate(identify(ARM, log, prior=WRONG, weight=weight).robot, other).rms for weight in (0.01, 10.0)]
+    assert (np.abs(rms[0] - rms[1]) < 0.3 * logs.NOISE).all()
+
+
+def test_what_a_log_does_not_excite_stays_at_the_prior():
+    log = logs.log(ARM, 5, **MOTION)
+    still = np.where(np.arange(6) < 5, 0.0, 1.0)
+    q, qd, qdd = log.q * still, log.qd * still, log.qdd * still
+    found = identify(ARM, Log(log.t, q, qd, qdd, logs.torque(ARM, q, qd, qdd)))
+    assert found.robot.friction.viscous[:5] == pytest.approx(ARM.friction.viscous[:5], rel=1e-4)
+    assert found.robot.rotor_inertia[:5] == pytest.approx(ARM.rotor_inertia[:5], rel=1e-4)
+    assert found.robot.inertial_parameters[:10] == pytest.approx(ARM.inertial_parameters[:10], rel=1e-3, abs=1e-3)
+    unexcited = [it.where for it in found.findings if 'not excited' in it.message]
+    assert unexcited == [f'joint {name!r}' for name in ARM.joint_names[:5]]
+
+
+def test_rotor_spins_are_part_of_the_model():
+    geared = ARM.with_actuators(
+        {
+            'gear_ratio': dict.fromkeys(ARM.joint_names, 100.0),
+            'rotor_direction': dict.fromkeys(ARM.joint_names, 1),
+        }
+    )
+    assert geared.rotor_spin.any()
+    found = identify(geared, logs.log(geared, 6, noise=0.0, **MOTION), 'wls')
+    assert validate(found.robot, logs.log(geared, 8, noise=0.0, **MOTION)).rms.max() < 2e-3
+
+
+def test_torque_constants_come_back_with_a_good_prior():
+    nominal = ARM.with_actuators({'torque_constant': dict.fromkeys(ARM.joint_names, 8.0)})
+    log, share = logs.log(ARM, 6, **MOTION), np.array([1.2, 0.9, 1.1, 1.0, 0.8, 1.15])
+    currents = replace(log, tau=log.tau / (8.0 * share), effort='current')
+    found = identify(nominal, currents, weight=1000.0, constants_deviation=0.5).robot
+    assert found.model.torque_constant()[1:5] / 8.0 == pytest.approx(share[1:5], rel=0.05)
+
+
+def test_viscous_friction_per_degree():
+    log, slope = logs.log(ARM, 6, **MOTION), -0.02 * ARM.friction.viscous
+    warm = 20.0 + np.outer(log.t, np.linspace(0.5, 1.0, 6))
+    tau = log.tau + slope * (warm - warm.mean(axis=0)) * log.qd
+    found = identify(ARM, replace(log, tau=tau, temperature=warm), friction=('viscous', 'coulomb', 'temperature'))
+    assert found.viscous_per_degree == pytest.approx(slope, rel=0.2, abs=0.01)
+
+
+# Normal equations
+
+
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_products_are_those_of_the_whole_matrix(binding):
+    robot = ARM.with_binding(binding) if binding == 'generic' else ARM
+    log = logs.log(ARM, 3, duration=3.0, rate=1000.0)
+    terms = FrictionTerms.named(('viscous', 'coulomb', 'offset', 'load'), None)
+    used = np.random.default_rng(0).random(log.tau.shape) < 0.7
+    sums = products(robot, Samples(log, log.tau, 0.5 * log.tau, np.zeros_like(log.tau), used), terms)
+    weights, choices = np.arange(1.0, 7.0), np.array([0, 3, 9, 4, 1, 6])
+    Y = robot.torque_regressor(log.q, log.qd, log.qdd)
+    A, b = np.zeros((len(log), 6, 60 + 36)), log.tau * used * np.sqrt(weights)
+    for j, qd in enumerate(log.qd.T):
+        sign = qd / np.sqrt(qd**2 + TRANSITIONS[choices[j]] ** 2)
+        own = log.qdd[:, j], 0.0 * qd, qd, 1.0 + 0.0 * qd, sign, np.abs(0.5 * log.tau[:, j]) * sign
+        A[:, j, :60], A[:, j, 60 + 6 * j : 66 + 6 * j] = Y[:, j], np.stack(own, axis=1)
+        A[:, j] *= used[:, j, None] * np.sqrt(weights[j])
+    H, h = sums.normal_equations(weights, choices)
+    A = A.reshape(-1, 96)
+    assert pytest.approx(A.T @ A, rel=1e-9, abs=1e-9 * np.abs(H).max()) == H
+    assert h == pytest.approx(A.T @ b.ravel(), rel=1e-9, abs=1e-9 * np.abs(h).max())
+    x = np.random.default_rng(1).normal(size=96)
+    squares = ((b.ravel() - A @ x) ** 2).reshape(-1, 6).sum(axis=0)
+    assert weights * sums.squares(x, choices) == pytest.approx(squares, rel=1e-9)
+
+
+# Findings and errors
+
+
+def found_messages(log) -> str:
+    return '\n'.join(map(str, identify(ARM, log).findings))
+
+
+def test_a_good_log_has_no_findings(identified):
+    assert identified.findings == ()
+
+
+def late(log):
+    return replace(log, tau=np.vstack([log.tau[:1], log.tau[:-1]]))
+
+
+def after_a_rest(log):
+    t = np.concatenate([np.arange(0.0, 7.0, 0.02), 7.0 + log.t])
+    held = {name: np.repeat(getattr(log, name)[:1], 350, axis=0) for name in ('q', 'tau')}
+    still = {name: np.zeros((350, 6)) for name in ('qd', 'qdd')}
+    parts = {name: np.vstack([part, getattr(log, name)]) for name, part in (held | still).items()}
+    return Log(t, **parts)
+
+
+@pytest.mark.parametrize(
+    ('change', 'expected'),
+    [
+        (late, ' ms late: identify from log.without_delay(0.0'),
+        (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
+        (after_a_rest, 'the arm stands still for 7.0 s'),
+        (lambda log: replace(log, tau=-log.tau), "joint 'shoulder_joint': R2 is"),
+        (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
+        (
+            lambda log: replace(log, tau=log.tau + 10.0 * np.sign(log.qd) * (log.t[:, None] > 10.0)),
+            'to the second half',
+        ),
+    ],
+)
+def test_a_difficult_log_is_named(change, expected):
+    assert expected in found_messages(change(logs.log(ARM, 1, **MOTION)))
+
+
+SHORT = logs.log(ARM, 1, duration=1.0, rate=50.0)
+AT_REST = replace(SHORT, qd=0.0 * SHORT.qd)
+
+
+@pytest.mark.parametrize(
+    ('log', 'options', 'message'),
+    [
+        (SHORT, {'method': 'lasso'}, 'method: expected one of consistent, wls, ols'),
+        (SHORT, {'friction': ('viscous', 'sticky')}, "friction: no term 'sticky'; there are viscous"),
+        (SHORT, {'friction': ('temperature',)}, 'friction: temperature: the log has no temperatures'),
+        (SHORT, {'constants_deviation': 0.1}, 'constants_deviation: expected currents'),
+        (
+            SHORT,
+            {'prior': Robot.named('aubo_i5').chain(tip_link='wrist2_Link')},
+            'prior: expected a robot with 6 joints',
+        ),
+        (AT_REST, {}, 'log: expected at least 20 samples in motion, got 0'),
+    ],
+)
+def test_a_wrong_argument_is_named(log, options, message):
+    with pytest.raises(ArgumentError, match=message):
+        identify(ARM, log, **options)
+
+
+# Prediction
+
+
+def test_a_residual_is_shown_with_its_frequency():
+    log = logs.log(ARM, 1, noise=0.0, **MOTION)
+    disturbed = replace(log, tau=log.tau + np.sin(2.0 * np.pi * 5.0 * log.t)[:, None])
+    shown = validate(ARM, disturbed)
+    frequencies, amplitudes = shown.spectrum()
+    assert frequencies[np.argmax(amplitudes, axis=0)] == pytest.approx(np.full(6, 5.0), abs=0.05)
+    assert amplitudes.max(axis=0) == pytest.approx(np.ones(6), rel=0.05)
+    assert shown.rms == pytest.approx(np.full(6, np.sqrt(0.5)), rel=0.05)
+    assert 1.0 - shown.r2 == pytest.approx(shown.rms**2 / log.tau.var(axis=0), rel=0.1)
+
+
+def test_a_joint_at_rest_does_not_count():
+    shown = validate(ARM, replace(SHORT, qd=SHORT.qd * [1, 1, 1, 1, 1, 0]))
+    assert np.isnan(shown.rms[5]) and np.isfinite(shown.rms[:5]).all()
+
+
+def test_cross_validation_predicts_blocks_that_it_has_not_seen():
+    log = logs.log(ARM, 1, **MOTION)
+    shown = cross_validate(ARM, log, folds=2, friction=('viscous', 'coulomb'))
+    half = len(log) // 2
+    of_second = identify(ARM, log[half:], friction=('viscous', 'coulomb')).robot
+    assert shown.predicted[:half] == pytest.approx(validate(of_second, log[:half]).predicted)
+    with pytest.raises(ArgumentError, match='folds: expected'):
+        cross_validate(ARM, log, folds=1)
+
+
+def test_half_of_a_measured_log_predicts_the_other():
+    path = DATA / 'aubo_i5_measured_traj1.csv'
+    if not path.exists():
+        pytest.skip(f'{path} is missing')
+    robot = Robot.named('aubo_i5')
+    shown = cross_validate(robot, Log.from_csv(path, robot), folds=2, prior=WRONG, speed=-1.0)
+    assert shown.r2.min() > 0.97 and shown.r2.mean() > 0.985
