@@ -58,14 +58,7 @@ class Log:
     def __post_init__(self):
         """Convert the fields to arrays and check them."""
         validation.choice('effort', self.effort, MEANINGS)
-        t = validation.numbers('t', self.t)
-        if t.ndim != 1 or not len(t):
-            raise ArgumentError(f't: expected shape (m,) with m > 0, got {t.shape}')
-        validation.check_finite('t', t)
-        late = np.flatnonzero(np.diff(t) <= 0.0)
-        if len(late):
-            k = int(late[0]) + 1
-            raise ArgumentError(f't[{k}]: expected a time after t[{k - 1}] = {t[k - 1]:.9g} s, got {t[k]:.9g} s')
+        t = signals.increasing(self.t, 1)
         object.__setattr__(self, 't', t)
         n = np.shape(self.qd)[1] if np.ndim(self.qd) == 2 else 0
         for name in self._signals():

@@ -157,16 +157,22 @@ def moving(qd, speed: float = SPEED) -> np.ndarray:
     return (np.abs(validation.numbers('qd', qd)) > speed).any(axis=1)
 
 
-def _samples(t, **named) -> list[np.ndarray]:
-    """Return times and signals as arrays; ArgumentError naming the one that is wrong."""
+def increasing(t, fewest: int) -> np.ndarray:
+    """Return times (m,) as an array; ArgumentError unless they increase and are ``fewest`` or more."""
     times = validation.numbers('t', t)
-    if times.ndim != 1 or len(times) < FEWEST:
-        raise ArgumentError(f't: expected shape (m,) with at least {FEWEST} samples, got {times.shape}')
+    if times.ndim != 1 or len(times) < fewest:
+        raise ArgumentError(f't: expected shape (m,) with m >= {fewest}, got {times.shape}')
     validation.check_finite('t', times)
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if len(late):
         k = int(late[0]) + 1
         raise ArgumentError(f't[{k}]: expected a time after t[{k - 1}] = {times[k - 1]:.9g} s, got {times[k]:.9g} s')
+    return times
+
+
+def _samples(t, **named) -> list[np.ndarray]:
+    """Return times and signals as arrays; ArgumentError naming the one that is wrong."""
+    times = increasing(t, FEWEST)
     arrays = [times]
     for name, value in named.items():
         array = validation.numbers(name, value)

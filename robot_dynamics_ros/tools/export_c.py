@@ -31,14 +31,15 @@ def main() -> None:
         sys.exit(f'{parser.prog}: {error}')
 
 
-def add_robot_options(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that describe a robot to ``robot_of``."""
+def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:
+    """Add the arguments that describe a robot to ``robot_of``; ``gravity`` is the name of that of the vector."""
     parser.add_argument('robot', help='path of a URDF, or the name of a robot of the package, for instance aubo_i5')
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
     parser.add_argument('--tip-link', help='last link of the chain')
     parser.add_argument(
-        '--gravity',
+        gravity,
+        dest='gravity',
         type=float,
         nargs=3,
         metavar=('X', 'Y', 'Z'),

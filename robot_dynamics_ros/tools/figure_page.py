@@ -23,14 +23,15 @@ DIGITS = '.5~g'
 """Format of numbers under the pointer: five digits without trailing zeros."""
 
 
-def write_page(path: Path, title: str, figures: Sequence[Figure]) -> None:
-    """Write a page with all figures, in their order; DynamicsError without the Python package plotly."""
+def write_page(path: Path, title: str, figures: Sequence[Figure], table: str = '') -> None:
+    """Write a page with a table (plain text) and all figures, in their order; DynamicsError without plotly."""
     try:
         from plotly.offline import get_plotlyjs  # noqa: PLC0415
     except ImportError:
         raise DynamicsError('a page of figures needs plotly: pip install plotly') from None
     text = Template(TEMPLATE.read_text(encoding='utf-8')).substitute(
         title=html.escape(title),
+        table=f'<pre>{html.escape(table)}</pre>' if table else '',
         links=' '.join(f'<a href="#{figure.name}">{html.escape(figure.title)}</a>' for figure in figures),
         sections='\n'.join(
             f'<h2>{html.escape(figure.title)}</h2>\n<div class="plot" id="{figure.name}"></div>' for figure in figures

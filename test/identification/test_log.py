@@ -56,9 +56,12 @@ def test_what_is_no_part_is_refused(part):
         log()[part]
 
 
-def test_a_log_of_another_robot_is_refused_by_name():
+@pytest.mark.parametrize(('nq', 'nv'), [(3, 3), (6, 3), (7, 6)])
+def test_a_log_of_another_robot_is_refused_by_name(nq, nv):
+    joints = np.ones((300, nv))
+    other = Log(T, np.ones((300, nq)), joints, joints, joints)
     with pytest.raises(ArgumentError, match=r"robot: expected one with the joints of the log.*'aubo_i5' with nq = 6"):
-        log().torque(Robot.named('aubo_i5'))
+        other.torque(Robot.named('aubo_i5'))
 
 
 def test_all_signals_but_temperatures_are_low_passed():
