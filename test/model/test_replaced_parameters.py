@@ -71,6 +71,15 @@ def test_friction_terms_that_are_not_given_stay(robot):
     np.testing.assert_allclose(reference.friction_torque(qd), expected, rtol=0, atol=bound(10, 4, scale=5.0))
 
 
+def test_friction_is_a_copy_whatever_its_memory_layout(robot):
+    table = np.arange(12.0).reshape(6, 2)
+    changed = robot.with_friction(viscous=table[:, 0], coulomb=(whole := np.ones(6)))
+    expected = changed.friction_torque(np.ones(6))
+    table[:], whole[:] = 0.0, 0.0
+    assert changed.friction.viscous.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    np.testing.assert_array_equal(changed.friction_torque(np.ones(6)), expected)
+
+
 def test_rotor_inertia_is_on_the_diagonal_and_spins_keep_their_gears(robot):
     rotor = np.linspace(0.1, 0.6, 6)
     q = np.zeros(6)
