@@ -25,6 +25,7 @@ COMMANDS = {
     'demo': 'tools',
     'demo_motion': 'tools',
     'export_c': 'tools',
+    'identify': 'tools',
     'propose_gains': 'tools',
     'replay': 'tools',
 }

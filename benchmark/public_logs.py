@@ -4,7 +4,7 @@
 
 FOLDER holds the files, for instance clones of the repositories below; each is found by its name. The descriptions of
 UR10 and Panda are those of the package example-robot-data. A model that was published with a log is evaluated on the
-same samples: the last 40 % of the log, or another motion.
+same samples: the last 40 % of the log, another motion, or the whole log where it is short.
 """
 
 import sys
@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from robot_dynamics_ros.identification.prediction import predicted_torque
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.identification import Log, differentiate, identify, moving
+from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.identification import Log, Validation, differentiate, identify
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 
 SHARE = 0.6
 """Part of a log that identifies."""
-ROUNDS = 8
-"""Of identification in turns with a coupling of motors."""
+STEPS, STEP = 3, (0.01, 0.5, 1.0)
+"""Gauss-Newton steps for a coupling of motors, and differences of its parameters."""
 UR10E = [  # of each link, about its origin: J (xx, xy, xz, yy, yz, zz), m c, m; UR10E_parameters.txt of the repository
     [16.0177, 0.0, 0.0, 16.0177, 0.0, 9.43727e-07, 0.0, 0.0, 0.0, 4.82736],
     [3.93252, 0.852873, 0.151907, 3.72056, -0.594538, 1.90316, 0.0499515, -0.275934, 3.26327, 7.92589],
@@ -67,10 +69,9 @@ class PublicLog(NamedTuple):
 
 
 def parts(log: Log, cutoff: float) -> tuple[Log, Log]:
-    """Return the first part and the rest of the moving samples of a low-passed log."""
-    smooth = log.low_pass(cutoff)
-    mask, count = moving(smooth.qd), int(SHARE * len(log))
-    return smooth[:count][mask[:count]], smooth[count:][mask[count:]]
+    """Return the first part and the rest of a low-passed log."""
+    smooth, count = log.low_pass(cutoff), int(SHARE * len(log))
+    return smooth[:count], smooth[count:]
 
 
 def found(folder: Path, name: str) -> Path:
@@ -148,8 +149,7 @@ def ur10e(folder: Path) -> PublicLog:
     def read(name: str, rows: slice) -> Log:
         table = np.loadtxt(found(folder, name), delimiter=',')[rows]
         t, q, qd, current = table[:, 0] - table[0, 0], table[:, 1:7], table[:, 7:13], table[:, 13:19]
-        log = Log(t, q, qd, differentiate(t, qd), gains * current).low_pass(10.0)
-        return log[moving(log.qd)]
+        return Log(t, q, qd, differentiate(t, qd), gains * current).low_pass(10.0)
 
     training = read('ur-20_02_10-30sec_12harm.csv', slice(634, 3510))  # the rows that they use
     judging = read('ur-20_01_17-ptp_10_points.csv', slice(699, 4200))
@@ -157,11 +157,14 @@ def ur10e(folder: Path) -> PublicLog:
     theirs = robot.with_inertial_parameters(published).with_rotor_inertia([0.0, 3.7434, 0.0, 0.0708, 0.2342, 0.4365])
     viscous, coulomb, offset = np.array(UR10E_FRICTION).T.copy()
     theirs = theirs.with_friction(viscous=viscous, coulomb=coulomb, offset=offset, transition=1e-3)
-    return PublicLog(robot, training, judging, predicted(theirs, judging))
+    return PublicLog(robot, training, judging, predicted_torque(theirs, judging)[1])
 
 
 def tx40(folder: Path) -> PublicLog:
-    """TX40, 9 s at 5 kHz; thanhndv212/figaroh-examples, Apache-2.0. Its motor 6 turns with q5 + q6."""
+    """TX40, 9 s at 5 kHz, all of which identifies both models; thanhndv212/figaroh-examples, Apache-2.0.
+
+    Its motor 6 turns with q5 + q6. The effort of a motor is a torque.
+    """
     robot = Robot.from_urdf(found(folder, 'tx40_mdh_modified.urdf'))
     ratio = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
     ratio[5, 4] = 32.0
@@ -171,15 +174,14 @@ def tx40(folder: Path) -> PublicLog:
     t = 2e-4 * np.arange(len(motor))
     q = motor @ np.linalg.inv(ratio).T + [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
     qd = differentiate(t, q)
-    training, judging = parts(Log(t, q, qd, differentiate(t, qd), effort @ ratio), 20.0)
-    training, judging = training[::20], judging[::20]
+    log = Log(t, q, qd, differentiate(t, qd), effort @ ratio).low_pass(20.0)[::20]
     theirs = robot.with_rotor_inertia([0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105]).with_friction(
         viscous=[8.05, 5.53, 1.97, 1.11, 1.86, 0.65],
         coulomb=[7.14, 8.26, 6.34, 2.48, 3.03, 0.282],
         offset=[0.392, 1.37, 0.326, -0.102, -0.0288, 0.127],
     )
-    published = predicted(theirs, judging) + tx40_coupling(judging) @ [0.00964, 0.616, 1.95]
-    return PublicLog(robot, training, judging, published, tx40_coupling)
+    published = predicted_torque(theirs, log)[1] + tx40_coupling(log) @ [0.00964, 0.616, 1.95]
+    return PublicLog(robot, log, log, published, tx40_coupling)
 
 
 def tx40_coupling(log: Log) -> np.ndarray:
@@ -188,12 +190,6 @@ def tx40_coupling(log: Log) -> np.ndarray:
     columns[:, 4] = np.column_stack([log.qdd[:, 5], log.qd[:, 5], np.tanh((log.qd[:, 4] + log.qd[:, 5]) / 0.02)])
     columns[:, 5] = np.column_stack([log.qdd[:, 4], log.qd[:, 4], columns[:, 4, 2]])
     return columns
-
-
-def predicted(robot: Robot, log: Log) -> np.ndarray:
-    """Return the torques (m, n) of a robot along a log, friction included."""
-    tau = robot.inverse_dynamics(log.q, log.qd, log.qdd)
-    return tau + robot.friction_torque(log.qd, tau)
 
 
 LOGS = {
@@ -206,45 +202,51 @@ LOGS = {
 
 
 def identified(log: PublicLog) -> np.ndarray:
-    """Return the torques of the identified robot along the judging log; a coupling of motors is fitted in turns."""
+    """Return the torques of the identified robot along the judging log.
+
+    Parameters of a coupling of motors are found by Gauss-Newton steps of what an identification leaves with them.
+    """
     if log.coupling is None:
-        return predicted(identify(log.robot, log.training).robot, log.judging)
-    columns, tau = log.coupling(log.training), log.training.tau
+        return predicted_torque(identify(log.robot, log.training).robot, log.judging)[1]
+    columns, used = log.coupling(log.training), np.abs(log.training.qd) > SPEED
+
+    def residual(parameters: np.ndarray) -> tuple[Robot, np.ndarray]:
+        rest = replace(log.training, tau=log.training.tau - columns @ parameters)
+        robot = identify(log.robot, rest).robot
+        return robot, ((rest.tau - predicted_torque(robot, rest)[1]) * used)
+
     parameters = np.zeros(columns.shape[2])
-    for _ in range(ROUNDS):
-        robot = identify(log.robot, replace(log.training, tau=tau - columns @ parameters)).robot
-        rest = tau - predicted(robot, log.training)
-        weight = 1.0 / np.std(rest - columns @ parameters, axis=0)
-        weighted = (columns * weight[:, None]).reshape(-1, len(parameters))
-        parameters = np.linalg.lstsq(weighted, (rest * weight).ravel(), rcond=None)[0]
-    print(f'coupling: {parameters}')
-    return predicted(robot, log.judging) + log.coupling(log.judging) @ parameters
-
-
-def r2(measured: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return the coefficient of determination of each joint (n,)."""
-    return 1.0 - np.mean((measured - prediction) ** 2, axis=0) / np.var(measured, axis=0)
+    for _ in range(STEPS):
+        robot, error = residual(parameters)
+        weight = 1.0 / np.sqrt(np.mean(error**2, axis=0))
+        slopes = [(residual(parameters + step)[1] - error) / step.sum() for step in np.diag(STEP)]
+        matrix = np.stack([(weight * slope).ravel() for slope in slopes], axis=1)
+        parameters = parameters - np.linalg.lstsq(matrix, (weight * error).ravel(), rcond=None)[0]
+    robot = residual(parameters)[0]
+    print(f'  coupling {parameters.round(5)}, viscous {robot.friction.viscous}, Coulomb {robot.friction.coulomb}')
+    return predicted_torque(robot, log.judging)[1] + log.coupling(log.judging) @ parameters
 
 
 def main() -> None:
-    """Print a table: R2 of each joint, of the description, of the published model and of the identified one."""
+    """Print R2 and RMS of each joint where it moves: of the description, the published model and the identified one."""
     folder = Path(sys.argv[1])
     for name in sys.argv[2:] or LOGS:
         log = LOGS[name](folder)
+        judging = log.judging
         print(
-            f'{name}: {LOGS[name].__doc__} {len(log.training)} samples identify, {len(log.judging)} judge', flush=True
+            f'{name}: {LOGS[name].__doc__.splitlines()[0]} {len(log.training)} samples identify, {len(judging)} judge',
+            flush=True,
         )
-        rows = {
-            'described': predicted(log.robot, log.judging),
+        torques = {
+            'described': predicted_torque(log.robot, judging)[1],
             'published': log.published,
             'identified': identified(log),
         }
-        for what, prediction in rows.items():
-            if prediction is not None:
-                found = r2(log.judging.tau, prediction)
-                rms = np.sqrt(np.mean((log.judging.tau - prediction) ** 2, axis=0))
-                print(f'  {what:11}' + ''.join(f'{value:9.4f}' for value in found))
-                print(f'  {"RMS, N m":11}' + ''.join(f'{value:9.3f}' for value in rms), flush=True)
+        for what, tau in torques.items():
+            if tau is not None:
+                found = Validation(judging.t, judging.tau, tau, np.abs(judging.qd) > SPEED)
+                print(f'  {what:11}' + ''.join(f'{value:9.4f}' for value in found.r2))
+                print(f'  {"RMS, N m":11}' + ''.join(f'{value:9.3f}' for value in found.rms), flush=True)
 
 
 if __name__ == '__main__':

@@ -25,6 +25,8 @@ PERIOD = 0.02
 class Log:
     """A measured motion in joint order; ``len`` is its number of samples m, and ``log[part]`` a part of it.
 
+    Its arrays are copies of the arguments, and read-only.
+
     Parameters
     ----------
     t : array_like, (m,)
@@ -56,25 +58,27 @@ class Log:
     effort: str = 'torque'
 
     def __post_init__(self):
-        """Convert the fields to arrays and check them."""
+        """Copy the fields to read-only arrays and check them."""
         validation.choice('effort', self.effort, MEANINGS)
-        t = signals.increasing(self.t, 1)
+        t = np.array(signals.increasing(self.t, 1))
+        t.flags.writeable = False
         object.__setattr__(self, 't', t)
         n = np.shape(self.qd)[1] if np.ndim(self.qd) == 2 else 0
         for name in self._signals():
-            array = validation.numbers(name, getattr(self, name))
+            array = np.array(validation.numbers(name, getattr(self, name)))
             if array.ndim != 2 or len(array) != len(t) or (name != 'q' and array.shape[1] != n):
                 shape = f'({len(t)}, {"nq" if name == "q" else n or "n"})'
                 raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
             validation.check_finite(name, array)
+            array.flags.writeable = False
             object.__setattr__(self, name, array)
 
     @classmethod
-    def from_csv(cls, path: str | Path, robot: Robot | int, effort: str = 'torque') -> 'Log':
+    def from_csv(cls, path: str | Path, robot: Robot | int, effort: str | None = None) -> 'Log':
         """Return the log of a CSV file, unfiltered.
 
-        Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA, which makes ``effort`` a
-        'current', or tau<k>_Nm, for joints k = 1..n in joint order; T<k>_degC may be there. Others are ignored.
+        Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA or tau<k>_Nm, for joints k = 1..n
+        in joint order; T<k>_degC may be there. Others are ignored.
 
         Parameters
         ----------
@@ -82,8 +86,8 @@ class Log:
             The file.
         robot : Robot or int
             The robot, or its number of joints.
-        effort : {'torque', 'torque_without_gravity'}
-            What columns tau<k>_Nm are.
+        effort : {'torque', 'current', 'torque_without_gravity'}, optional
+            What efforts are. Default: 'current' with columns i<k>_mA, 'torque' with tau<k>_Nm.
 
         Returns
         -------
@@ -94,10 +98,13 @@ class Log:
         ------
         LogError
             Naming the file with line and column.
+        ArgumentError
+            For an ``effort`` that the columns are not.
         """
         found = log_files.read_csv(Path(path), robot if isinstance(robot, int) else robot.nv)
-        t, q, qd, qdd, tau = found.signals
-        return cls(t, q, qd, qdd, tau, found.temperature, 'current' if found.is_current else effort)
+        meanings = [meaning for meaning in MEANINGS if (meaning == 'current') == found.is_current]
+        effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
+        return cls(*found.signals, found.temperature, effort)
 
     @classmethod
     def from_bag(
@@ -152,10 +159,14 @@ class Log:
 
     def __getitem__(self, part) -> 'Log':
         """Return the samples of a slice, or of a mask or indices (array_like); times stay as they are."""
-        if not isinstance(part, slice):
-            part = np.asarray(part)
-            if part.ndim != 1 or part.dtype.kind not in 'bi':
-                raise ArgumentError(f'part of a log: expected a slice, a mask or indices, got {part!r:.80}')
+        part = part if isinstance(part, slice) else np.asarray(part)
+        try:
+            times = self.t[part]
+        except IndexError:
+            times = None
+        if np.ndim(times) != 1:
+            which = f'a slice, a mask ({len(self)},) or indices of its samples'
+            raise ArgumentError(f'part of a log: expected {which}, got {part!r:.80}')
         chosen: dict[str, Any] = {name: getattr(self, name)[part] for name in ('t', *self._signals())}
         return replace(self, **chosen)
 

@@ -25,7 +25,7 @@ class LogError(DynamicsError, ValueError):
 class Columns(NamedTuple):
     """Columns of a CSV file: t (m,), q, qd, qdd and effort (m, n each; A or N m), and temperature (m, n) or None."""
 
-    signals: tuple[np.ndarray, ...]
+    signals: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     temperature: np.ndarray | None
     is_current: bool
 
@@ -45,6 +45,8 @@ def _columns(path: Path, rows, n: int) -> Columns:
     """Return the columns of a table whose first row is the header."""
     header = [name.strip() for name in next(rows, [])]
     effort = 'tau' if 'tau1_Nm' in header else 'i'
+    if {'tau1_Nm', 'i1_mA'} <= set(header):
+        raise LogError(f"{path}, line 1: it has currents and torques, 'i1_mA' and 'tau1_Nm': remove the columns of one")
     chosen = ['q', 'qd', 'qdd', effort, *(['T'] if 'T1_degC' in header else [])]
     names = ['t_s', *(f'{symbol}{k}_{UNITS[symbol]}' for symbol in chosen for k in range(1, n + 1))]
     missing = [name for name in names if name not in header]
@@ -66,9 +68,10 @@ def _columns(path: Path, rows, n: int) -> Columns:
         raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
     values = np.array(table)
     parts = [values[:, 1 + k * n : 1 + (k + 1) * n] for k in range(len(chosen))]
+    q, qd, qdd, efforts = parts[:4]
     if effort == 'i':
-        parts[3] = parts[3] * 1e-3
-    signals = (values[:, 0] - values[0, 0], *parts[:4])
+        efforts = efforts * 1e-3
+    signals = values[:, 0] - values[0, 0], q, qd, qdd, efforts
     return Columns(signals, parts[4] if len(parts) > 4 else None, effort == 'i')
 
 

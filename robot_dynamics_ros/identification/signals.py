@@ -20,6 +20,8 @@ PADDING = 3.0
 """Length of the extension at either end, in periods of the cut-off frequency."""
 LARGEST_DELAY = 0.1
 """Delays up to this one are considered, s."""
+LEAST = 1e-12
+"""Of 1 - R2: below is rounding."""
 FEWEST = 4
 """Samples that a cubic spline needs."""
 
@@ -99,7 +101,8 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     """Return the time by which ``measured`` is late: d for which measured(t + d) fits predicted(t) best.
 
     Each column of ``predicted`` is scaled and shifted to fit its column of ``measured`` best, so a model with wrong
-    masses serves, and so does an acceleration. What is minimised over d is the sum of 1 - R2 of the columns.
+    masses serves, and so does an acceleration. What is minimised over d is the sum of log(1 - R2) of the columns: each
+    column weighs as much as its own noise allows (maximum likelihood).
 
     Parameters
     ----------
@@ -113,7 +116,8 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     Returns
     -------
     float
-        Delay, s; negative if ``measured`` is early. 0.0 where no column of both varies.
+        Delay, s; negative if ``measured`` is early. 0.0 where no column of both varies between the first and the last
+        ``largest`` s.
 
     Raises
     ------
@@ -126,19 +130,20 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     if not 0.0 < largest < (times[-1] - times[0]) / 4:
         raise ArgumentError(f'largest: expected a delay above 0 and below a quarter of the duration, got {largest} s')
     inner = (times >= times[0] + largest) & (times <= times[-1] - largest)
-    model = model[inner].reshape(inner.sum(), -1)
-    late = late.reshape(len(times), -1)
-    varies = (np.ptp(model, axis=0) > 0.0) & (np.ptp(late, axis=0) > 0.0)
+    model, late = model.reshape(len(times), -1)[inner], late.reshape(len(times), -1)
+    varies = (np.ptp(model, axis=0) > 0.0) & (np.ptp(late[inner], axis=0) > 0.0)
     if not varies.any():
         return 0.0
     model, spline = model[:, varies] - model[:, varies].mean(axis=0), CubicSpline(times, late[:, varies])
     power = (model**2).sum(axis=0)
 
     def misfit(delay: float) -> float:
-        """Return the sum of 1 - R2 of the columns, with the samples ``delay`` later."""
+        """Return the sum of log(1 - R2) of the columns, with the samples ``delay`` later."""
         shifted = spline(times[inner] + delay)
         shifted -= shifted.mean(axis=0)
-        return -float(((model * shifted).sum(axis=0) ** 2 / (power * (shifted**2).sum(axis=0))).sum())
+        of_shifted = np.maximum((shifted**2).sum(axis=0), np.finfo(float).tiny)
+        r2 = (model * shifted).sum(axis=0) ** 2 / (power * of_shifted)
+        return float(np.log(np.maximum(1.0 - r2, LEAST)).sum())
 
     # a grid finds the interval of the minimum, a bounded search the minimum in it
     step = max(float(np.median(np.diff(times))), largest / 50)

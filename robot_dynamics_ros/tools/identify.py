@@ -7,27 +7,29 @@ and only what gravity compensation needs is identified.
 import argparse
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.actuator_export import actuators_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+from robot_dynamics_ros.tools.figure_page import write_page
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import Log
+    from robot_dynamics_ros.tools.identify_report import Report
 
 COMMAND = 'robot_dynamics_identify'
 PACKAGES = ('plotly', 'rosbags', 'scipy')
 METHODS = ('consistent', 'wls', 'ols')
 DELAY = 2e-3
-"""Delay of efforts from which on it is corrected, s: half a period of most drivers."""
+"""Delay of efforts from which on it is corrected, s."""
+ROUNDS = 3
+"""Of correction: at first friction and rotors of the model explain a part of the delay."""
+_BEGAN = time.monotonic()
 
 
 def main(arguments=None) -> None:
@@ -52,24 +54,92 @@ def parser() -> argparse.ArgumentParser:
         '--gravity',
         dest='standing',
         action='store_true',
-        help='the arm stands in several poses: identify gravity alone',
+        help='identify gravity alone: the arm stands in several poses',
     )
-    parser.add_argument('--effort', choices=MEANINGS, help='meaning of effort in the log (default: torque)')
+    parser.add_argument('--effort', choices=MEANINGS, help='meaning of effort in the logs (default: torque)')
     parser.add_argument('--method', choices=METHODS, default=METHODS[0], help='default: %(default)s')
     parser.add_argument(
         '--cutoff',
         type=float,
         metavar='HZ',
-        help='cut-off frequency of the low-pass for all signals (default: 5 for a bag, none for a CSV file)',
+        help='cut-off frequency of the low-pass for all signals (default: 5 for a bag, no low-pass for a CSV file)',
     )
     parser.add_argument('--topic', default='/joint_states', help='topic of the joint states (default: %(default)s)')
     parser.add_argument(
-        '--joints',
-        nargs='+',
-        metavar='NAME',
-        help="names in the bag of the robot's joints, in their order (default: those of the description)",
+        '--joints', nargs='+', metavar='NAME', help='names in the bags of the joints of the robot, in its order'
     )
     parser.add_argument(
         '--output', type=Path, default=Path('identify_output'), help='folder of the files (default: %(default)s)'
     )
     return parser
+
+
+def run(options) -> None:
+    """Read and check the logs, identify, judge, and write the files."""
+    from robot_dynamics_ros.tools.identify_log import Source, motion_of  # noqa: PLC0415  (needs SciPy)
+
+    robot = robot_of(options)
+    source = Source(options.joints or robot.joint_names, options.topic, options.effort, options.cutoff)
+    paths = [options.log, *([options.validate] if options.validate else [])]
+    logs = [source.read(path, robot, say) for path in paths]
+    if not options.standing:
+        logs = [motion_of(path, log, robot, say) for path, log in zip(paths, logs, strict=True)]
+    options.output.mkdir(parents=True, exist_ok=True)
+    report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, options.method, *logs)
+    print(f'\n{report.text}\n')
+    files = {
+        'robot.urdf': report.robot.to_urdf(),
+        'robot.yaml': report.robot.to_yaml(),
+        'actuators.yaml': actuators_of(report.robot.model),
+    }
+    for name, text in files.items():
+        (options.output / name).write_text(text, encoding='utf-8')
+    write_page(options.output / 'index.html', f'{robot.name}: {options.log.name}', report.figures, report.text)
+    say(f'written to {options.output}: index.html, {", ".join(files)}')
+
+
+def _by_motion(robot: Robot, method: str, log: 'Log', other: 'Log | None' = None) -> 'Report':
+    """Return the report on a robot that is identified from a motion, and judged by parts of it or by another one."""
+    from robot_dynamics_ros.identification import cross_validate, estimate_delay, identify, validate  # noqa: PLC0415
+    from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
+
+    say(f'identifying, {method}')
+    found, late = identify(robot, log, method), 0.0
+    for _ in range(ROUNDS):
+        now = validate(found.robot, log)
+        delay = estimate_delay(log.t, now.measured, now.predicted)
+        if abs(delay) < DELAY:
+            break
+        log, other, late = log.without_delay(delay), other and other.without_delay(delay), late + delay
+        say(f'shifting efforts by {1e3 * late:.1f} ms, so much later than the motion they are, and identifying again')
+        found = identify(robot, log, method)
+    say('cross-validating: five identifications, each without a block of the log that judges it')
+    judged = {
+        'described': validate(robot, log),
+        'identified': validate(found.robot, log),
+        'cross-validated': cross_validate(robot, log, method=method),
+    }
+    if other is not None:
+        judged |= {
+            'described, other log': validate(robot, other),
+            'identified, other log': validate(found.robot, other),
+        }
+    return motion_report(found, judged)
+
+
+def _by_standing(robot: Robot, log: 'Log', other: 'Log | None' = None) -> 'Report':
+    """Return the report on a robot whose gravity torques are identified from standing poses."""
+    from robot_dynamics_ros.identification import identify_gravity  # noqa: PLC0415
+    from robot_dynamics_ros.tools.identify_report import standing_report  # noqa: PLC0415
+
+    say('identifying masses and centres')
+    return standing_report(robot, identify_gravity(robot, log), log, other)
+
+
+def say(text: str) -> None:
+    """Print progress with the time since the start."""
+    print(f'[{time.monotonic() - _BEGAN:5.1f} s] {text}', flush=True)
+
+
+if __name__ == '__main__':
+    main()

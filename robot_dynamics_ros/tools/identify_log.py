@@ -1,8 +1,9 @@
 """Reading of a log for identification: what is unsuitable is refused by name, a rest at the start is cut."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError, moving
 from robot_dynamics_ros.identification.log import CUTOFF
+from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.robot import Robot
 
 SHORTEST = 5.0
@@ -24,58 +26,68 @@ REST = 0.5
 """Time at rest that stays before the first motion, s."""
 
 
-def read_log(
-    path: Path, robot: Robot, topic: str, effort: str | None, cutoff: float | None, say: Callable[[str], None]
-) -> Log:
-    """Return the log of a CSV file or a bag, low-passed; ``say`` is told what is changed or doubtful.
+class Source(NamedTuple):
+    """How logs are to be read: names of the joints in bags, topic, meaning of effort and cut-off frequency.
 
-    LogError names the file, and why it does not suit: no effort, too short, a joint that is not excited, efforts with
-    another meaning or sign, another robot. Without ``cutoff`` (Hz), a bag is low-passed at 5 Hz and a CSV not at all.
+    ``effort`` is None where nobody has stated a meaning, ``cutoff`` (Hz) None for 5 Hz of bags and none of CSV files.
     """
-    if path.suffix == '.csv':
-        raw = Log.from_csv(path, robot, effort or 'torque')
-    else:
-        raw = Log.from_bag(path, robot.joint_names, '/' + topic.removeprefix('/'), effort or 'torque', cutoff=None)
-        cutoff = cutoff or CUTOFF
-    names = robot.joint_names
-    for j, name in enumerate(names):
-        if not np.ptp(raw.tau[:, j]):
-            raise LogError(f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples')
-    _check_positions(path, raw, robot)
-    _check_meaning(path, raw, robot, effort, say)
-    log = raw if cutoff is None else raw.low_pass(cutoff)
-    log = without_rest(log, say)
-    return log
+
+    joint_names: Sequence[str]
+    topic: str
+    effort: str | None
+    cutoff: float | None
+
+    def read(self, path: Path, robot: Robot, say: Callable[[str], None]) -> Log:
+        """Return the log of a CSV file or a bag, low-passed.
+
+        ``say`` is told what is read, and what efforts at rest tell. LogError names the file, and why it does not suit:
+        no effort, efforts with another meaning, another robot.
+        """
+        say(f'reading {path}')
+        cutoff = self.cutoff
+        if path.suffix == '.csv':
+            raw = Log.from_csv(path, robot, self.effort)
+        else:
+            topic, effort = '/' + self.topic.removeprefix('/'), self.effort or 'torque'
+            raw, cutoff = Log.from_bag(path, self.joint_names, topic, effort, cutoff=None), cutoff or CUTOFF
+        for j, name in enumerate(robot.joint_names):
+            if not np.ptp(raw.tau[:, j]):
+                raise LogError(f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples')
+        _check_positions(path, raw, robot)
+        _check_meaning(path, raw, robot, self.effort, say)
+        say(f'{len(raw)} samples, {raw.t[-1] - raw.t[0]:.1f} s')
+        return raw if cutoff is None else raw.low_pass(cutoff)
 
 
-def check_motion(path: Path, log: Log, robot: Robot) -> None:
-    """Raise LogError naming the file and why its motion does not suit: too short, not excited, reversed efforts."""
+def motion_of(path: Path, log: Log, robot: Robot, say: Callable[[str], None]) -> Log:
+    """Return the part of a log in which the arm moves; ``say`` is told how long a rest is cut at its ends.
+
+    LogError names the file and why its motion does not suit: too short, not excited, reversed efforts.
+    """
     mask = moving(log.qd)
     time = float(np.median(np.diff(log.t))) * mask.sum() if len(log) > 1 else 0.0
     if time < SHORTEST:
         raise LogError(f'{path}: too short: the arm moves for {time:.1f} s, expected at least {SHORTEST:g} s')
     for j, name in enumerate(robot.joint_names):
-        reach, speed = float(np.ptp(log.qd[:, j])) / 2, float(np.abs(log.qd[:, j]).max())
-        reach = float(np.ptp(log.q[:, j])) if log.q.shape == log.qd.shape else np.inf
+        reach, speed = float(np.ptp(log.q[:, j])), float(np.abs(log.qd[:, j]).max())
         if reach < RANGE or speed < SPEED:
             raise LogError(
                 f'{path}: not excited: joint {name!r} moves by {reach:.3g} rad, at {speed:.3g} rad/s or slower; '
                 f'move all joints by {RANGE:g} rad and faster than {SPEED:g} rad/s, or identify a part of the robot'
             )
-    tau, model = log.torque(robot)[mask], robot.inverse_dynamics(log.q, log.qd, log.qdd)[mask]
+    tau, model = log.torque(robot)[mask], predicted_torque(robot, log)[1][mask]
     for j, name in enumerate(robot.joint_names):
         if np.ptp(model[:, j]) and (found := float(np.corrcoef(tau[:, j], model[:, j])[0, 1])) < REVERSED:
             raise LogError(
                 f'{path}: reversed: the effort of joint {name!r} has a correlation of {found:.2f} with the torque of '
                 'the model: its sign is the other one, or the robot is another one'
             )
+    return _without_rest(log, say)
 
 
-def without_rest(log: Log, say: Callable[[str], None]) -> Log:
-    """Return the log from shortly before the first motion to shortly after the last; all of it where nothing moves."""
+def _without_rest(log: Log, say: Callable[[str], None]) -> Log:
+    """Return the log from shortly before the first motion to shortly after the last."""
     where = np.flatnonzero(moving(log.qd))
-    if not len(where):
-        return log
     begin, end = log.t[where[0]] - REST, log.t[where[-1]] + REST
     part = log[(log.t >= begin) & (log.t <= end)]
     for what, cut in (('start', part.t[0] - log.t[0]), ('end', log.t[-1] - part.t[-1])):
@@ -90,7 +102,7 @@ def _check_positions(path: Path, log: Log, robot: Robot) -> None:
     limits = robot.limits
     for j in np.flatnonzero((low < limits.lower - BEYOND) | (high > limits.upper + BEYOND)):
         raise LogError(
-            f'{path}: another robot: joint {robot.model.joint_of_position(j)!r} is between {low[j]:.4g} and '
+            f'{path}: another robot: joint {robot.model.joint_of_coordinate(int(j))!r} is between {low[j]:.4g} and '
             f'{high[j]:.4g}, its limits are {limits.lower[j]:.4g} and {limits.upper[j]:.4g} rad (m)'
         )
 

@@ -1,82 +1,143 @@
-"""Tables and figures of an identification."""
+"""Reports of an identification: tables and figures."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.identification import Log
+from robot_dynamics_ros.identification import Log, StandingPoses
+from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures import PALETTE, Axis, Curve, Figure, joint_curves
 
-TIME = Axis('time', 's')
-COLOURS = dict(zip(('measured', 'predicted', 'described', 'residual'), ('#7f7f7f', *PALETTE[:3]), strict=True))
-MOST_POINTS = 20_000
+if TYPE_CHECKING:
+    from robot_dynamics_ros.identification import GravityIdentification, Identification, Validation
+
+COLOURS = dict(zip(('measured', 'described', 'predicted', 'residual'), ('#7f7f7f', *PALETTE[:3]), strict=True))
+TORQUE = Axis('torque', 'N m')
+MOST_POINTS = 10_000
 """Samples of a curve; longer logs are thinned out for the page."""
+WIDTH = 26
+"""Of the two columns for a robot and a log."""
 
 
-class Judged(NamedTuple):
-    """How well a robot predicts a log: R2 and RMS (N m, N) of each joint, (n,), under a title."""
+class Report(NamedTuple):
+    """The identified robot, a table as text, and figures."""
 
-    title: str
-    r2: np.ndarray
-    rms: np.ndarray
+    robot: Robot
+    text: str
+    figures: list[Figure]
 
 
-def joint_table(robot: Robot, judged: Sequence[Judged]) -> str:
-    """Return R2 and RMS of each joint as text, two columns for each of ``judged``; RMS also in % of the rated effort.
+def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -> Report:
+    """Return the report on what ``identify`` found.
 
-    The effort limit stands for the rated effort, '-' where the description states none.
+    Parameters
+    ----------
+    found : Identification
+    judged : mapping
+        By title: how well the described and the identified robot predict a log; 'described' and 'identified' are those
+        on the log that identified, titles of another log end with ', other log'.
     """
+    robot = found.robot
+    lines = [
+        _joint_table(robot, judged),
+        '',
+        f'{len(found.base_parameters)} base parameters; condition number {found.condition_number:.3g}',
+        f'largest standard deviation: {found.standard_deviation.max():.3g} kg, kg m or kg m^2',
+        *_finding_lines(found.findings),
+    ]
+    figures = []
+    for suffix in ('', ', other log'):
+        if (title := f'identified{suffix}') in judged:
+            figures += _torque_figures(robot, judged[f'described{suffix}'], judged[title], suffix)
+            frequency, amplitude = judged[title].spectrum()
+            figures.append(
+                Figure(
+                    f'spectrum{_stem(suffix)}',
+                    f'Spectrum of the residual{suffix}',
+                    Axis('frequency', 'Hz', logarithmic=True),
+                    Axis('amplitude', 'N m', logarithmic=True),
+                    joint_curves(robot.joint_names, frequency[1:], amplitude[1:]),
+                )
+            )
+    return Report(robot, '\n'.join(lines), figures)
+
+
+def standing_report(described: Robot, found: 'GravityIdentification', log: Log, other: Log | None) -> Report:
+    """Return the report on what ``identify_gravity`` found in ``log``; poses of an ``other`` log judge it."""
+    robot = found.robot
+    width = max(map(len, robot.joint_names))
+    logs = {'': log, ', other log': other}
+    poses = {suffix: StandingPoses.from_log(robot, it) for suffix, it in logs.items() if it is not None}
+    lines = [f'{"":<{width}}{"static friction, N m":>26}' + ''.join(f'{"RMS, N m" + it:>24}' for it in poses)]
+    predicted = {suffix: _static_torque(robot, found, it) for suffix, it in poses.items()}
+    errors = [np.sqrt(np.mean((poses[it].tau - predicted[it]) ** 2, axis=0)) for it in poses]
+    for j, name in enumerate(robot.joint_names):
+        friction = f'{found.static_friction[j]:.3f} +- {found.static_friction_deviation[j]:.3f}'
+        lines.append(f'{name:<{width}}{friction:>26}' + ''.join(f'{error[j]:24.3f}' for error in errors))
+    lines += [
+        '',
+        f'{len(poses[""].q)} poses, {len(found.base_parameters)} base parameters of gravity; '
+        f'condition number {found.condition_number:.3g}',
+        *_finding_lines(found.findings),
+    ]
+    figures = []
+    for suffix, it in poses.items():
+        number = np.arange(1.0, len(it.q) + 1.0)
+        for j, name in enumerate(robot.joint_names):
+            columns = {
+                'measured': it.tau,
+                'described': described.gravity_torque(it.q),
+                'predicted': predicted[suffix],
+                'residual': it.tau - predicted[suffix],
+            }
+            curves = [Curve(label, COLOURS[label], number, values[:, j]) for label, values in columns.items()]
+            figures.append(Figure(f'poses_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('pose', ''), TORQUE, curves))
+    return Report(robot, '\n'.join(lines), figures)
+
+
+def _static_torque(robot: Robot, found: 'GravityIdentification', poses: StandingPoses) -> np.ndarray:
+    """Return gravity torque and static friction at poses, (k, n) N m (N)."""
+    return robot.gravity_torque(poses.q) + poses.direction * found.static_friction
+
+
+def _joint_table(robot: Robot, judged: Mapping[str, 'Validation']) -> str:
+    """Return R2 and RMS of each joint, two columns for each robot and log; RMS also in % of the effort limit."""
     names = robot.joint_names
     width = max(map(len, names))
-    lines = [' ' * width + ''.join(f'{each.title:>28}' for each in judged)]
-    lines.append(' ' * width + f'{"R2":>9}{"RMS, N m":>11}{"of limit":>8}'.rjust(28) * len(judged))
+    lines = [' ' * width + ''.join(f'{title:>{WIDTH}}' for title in judged)]
+    lines.append(' ' * width + f'{"R2":>9}{"RMS, N m":>10}{"limit":>7}'.rjust(WIDTH) * len(judged))
     for j, name in enumerate(names):
         limit = robot.limits.effort[j]
         cells = ''
-        for each in judged:
+        for each in judged.values():
             share = f'{100.0 * each.rms[j] / limit:.1f} %' if limit > 0.0 else '-'
-            cells += f'{each.r2[j]:9.4f}{each.rms[j]:11.3f}{share:>8}'
+            cells += f'{each.r2[j]:9.4f}{each.rms[j]:10.3f}{share:>7}'
         lines.append(f'{name:<{width}}{cells}')
     return '\n'.join(lines)
 
 
-def torque_figures(log: Log, robot: Robot, described: np.ndarray, predicted: np.ndarray, title: str) -> list[Figure]:
-    """Return a figure for each joint with measured, predicted and residual torque, and that of the description.
-
-    Parameters
-    ----------
-    log : Log
-    robot : Robot
-        The identified one; its torque constants convert currents.
-    described, predicted : ndarray, (m, n)
-        Torques by the description, and by the identified robot, N m (N).
-    title : str
-        Name of the log.
-    """
-    step = -(-len(log) // MOST_POINTS)
-    t, measured = log.t[::step], log.torque(robot)[::step]
-    described, predicted = described[::step], predicted[::step]
-    curves = {'measured': measured, 'described': described, 'predicted': predicted, 'residual': measured - predicted}
-    return [
-        Figure(
-            f'{title}_{j + 1}',
-            f'{name}, {title}',
-            TIME,
-            Axis('torque', 'N m'),
-            [Curve(label, COLOURS[label], t, columns[:, j]) for label, columns in curves.items()],
-        )
-        for j, name in enumerate(robot.joint_names)
-    ]
+def _torque_figures(robot: Robot, described: 'Validation', identified: 'Validation', suffix: str) -> Iterable[Figure]:
+    """Yield a figure for each joint: measured, described, predicted and residual torque over time."""
+    step = slice(None, None, -(-len(identified.t) // MOST_POINTS))
+    columns: dict[str, np.ndarray] = {
+        'measured': identified.measured,
+        'described': described.predicted,
+        'predicted': identified.predicted,
+        'residual': identified.residual,
+    }
+    for j, name in enumerate(robot.joint_names):
+        curves = [Curve(label, COLOURS[label], identified.t[step], it[step, j]) for label, it in columns.items()]
+        yield Figure(f'torque_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('time', 's'), TORQUE, curves)
 
 
-def spectrum_figure(robot: Robot, frequency: np.ndarray, amplitude: np.ndarray, title: str) -> Figure:
-    """Return the spectrum of the residual, amplitudes (k, n) in N m (N) at frequencies (k,) Hz."""
-    return Figure(
-        f'{title}_spectrum',
-        f'Spectrum of the residual, {title}',
-        Axis('frequency', 'Hz', logarithmic=True),
-        Axis('amplitude', 'N m', logarithmic=True),
-        joint_curves(robot.joint_names, frequency, amplitude),
-    )
+def _finding_lines(findings: Sequence[Finding]) -> Iterable[str]:
+    """Yield the lines of findings."""
+    for it in findings:
+        yield f'{it.severity}: {it.where}: {it.message}'
+
+
+def _stem(suffix: str) -> str:
+    """Return the part of a file's name for the suffix of a title."""
+    return suffix.replace(', ', '_').replace(' ', '_')

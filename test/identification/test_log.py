@@ -50,10 +50,26 @@ def test_a_part_has_the_same_samples_of_all_signals(part):
         np.testing.assert_array_equal(getattr(some, name), getattr(log(), name)[20:60])
 
 
-@pytest.mark.parametrize('part', [3, 0.5, 'all', np.zeros((2, 2), int), T > 9.0])
+@pytest.mark.parametrize('part', [3, 0.5, 'all', np.zeros((2, 2), int), T[:9] > 0.0, [5, 300], [-301], [0.5]])
 def test_what_is_no_part_is_refused(part):
-    with pytest.raises(ArgumentError):
+    with pytest.raises(
+        ArgumentError, match=r'part of a log: expected a slice, a mask \(300,\) or indices of its samples'
+    ):
         log()[part]
+
+
+def test_the_last_samples_are_a_part():
+    assert log()[[0, 299]].t.tolist() == [T[0], T[299]] and log()[[-2, -1]].t.tolist() == T[-2:].tolist()
+
+
+def test_arrays_are_copies_that_nobody_changes():
+    q = np.ones((300, 3))
+    made = log(q=q)
+    q[:] = 2.0
+    assert (made.q == 1.0).all()
+    for name in ('t', *SIGNALS):
+        with pytest.raises(ValueError, match='read-only'):
+            getattr(made, name)[0] = 0.0
 
 
 @pytest.mark.parametrize(('nq', 'nv'), [(3, 3), (6, 3), (7, 6)])

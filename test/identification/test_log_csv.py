@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.identification import Log, LogError
 from robot_dynamics_ros.model.model import Model
 
@@ -33,6 +33,18 @@ def test_csv_with_torques_and_temperatures(tmp_path, effort):
     np.testing.assert_array_equal(log.tau, values[:, 7:9])
     np.testing.assert_array_equal(log.temperature, values[:, 9:])
     assert log.effort == effort
+
+
+def test_an_effort_that_the_columns_are_not_is_refused(tmp_path):
+    currents = written(tmp_path / 'current.csv', COLUMNS, table().tolist())
+    torques = written(tmp_path / 'torque.csv', [*COLUMNS[:7], 'tau1_Nm', 'tau2_Nm'], table().tolist())
+    assert Log.from_csv(currents, 2, 'current').effort == 'current' and Log.from_csv(torques, 2).effort == 'torque'
+    for path, effort in ((currents, 'torque'), (currents, 'curent'), (torques, 'current')):
+        with pytest.raises(ArgumentError, match=rf'effort of .*{path.name}: expected one of '):
+            Log.from_csv(path, 2, effort)
+    both = written(tmp_path / 'both.csv', [*COLUMNS, 'tau1_Nm'], [[*row, 0.0] for row in table().tolist()])
+    with pytest.raises(LogError, match=r'both\.csv, line 1: it has currents and torques'):
+        Log.from_csv(both, 2)
 
 
 def changed(row, column, value):

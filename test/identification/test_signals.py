@@ -62,6 +62,10 @@ def test_a_delay_of_one_column_is_found_in_spite_of_scale_and_noise():
     measured = -4.0 * later + 9.0 + 0.05 * rng.normal(size=600)
     assert estimate_delay(EVEN, measured, model) == pytest.approx(0.027, abs=2e-3)
     assert estimate_delay(EVEN, np.ones(600), model) == 0.0
+    early = np.where(EVEN < 0.05, EVEN, 0.05)  # varies where no delay is considered
+    assert estimate_delay(EVEN, early, model) == 0.0 and estimate_delay(EVEN, model, early) == 0.0
+    mixed = np.column_stack([later, np.where(EVEN < 0.15, model, 0.0)])
+    assert np.isfinite(estimate_delay(EVEN, mixed, np.column_stack([model, model])))
     assert estimate_delay(EVEN, later, model, largest=0.02) == pytest.approx(0.02, abs=1e-4)
 
 

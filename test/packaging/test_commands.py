@@ -18,7 +18,8 @@ WARNING = (
 
 def test_a_name_without_that_of_the_package_is_a_nodes_or_short(executables):
     short = {name for name, target in executables.items() if target == SHORT}
-    assert {'bringup', 'check_model', 'compare', 'demo_motion', 'export_c', 'propose_gains', 'replay'} <= short
+    assert {'bringup', 'check_model', 'compare', 'demo_motion', 'export_c', 'identify', 'propose_gains'} <= short
+    assert 'replay' in short
     assert {f'robot_dynamics_{name}' for name in short} == {
         name for name in executables if name.startswith('robot_dynamics_')
     }

@@ -17,7 +17,7 @@ import yaml
 
 from robot_dynamics_ros.control.compensation_policy import PRESETS
 from robot_dynamics_ros.nodes import bringup
-from robot_dynamics_ros.tools import compare, demo, export_c, propose_gains, replay
+from robot_dynamics_ros.tools import compare, demo, export_c, identify, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -137,7 +137,7 @@ def check_files(arguments: list[str]) -> None:
 
 OTHERS = {'diagnostic_aggregator', 'plotjuggler', 'robot_state_publisher'}
 """Packages whose executables the pages call."""
-PARSERS = {'compare': compare.parser, 'demo': demo.parser, 'replay': replay.parser}
+PARSERS = {'compare': compare.parser, 'demo': demo.parser, 'identify': identify.parser, 'replay': replay.parser}
 """Of commands that compute more than a test of the pages has time for."""
 CHECKS = {
     **dict.fromkeys(('cc', 'cd', 'export', 'git', 'mkdir'), lambda arguments: None),  # nothing of this package

@@ -1,0 +1,85 @@
+"""The command identify: from a log to a table, a page, and a robot that predicts the torques of another log."""
+
+import re
+
+from support.motion_logs import bag_of, csv_of, motion, standing
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.identification import gravity_poses, validate
+from robot_dynamics_ros.tools import identify
+
+TRUE = Robot.named('aubo_i5').with_binding('generic')
+DELAY = 0.012
+
+
+@pytest.fixture(scope='module')
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('logs')
+    log = motion(TRUE, duration=16.0, rest=4.0, delay=DELAY, noise=0.05)
+    other = motion(TRUE, duration=8.0, rate=50.0, delay=DELAY)
+    return bag_of(folder / 'bag', log, TRUE.joint_names), csv_of(folder / 'other.csv', other)
+
+
+def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
+    bag, other = logs
+    out = tmp_path / 'out'
+    identify.main(['aubo_i5_lecture', str(bag), '--validate', str(other), '--output', str(out)])
+    printed = capsys.readouterr().out
+    assert re.search(r'cut a rest of 3\.\d s at the start', printed) and 'cross-validating' in printed
+    shifts = [float(found) for found in re.findall(r'shifting efforts by (-?[\d.]+) ms', printed)]
+    assert shifts[-1] == pytest.approx(1e3 * DELAY, abs=2.0)
+    robot = Robot.from_urdf(out / 'robot.urdf').with_actuators(out / 'actuators.yaml')
+    again = motion(TRUE, duration=8.0, rate=50.0)
+    found = validate(robot, again)
+    assert (found.r2 > 0.99).all()
+    described = validate(Robot.named('aubo_i5_lecture'), again)
+    assert (found.rms < described.rms / 2).all()
+    same = Robot.from_yaml(out / 'robot.yaml')
+    np.testing.assert_allclose(same.mass_matrix(again.q[7]), robot.mass_matrix(again.q[7]), rtol=1e-9)
+    page = (out / 'index.html').read_text()
+    for part in ('<pre>', 'identified, other log', 'shoulder_joint', 'Spectrum of the residual', 'base parameters'):
+        assert part in page and (part == '<pre>' or part in printed or part.startswith('Spectrum'))
+    assert len(re.findall(r'id="torque_\d', page)) == 12 and len(re.findall(r'id="spectrum', page)) == 2
+
+
+def test_standing_poses_become_gravity_torques(tmp_path, capsys):
+    described = Robot.named('aubo_i5_lecture')
+    poses = gravity_poses(described, 16)
+    bag = bag_of(tmp_path / 'bag', standing(TRUE, poses), TRUE.joint_names)
+    other = bag_of(tmp_path / 'other', standing(TRUE, 0.8 * poses[::3]), TRUE.joint_names)
+    words = ['aubo_i5_lecture', str(bag), '--gravity', '--validate', str(other), '--output', str(tmp_path / 'out')]
+    identify.main(words)
+    printed = capsys.readouterr().out
+    assert re.search(r'shoulder_joint +\d+\.\d+ \+- \d', printed) and '32 poses' in printed
+    robot = Robot.from_urdf(tmp_path / 'out' / 'robot.urdf')
+    q = np.random.default_rng(1).uniform(-1.5, 1.5, (50, 6))
+    true = TRUE.gravity_torque(q)
+    # without noise, the prior alone keeps some of its masses
+    error = np.abs(robot.gravity_torque(q) - true).max(axis=0) / np.abs(true).max(axis=0).clip(1.0)
+    assert (error < 0.03).all()
+    assert 'id="poses_6_other_log"' in (tmp_path / 'out' / 'index.html').read_text()
+
+
+def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
+    bag, other = logs
+    for words, reason in (
+        (['aubo_i5', 'nowhere'], 'nowhere: file not found'),
+        (['aubo_i6', str(bag)], "robot 'aubo_i6' is not part of the package"),
+        (['aubo_i5', str(bag), '--topic', '/states'], 'messages on /states, got 0'),
+        (['aubo_i5', str(bag), '--joints', 'one'], "joint 'one' is missing"),
+        (['aubo_i5', str(other), '--cutoff', '40'], 'cutoff: expected at least'),
+        (['aubo_i5', str(other), '--gravity'], 'log: the arm never stands still'),
+    ):
+        with pytest.raises(SystemExit, match=re.escape(reason)) as ended:
+            identify.main([*words, '--output', str(tmp_path / 'out')])
+        assert str(ended.value).startswith('robot_dynamics_identify: ')
+
+
+def test_gravity_of_another_mounting_has_a_name_of_its_own():
+    words = ['aubo_i5', 'bag', '--gravity-vector', '0', '9.81', '0']
+    options = identify.parser().parse_args(words)
+    assert options.gravity == [0.0, 9.81, 0.0] and not options.standing
+    assert identify.parser().parse_args(['aubo_i5', 'bag', '--gravity']).standing
