@@ -40,12 +40,13 @@ def motion(robot, duration=12.0, rate=40.0, rest=0.0, delay=0.0, noise=0.0) -> L
 
 
 def standing(robot, poses, rate=40.0) -> Log:
-    """Return the arm at each pose twice for 1 s, approached within 1 s from 0.1 rad below, and from above."""
+    """Return the arm at rest, then at each pose twice for 1 s, approached from 0.1 rad below, and from above."""
     ways = [pose + side * 0.1 * np.array([[1.0], [0.0]]) for pose in poses for side in (-1.0, 1.0)]
     knots = np.concatenate(ways)
     s = np.arange(0.0, 1.0, 1.0 / rate)[:, None]
     blend, slope = (1.0 - np.cos(np.pi * s)) / 2.0, np.pi * np.sin(np.pi * s) / 2.0
-    q, qd, direction = [], [], []
+    q = [np.tile(knots[0], (2 * len(s), 1))]
+    qd, direction = [np.zeros_like(q[0])], [np.zeros_like(q[0])]
     for k, (start, end) in enumerate(itertools.pairwise(knots)):
         q.append(start + blend * (end - start))
         qd.append(slope * (end - start))

@@ -31,6 +31,10 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     assert re.search(r'cut a rest of 3\.\d s at the start', printed) and 'cross-validating' in printed
     shifts = [float(found) for found in re.findall(r'shifting efforts by (-?[\d.]+) ms', printed)]
     assert shifts[-1] == pytest.approx(1e3 * DELAY, abs=2.0)
+    for name in TRUE.joint_names:
+        (row,) = re.findall(rf'^{name} .*', printed, re.M)
+        r2 = [float(cell) for cell in re.findall(r' (-?\d\.\d{4}) ', row)]
+        assert len(r2) == 5 and r2[4] > 0.995  # also on the other log the delay is corrected
     robot = Robot.from_urdf(out / 'robot.urdf').with_actuators(out / 'actuators.yaml')
     again = motion(TRUE, duration=8.0, rate=50.0)
     found = validate(robot, again)
@@ -53,7 +57,10 @@ def test_standing_poses_become_gravity_torques(tmp_path, capsys):
     words = ['aubo_i5_lecture', str(bag), '--gravity', '--validate', str(other), '--output', str(tmp_path / 'out')]
     identify.main(words)
     printed = capsys.readouterr().out
-    assert re.search(r'shoulder_joint +\d+\.\d+ \+- \d', printed) and '32 poses' in printed
+    assert re.search(r'shoulder_joint +\d+\.\d+ \+- \d', printed) and '33 poses' in printed
+    for name in TRUE.joint_names:
+        rms, other_rms = map(float, re.search(rf'{name} .* ([\d.]+) +([\d.]+)\n', printed).groups())
+        assert max(rms, other_rms) < 1.0  # static friction is 2 to 14 N m
     robot = Robot.from_urdf(tmp_path / 'out' / 'robot.urdf')
     q = np.random.default_rng(1).uniform(-1.5, 1.5, (50, 6))
     true = TRUE.gravity_torque(q)

@@ -61,6 +61,13 @@ def test_an_unsuitable_log_is_refused_by_name(tmp_path, log, reason):
         PLAIN.read(csv_of(tmp_path / 'log.csv', log()), ROBOT, lambda _: None)
 
 
+def test_a_meaning_that_is_stated_is_believed(tmp_path):
+    said = []
+    path = csv_of(tmp_path / 'log.csv', UNREADABLE['current'][0]())
+    assert PLAIN._replace(effort='torque').read(path, ROBOT, said.append).effort == 'torque'
+    assert any('stated as torque, but it looks like current' in line for line in said)
+
+
 def test_a_bag_of_another_robot_and_one_with_nan_are_refused(tmp_path):
     with pytest.raises(LogError, match="message 1: joint 'shoulder_joint' is missing; given: joint_1"):
         PLAIN.read(bag_of(tmp_path / 'bag', good(), [f'joint_{k}' for k in range(1, 7)]), ROBOT, lambda _: None)
