@@ -18,7 +18,7 @@ DELAY = 0.012
 @pytest.fixture(scope='module')
 def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp('logs')
-    log = motion(TRUE, duration=16.0, rest=4.0, delay=DELAY, noise=0.05)
+    log = motion(TRUE, duration=12.0, rate=30.0, rest=4.0, delay=DELAY, noise=0.05)
     other = motion(TRUE, duration=8.0, rate=50.0, delay=DELAY)
     return bag_of(folder / 'bag', log, TRUE.joint_names), csv_of(folder / 'other.csv', other)
 
