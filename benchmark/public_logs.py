@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from robot_dynamics_ros.identification.prediction import predicted_torque
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.identification import Log, Validation, differentiate, identify
+from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 
 SHARE = 0.6
