@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.pseudo_inertia import pseudo_inertia, violation
 
 TOLERANCE = 1e-10
@@ -26,6 +27,10 @@ LEAST_CENTRING = 0.02
 """Least target of a step as a share of the mean complementarity; a step of length t is followed by 1 - t."""
 FRACTION = 0.9
 """Largest step, as a share of the way to a matrix or number that is no longer positive."""
+RADIUS = 0.01
+"""Least extent of a link of a prior about its centre in every direction, root mean square, m."""
+LEAST_MASS = 0.01
+"""Least mass of a link of a prior, kg."""
 
 _PAIRS = np.triu_indices(4)
 _SCALE = np.where(_PAIRS[0] == _PAIRS[1], 1.0, np.sqrt(2.0))
@@ -42,6 +47,22 @@ class Minimum(NamedTuple):
     objective: float
     hessian: np.ndarray  # (10 n + k, 10 n + k), divergence included
     steps: int
+
+
+def consistent_prior(rows) -> np.ndarray:
+    """Return ten parameters (n, 10) of links as a prior: mass and extents that are too small for a body are enlarged.
+
+    Descriptions have links without mass, point masses, and inertias that break the triangle inequality.
+    """
+    result = []
+    for row in np.reshape(rows, (-1, 10)):
+        mass, centre, inertia = central_parameters(row)
+        mass = max(mass, LEAST_MASS)
+        # P = tr(I)/2 1 - I has eigenvalues of at least m RADIUS^2
+        moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+        P = (axes * np.maximum(moments, mass * RADIUS**2)) @ axes.T
+        result.append(ten_parameters(mass, centre, np.trace(P) * np.eye(3) - P))
+    return np.array(result)
 
 
 def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:

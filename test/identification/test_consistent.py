@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.consistent import minimise
+from robot_dynamics_ros.identification.consistent import consistent_prior, minimise
 from robot_dynamics_ros.model.inertial_parameters import moved, ten_parameters
-from robot_dynamics_ros.model.pseudo_inertia import pseudo_inertia
+from robot_dynamics_ros.model.pseudo_inertia import pseudo_inertia, violation
 
 LINKS, FURTHER = 3, 4
 BOUNDED = np.array([True, True, False, False])
@@ -119,3 +119,20 @@ def test_what_has_no_minimum_is_rejected(changed, message):
     arguments = {'H': np.eye(11), 'b': np.ones(11), 'prior': prior, 'weights': 1.0}
     with pytest.raises(ArgumentError, match=message):
         minimise(**{**arguments, **changed})
+
+
+BODIES = {
+    'no mass': ten_parameters(0.0, np.zeros(3), np.zeros((3, 3))),
+    'point': ten_parameters(2.0, np.array([0.1, 0.0, -0.2]), np.zeros((3, 3))),
+    'broken triangle inequality': ten_parameters(1.0, np.ones(3), np.diag([0.01, 0.02, 0.05])),
+}
+
+
+@pytest.mark.parametrize('name', BODIES)
+def test_a_prior_that_no_body_has_becomes_one(name):
+    row = BODIES[name]
+    (prior,) = consistent_prior(row)
+    assert violation(prior) is None
+    assert prior[:4] == pytest.approx(row[:4], abs=0.011)
+    body = trees.random_body(np.random.default_rng(1))
+    assert consistent_prior(body)[0] == pytest.approx(body, rel=1e-12, abs=1e-12)
