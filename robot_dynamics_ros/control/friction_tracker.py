@@ -20,8 +20,9 @@ from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
-TIME_CONSTANT = 1.0
-"""Default time constant of forgetting, s. From 0.5 to 2 s, R2 of the measured AUBO-i5 differs by 0.002."""
+TIME_CONSTANT = 0.5
+"""Default time constant of forgetting, s. On the measured AUBO-i5 with friction changed by 25 %, the lowest R2 of a
+joint is 0.986, and 0.979 with 2 s; with a longer one, less is learnt from a contact."""
 PRIOR = 0.01
 """Weight of the prior: the time that a joint moves with its friction level, s."""
 LARGEST_ERROR = 0.5

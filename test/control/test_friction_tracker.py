@@ -12,7 +12,6 @@ from robot_dynamics_ros.control.friction_tracker import (
     LARGEST_GAP,
     LOWEST_SCALE,
     PRIOR,
-    TIME_CONSTANT,
     FrictionTracker,
 )
 from robot_dynamics_ros.control.standstill import SPEED
@@ -21,7 +20,7 @@ from robot_dynamics_ros.identification import Log
 
 ROBOT = Robot.named('aubo_i5')
 N = ROBOT.nv
-PERIOD = 0.005
+PERIOD, TIME_CONSTANT = 0.005, 1.0
 LEVEL = ROBOT.friction.viscous + ROBOT.friction.coulomb / np.sqrt(1.0 + ROBOT.friction.transition**2)
 
 
@@ -42,7 +41,7 @@ def fed(tracker, qd, friction, measured, elapsed=PERIOD):
 
 
 def learnt(scale=1.3, offset=0.1):
-    tracker = FrictionTracker(ROBOT)
+    tracker = FrictionTracker(ROBOT, TIME_CONSTANT)
     qd, friction = motion()
     fed(tracker, qd, friction, scale * friction + offset * LEVEL)
     return tracker
@@ -50,7 +49,7 @@ def learnt(scale=1.3, offset=0.1):
 
 def test_a_new_tracker_predicts_the_friction_of_the_model():
     friction, out = np.arange(1.0, N + 1), np.zeros(N)
-    assert FrictionTracker(ROBOT).torque(friction, out) is out
+    assert FrictionTracker(ROBOT, TIME_CONSTANT).torque(friction, out) is out
     assert out.tolist() == friction.tolist()
 
 
@@ -67,7 +66,7 @@ def test_the_estimate_is_that_of_weighted_least_squares_over_all_samples():
     random = np.random.default_rng(4)
     qd, friction = motion(300)
     measured = 1.1 * friction + 0.1 * LEVEL * random.normal(size=friction.shape)
-    tracker = FrictionTracker(ROBOT)
+    tracker = FrictionTracker(ROBOT, TIME_CONSTANT)
     fed(tracker, qd, friction, measured)
     for k in range(N):
         moved = np.abs(qd[:, k]) > SPEED
@@ -98,7 +97,7 @@ def test_a_joint_at_rest_neither_learns_nor_forgets():
 
 
 def test_after_a_motion_without_reversal_the_prediction_fits_and_scale_and_offset_share_the_difference():
-    tracker = FrictionTracker(ROBOT)
+    tracker = FrictionTracker(ROBOT, TIME_CONSTANT)
     qd = np.tile(np.ones(N), (1000, 1))
     friction = np.tile(LEVEL, (1000, 1))
     assert fed(tracker, qd, friction, 1.4 * friction)[-1] == pytest.approx(1.4 * LEVEL, rel=0.02)
@@ -131,6 +130,7 @@ def test_no_sequence_of_samples_leaves_the_bounds():
                 assert (tracker.scale >= LOWEST_SCALE).all() and (tracker.scale <= HIGHEST_SCALE).all()
                 assert (np.abs(tracker.offset) <= LEVEL * (1.0 + 1e-12)).all()
         tracker.reset()
+        assert tracker.scale.tolist() == [1.0] * N and tracker.offset.tolist() == [0.0] * N
         # what was found before does not stay
         qd, friction = motion(2000)
         fed(tracker, qd, friction, 1.2 * friction)
@@ -172,11 +172,11 @@ def test_friction_that_only_grows_with_the_torque_is_learnt():
 
 def test_an_update_of_another_shape_is_refused():
     with pytest.raises(TypeError, match='track_friction: expected'):
-        FrictionTracker(ROBOT).update(np.ones(N - 1), LEVEL, LEVEL, PERIOD)
+        FrictionTracker(ROBOT, TIME_CONSTANT).update(np.ones(N - 1), LEVEL, LEVEL, PERIOD)
 
 
 def test_an_update_allocates_nothing():
-    tracker, rows = FrictionTracker(ROBOT), np.ones((3, N))
+    tracker, rows = FrictionTracker(ROBOT, TIME_CONSTANT), np.ones((3, N))
     qd, friction, measured = rows
     tracker.update(qd, friction, measured, PERIOD)
     tracemalloc.start()
@@ -204,7 +204,7 @@ def log(scale=1.0, count=400):
 @pytest.mark.compiled
 def test_predicted_torques_of_a_log_approach_the_measured_ones():
     measured = log(1.3, count=1000)
-    predicted = FrictionTracker(ROBOT).predict(measured)
+    predicted = FrictionTracker(ROBOT, TIME_CONSTANT).predict(measured)
     fixed = ROBOT.inverse_dynamics(measured.q, measured.qd, measured.qdd) + ROBOT.friction_torque(measured.qd)
     assert predicted[:2] == pytest.approx(fixed[:2])
     late = slice(600, None)
@@ -215,10 +215,10 @@ def test_predicted_torques_of_a_log_approach_the_measured_ones():
 @pytest.mark.compiled
 def test_the_prediction_of_a_sample_uses_only_samples_before_it():
     measured, k = log(1.3), 123
-    before = FrictionTracker(ROBOT).predict(measured)
+    before = FrictionTracker(ROBOT, TIME_CONSTANT).predict(measured)
     tau = measured.tau.copy()
     tau[k] += LEVEL
-    after = FrictionTracker(ROBOT).predict(replace(measured, tau=tau))
+    after = FrictionTracker(ROBOT, TIME_CONSTANT).predict(replace(measured, tau=tau))
     assert (before[: k + 1] == after[: k + 1]).all()
     assert (before[k + 1] != after[k + 1]).all()
 
