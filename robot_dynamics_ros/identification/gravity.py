@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros.control.continuous_joints import TURN
 from robot_dynamics_ros.control.static_torque import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.consistent import minimise
+from robot_dynamics_ros.identification.consistent import consistent_prior, minimise
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.standing_poses import StandingPoses
 from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parameters_of_regressors
@@ -58,7 +58,7 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     Parameters
     ----------
     robot : Robot
-        The prior: its inertial parameters, each link consistent; with the gravity of the measurement.
+        The prior, with the gravity of the measurement. Links that no body has are repaired before.
     poses : StandingPoses or Log
         Some 20 poses, each reached from both sides: ``gravity_poses`` proposes some. In a log, the standstills count.
     torque_scale : bool
@@ -74,15 +74,14 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     Raises
     ------
     ArgumentError
-        For poses that are too few, not distinct or do not excite gravity; as ``StandingPoses``; for a prior that is
-        not consistent.
+        For poses that are too few, not distinct or do not excite gravity; as ``StandingPoses``.
     """
     parts = [(Payload(0.0, np.zeros(3)), poses), *([known_load] if known_load else [])]
     parts = [(load, StandingPoses.from_log(robot, it) if isinstance(it, Log) else it) for load, it in parts]
     q, measured, direction = (np.concatenate([getattr(it, name) for _, it in parts]) for name in StandingPoses.FIELDS)
     n, gravity, rest = robot.nv, robot.gravity_torque(q), np.zeros_like(q)
     known = np.concatenate([robot.with_payload(load).gravity_torque(it.q) for load, it in parts]) - gravity
-    Y, prior = robot.torque_regressor(q, rest, rest), robot.inertial_parameters.reshape(-1, 10)
+    Y, prior = robot.torque_regressor(q, rest, rest), consistent_prior(robot.inertial_parameters)
     largest = np.maximum(np.abs(measured).max(axis=0), SHARE * np.abs(gravity).max())
     noise, scale, predicted = NOISE * largest, np.ones(n), np.zeros_like(measured)
     base, condition = _excitation(robot, q, Y / largest[:, None])

@@ -56,6 +56,14 @@ def test_every_link_is_consistent():
         assert [violation(row) for row in robot.inertial_parameters.reshape(-1, 10)] == [None] * N
 
 
+def test_a_prior_with_links_that_no_body_has_is_repaired():
+    rows = PRIOR.inertial_parameters.reshape(-1, 10).copy()
+    rows[3], rows[4, 4:] = 0.0, 0.0
+    found = identify_gravity(PRIOR.with_inertial_parameters(rows), both_sides())
+    assert worst(found.robot) < 0.03
+    assert [violation(row) for row in found.robot.inertial_parameters.reshape(-1, 10)] == [None] * N
+
+
 def test_without_noise_the_base_parameters_are_exact_up_to_the_prior():
     found = identify_gravity(PRIOR, both_sides(noise=0.0))
     assert found.regrouping.shape == (10, 10 * N)
