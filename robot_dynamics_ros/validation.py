@@ -52,6 +52,22 @@ def of_each_joint(name: str, value, joints: int, zero: bool) -> np.ndarray:
     return np.broadcast_to(array, joints).copy()
 
 
+def positive(name: str, value) -> float:
+    """Return ``value`` as a number; ArgumentError naming it unless it is one finite number above 0."""
+    array = numbers(name, value)
+    if array.shape or not 0.0 < array < np.inf:
+        raise ArgumentError(f'{name}: expected a finite number > 0, got {value!r:.80}')
+    return float(array)
+
+
+def whole(name: str, value, least: int) -> int:
+    """Return ``value`` as an integer; ArgumentError naming it unless it is a whole number >= ``least``."""
+    array = numbers(name, value)
+    if array.shape or not (least <= array < np.inf and array % 1 == 0):
+        raise ArgumentError(f'{name}: expected a whole number >= {least}, got {value!r:.80}')
+    return int(array)
+
+
 def rotation(name: str, value) -> np.ndarray:
     """Return ``value`` as a rotation matrix R (3, 3); ArgumentError unless R' R = 1 to 1e-6 and det R > 0."""
     matrix = finite(name, value, (3, 3))

@@ -6,6 +6,8 @@ Names are imported at their first use, because some need SciPy.
 import importlib
 
 MODULES = {
+    'ConditionNumbers': 'excitation',
+    'FourierTrajectory': 'fourier_trajectory',
     'FrictionTracker': '.control.friction_tracker',
     'Identification': 'parameter_estimation',
     'Log': 'log',
@@ -13,6 +15,7 @@ MODULES = {
     'RecursiveLeastSquares': 'recursive',
     'StandingPoses': 'standing_poses',
     'Validation': 'prediction',
+    'condition_numbers': 'excitation',
     'cross_validate': 'cross_validation',
     'differentiate': 'signals',
     'estimate_delay': 'signals',
@@ -21,6 +24,7 @@ MODULES = {
     'identify_gravity': 'gravity',
     'identify_payload': 'payload',
     'moving': 'signals',
+    'optimise_excitation': 'excitation',
     'validate': 'prediction',
     'zero_phase': 'signals',
 }

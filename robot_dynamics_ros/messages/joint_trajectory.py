@@ -1,4 +1,4 @@
-"""Conversion of JointTrajectory messages to trajectories.
+"""Conversion of JointTrajectory messages to trajectories, and of points of a motion to a message.
 
 rclpy deserialises a message in one call that no other thread of the process interrupts: 0.1 s for 10,000 points. Nodes
 read the serialised message instead, point by point.
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import FRAME, LITTLE_ENDIAN, aligned, stamp_of
-from robot_dynamics_ros.messages.stamps import nanoseconds
+from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 
 FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 COUNT, DURATION = struct.Struct('<I'), struct.Struct('<iI')
@@ -80,6 +80,17 @@ def trajectory_of(joint_names, message: JointTrajectory | TrajectoryPoints, igno
     count = len(points.joint_names)
     columns = [_column(field, rows, count, places) for field, rows in zip(FIELDS, points.columns, strict=False)]
     return Trajectory(points.times, *columns)
+
+
+def trajectory_message(joint_names, times, positions, velocities, accelerations) -> JointTrajectory:
+    """Return a message without a stamp, in SI units: times (m,), positions, velocities and accelerations (m, n)."""
+    message = JointTrajectory(joint_names=list(joint_names))
+    for time, *rows in zip(times, positions, velocities, accelerations, strict=True):
+        q, qd, qdd = (row.tolist() for row in rows)
+        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
+        set_nanoseconds(point.time_from_start, round(time * 1e9))
+        message.points.append(point)
+    return message
 
 
 def resampled(points: TrajectoryPoints, period: float) -> TrajectoryPoints:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.messages.stamps import set_nanoseconds
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_message
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +28,6 @@ class Motion:
         """Return the motion as a message without a stamp."""
         zeros = np.zeros(self.positions.shape)
         return trajectory_message(joint_names, self.times, self.positions, zeros, zeros)
-
-
-def trajectory_message(joint_names, times, positions, velocities, accelerations) -> JointTrajectory:
-    """Return a trajectory message without a stamp: times (m,) s, positions, velocities and accelerations (m, n)."""
-    message = JointTrajectory(joint_names=list(joint_names))
-    for time, *rows in zip(times, positions, velocities, accelerations, strict=True):
-        q, qd, qdd = (row.tolist() for row in rows)
-        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
-        set_nanoseconds(point.time_from_start, round(time * 1e9))
-        message.points.append(point)
-    return message
 
 
 def read_motion(path: Path) -> tuple[list[str], Motion]:

@@ -15,10 +15,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_message
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
-from robot_dynamics_ros.tools.motions import trajectory_message
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 
