@@ -171,6 +171,11 @@ def _noise(robot: Robot, noise, effort) -> np.ndarray:
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
 
+def _no_walls(joints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return no walls: sample, normal (joints,) and place of each, in units of half of each joint's range."""
+    return np.zeros(0, int), np.zeros((0, joints)), np.zeros(0)
+
+
 class _TimeLimitError(Exception):
     """The time limit is reached."""
 
@@ -192,7 +197,7 @@ class _Excitation:
         self._middle, self._half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
         velocity = np.tile(limits.velocity / np.sqrt(harmonics), (2 * harmonics - 2, 1))
         self._scale = np.vstack([0.5 * self._half, velocity])
-        self._walls = np.zeros((0,), int), np.zeros((0, robot.nv)), np.zeros(0)
+        self._walls = _no_walls(robot.nv)
 
     def centres(self, generator) -> np.ndarray:
         """Return postures (., n) that are allowed, at least one, the middle of the ranges first."""
@@ -212,7 +217,7 @@ class _Excitation:
         """Return coefficients that are optimised from a random start about ``centre`` (n,)."""
         x = 0.3 * generator.normal(size=self._scale.shape)
         x[0] = (centre - self._middle) / self._scale[0]
-        self._walls = np.zeros(0, int), np.zeros((0, len(centre))), np.zeros(0)
+        self._walls = _no_walls(len(centre))
         latest = [x.ravel()]
 
         def stop(x):
@@ -290,8 +295,9 @@ class _Excitation:
         normal = (q[samples] - centre) / self._half
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
         allowed = (centre + low * (q[samples] - centre) - self._middle) / self._half
-        walls = samples, normal, (allowed * normal).sum(axis=1) - MARGIN
-        self._walls = tuple(np.concatenate(pair) for pair in zip(self._walls, walls, strict=True))
+        known, normals, places = self._walls
+        place = (allowed * normal).sum(axis=1) - MARGIN
+        self._walls = np.append(known, samples), np.vstack([normals, normal]), np.append(places, place)
         return True
 
     def _cost(self, x, weight: float) -> tuple[float, np.ndarray]:
