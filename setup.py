@@ -15,6 +15,7 @@ NODES = (
     'torque_controller',
     'simulated_arm',
     'trajectory_effort_node',
+    'external_torque_node',
     'aubo_node',
 )
 # Short name of each other command, and the folder of its module.

@@ -123,6 +123,11 @@ class DrivenRobot:
         """Return M_y = G' M G (..., m, m) at q."""
         return _given(out, self._G.T @ self.robot.mass_matrix(self.positions(q)) @ self._G)
 
+    def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
+        """Return C_y = G' C G (..., m, m) at q and qd: C_y qd = c, and the derivative of M_y is C_y + C_y'."""
+        C = self.robot.coriolis_matrix(self.positions(q), self._full(1, qd))
+        return _given(out, self._G.T @ C @ self._G)
+
     def forward_dynamics(self, q, qd, tau, out=None) -> np.ndarray:
         """Return the accelerations (..., m; rad/s^2, m/s^2) of the driven joints under their torques tau."""
         load = np.asarray(tau, float) - self.bias_torque(q, qd)
@@ -135,9 +140,9 @@ class DrivenRobot:
         transmitted[..., self._places] = 0.0 if tau is None else tau
         return _given(out, self.robot.friction_torque(qd[..., self._leader] * self._slope, transmitted) @ self._G)
 
-    def jacobian(self, q, link: str, reference_frame: str) -> np.ndarray:
+    def jacobian(self, q, link: str, reference_frame: str, out=None) -> np.ndarray:
         """Return the Jacobian J G (..., 6, m) of a link at q."""
-        return self.robot.jacobian(self.positions(q), link, reference_frame) @ self._G
+        return _given(out, self.robot.jacobian(self.positions(q), link, reference_frame) @ self._G)
 
     def link_pose(self, q, link: str) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link at q."""

@@ -36,6 +36,8 @@ class MeasuredState:
     ----------
     q, qd : ndarray, (n,)
         Positions (rad, m) and velocities (rad/s, m/s). Each new state overwrites them.
+    effort : ndarray, (n,), optional
+        Efforts as the driver publishes them, likewise. Default: none, for laws that need none.
 
     Attributes
     ----------
@@ -43,6 +45,8 @@ class MeasuredState:
         Time of the state, ns.
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
+    has_effort : bool
+        Whether all efforts are known.
     resumed : bool
         Whether this state is the first after a pause: an activation, a clock that was set back, or more than
         three periods (or the age limit, where that is less) without a complete state.
@@ -55,10 +59,11 @@ class MeasuredState:
         Likewise, at most the age limit; 0 for the first one.
     """
 
-    def __init__(self, q: np.ndarray, qd: np.ndarray):
+    def __init__(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None = None):
         self.q, self.qd = q, qd
+        self.effort = np.zeros(0) if effort is None else effort
         self.stamp = 0
-        self.has_velocity = False
+        self.has_velocity = self.has_effort = False
         self.resumed = True
         self.period = 0.0
         self.pause = inf

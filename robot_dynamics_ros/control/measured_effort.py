@@ -86,10 +86,15 @@ class MeasuredEffort:
         if meaning == 'current':
             self._constants = self._known
 
-    def torque(self, effort: np.ndarray, gravity: np.ndarray) -> np.ndarray:
+    @property
+    def lacks_gravity(self) -> bool:
+        """Whether the gravity torque is added to efforts."""
+        return self.meaning == 'torque_without_gravity'
+
+    def torque(self, effort: np.ndarray, gravity: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return joint torques (..., n; N m, N), friction included, of efforts at gravity torques (..., n each)."""
-        scaled = effort if self._constants is None else self._constants * effort
-        return scaled + gravity if self.meaning == 'torque_without_gravity' else scaled
+        scaled = np.multiply(effort, 1.0 if self._constants is None else self._constants, out=out)
+        return np.add(scaled, gravity, out=out) if self.lacks_gravity else scaled
 
     def difference(self, resting: Resting) -> np.ndarray:
         """Return the joint torque minus the gravity torque of an arm at rest, (n,) N m (N)."""

@@ -74,7 +74,7 @@ class JointStateBuffer:
             # with the other byte order a small length would be a huge one
             raise ValueError(f'expected encoding {LITTLE_ENDIAN.hex()} (little-endian CDR), got {data[:2].hex()}')
         self.message = deserialize_message(data, JointState)
-        self._memory = _memory(data)
+        self._memory = memory_of(data)
         self._bytes = self._memory.data
         self._numbers = self._memory[ENCODING : len(data) - (len(data) - ENCODING) % 8].view(np.float64)
         texts, place = _texts(data)
@@ -136,7 +136,7 @@ class ArrayBuffer:
 
     def __init__(self, size: int):
         """Allocate ``size`` numbers; ValueError if rclpy does not serialise them as CDR version 1."""
-        memory = _memory(serialize_message(Float64MultiArray(data=[0.0] * size)))
+        memory = memory_of(serialize_message(Float64MultiArray(data=[0.0] * size)))
         self._bytes = memory.data
         self.data = memory[len(memory) - 8 * size :].view(np.float64)
         self.data[:] = np.arange(1.0, size + 1.0)
@@ -148,7 +148,7 @@ class ArrayBuffer:
         return bytes(self._bytes)
 
 
-def _memory(data: bytes) -> np.ndarray:
+def memory_of(data: bytes) -> np.ndarray:
     """Return a copy of a message (bytes) in which the numbers are aligned in memory."""
     memory = np.zeros(len(data) + ENCODING, np.uint8)[ENCODING:]
     memory[:] = np.frombuffer(data, np.uint8)

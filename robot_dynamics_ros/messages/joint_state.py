@@ -136,30 +136,36 @@ def _buffer_of(data: bytes) -> JointStateBuffer:
 class StateInput(MeasuredState):
     """Measured state of a robot's joints, read from serialised JointState messages."""
 
-    POSITION, BOTH = 0b01, 0b11
+    POSITION, VELOCITY, EFFORT = 0b001, 0b010, 0b100
 
-    def __init__(self, joint_names, driven: DrivenRobot | None = None):
-        """Read the joints ``joint_names``; ``driven`` gets the positions of its followers in states that have them."""
+    def __init__(self, joint_names, driven: DrivenRobot | None = None, effort: bool = False):
+        """Read the joints ``joint_names``, their efforts, too, if ``effort``.
+
+        ``driven`` gets the positions of its followers in states that have them.
+        """
         self._driven = driven
         followers = driven.followers if driven else ()
-        self._input = JointStateInput(joint_names, 'position', 'velocity', optional=followers)
+        fields = ('position', 'velocity', 'effort')[: 3 if effort else 2]
+        self._all = 2 ** len(fields) - 1
+        self._input = JointStateInput(joint_names, *fields, optional=followers)
         self._followers = np.zeros(len(followers))
         super().__init__(*self._input.numbers)
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
 
-        Velocities may be absent or NaN, as JointState allows. Raises DynamicsError naming a joint that is missing,
-        repeated or without a finite position.
+        Velocities may be absent or NaN, as JointState allows, and so may efforts (``has_effort``). Raises
+        DynamicsError naming a joint that is missing, repeated or without a finite position.
         """
         found = self._input.receive(data)
-        if found != self.BOTH:
+        if found != self._all:
             if not found & self.POSITION:
                 raise ArgumentError(self._input.missing('position'))
-            self.qd.fill(np.nan)
+            if not found & self.VELOCITY:
+                self.qd.fill(np.nan)
         if self._driven:
             self._input.optional_positions(self._followers)
             self._driven.measure(self.q, self._followers)
-        self.has_velocity = found == self.BOTH
+        self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.stamp = stamp_of(data)
         return self.stamp

@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.aubo_node import AuboNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.parameters import options
@@ -24,6 +25,7 @@ NODES = {
     'torque_controller': TorqueController,
     'simulated_arm': SimulatedArm,
     'trajectory_effort_node': TrajectoryEffortNode,
+    'external_torque_node': ExternalTorqueNode,
     'aubo_node': AuboNode,
 }
 DEFAULT = 'feedforward_node gravity_compensation_node dynamics_server'

@@ -1,6 +1,7 @@
 """Measured efforts of joint_states, sampled while their meaning is stated, and compared with gravity at rest."""
 
 import time
+from typing import Protocol
 
 import numpy as np
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -12,8 +13,8 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, OtherJointsError
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
+from robot_dynamics_ros.robot import Robot
 
 PERIOD = 0.1
 """s between two looks at the newest joint states; no callback is called for each of them."""
@@ -21,6 +22,14 @@ SILENCE = 2.0
 """s without a joint state after which the efforts at rest are no longer reported."""
 QOS = QoSProfile(depth=8, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Several publishers, such as a gripper's, have a place."""
+
+
+class Carrying(Protocol):
+    """Payload and gravity in force."""
+
+    @property
+    def robot(self) -> Robot:
+        """The robot under them; the same object while nothing changes."""
 
 
 class EffortInput:
@@ -31,7 +40,7 @@ class EffortInput:
 
     POSITION, EFFORT = 0b001, 0b100
 
-    def __init__(self, node, payload_gravity: PayloadGravityService):
+    def __init__(self, node, payload_gravity: Carrying):
         """Sample for ``node``, a BaseNode, whose arm has payload and gravity of ``payload_gravity``.
 
         DynamicsError for currents without torque constants, and for a robot with closed loops: its gravity torque is
@@ -102,7 +111,10 @@ class EffortInput:
             self._missing = self._input.missing('effort' if found & self.POSITION else 'position')
 
     def _constants(self) -> np.ndarray:
-        """Return the torque constants (n,); ModelError naming a joint whose constant is unknown."""
-        robot = self._payload_gravity.robot
-        known = dict(zip(robot.model.joint_names, robot.model.torque_constant(), strict=True))
-        return np.array([known[name] for name in robot.joint_names])
+        return torque_constants(self._payload_gravity.robot)
+
+
+def torque_constants(robot: Robot) -> np.ndarray:
+    """Return the torque constants of a robot's joints (n,); ModelError naming a joint whose constant is unknown."""
+    known = dict(zip(robot.model.joint_names, robot.model.torque_constant(), strict=True))
+    return np.array([known[name] for name in robot.joint_names])

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.trajectory_follower import Followed
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput
-from robot_dynamics_ros.nodes.control_loop import Input
+from robot_dynamics_ros.nodes.state_loop import Input
 from robot_dynamics_ros.nodes.torque_producers import Producers
 
 TOPIC = 'feedforward_torque'

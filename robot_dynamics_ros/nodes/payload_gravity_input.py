@@ -11,6 +11,7 @@ from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, payload_gravity_report, payload_ramp_of
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityTopics, publisher_warnings
+from robot_dynamics_ros.robot import Robot
 
 RampOf = TypeVar('RampOf', bound=Ramp)
 DISCOVERY = 0.5
@@ -58,6 +59,7 @@ class PayloadGravityInput:
         self._began = time.monotonic()
         self.missing, self.in_use = NOT_ACTIVATED, False
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
+        self._made: tuple[PayloadGravity, Robot] | None = None
         for topic, message in self._topics.newest():
             self._apply(topic, message)
         self._topics.attach(self._on_message)
@@ -71,6 +73,16 @@ class PayloadGravityInput:
         self._topics.attach(None)
         self._topics.renew()
         self._node.destroy_timer(self._timer)
+
+    @property
+    def robot(self) -> Robot:
+        """The node's robot under payload and gravity of now; the same object while nothing changes."""
+        now, current = self._node.get_clock().now().nanoseconds, self.current
+        if not current.finished(now):
+            return current.robot_at(self._node.robot, now)
+        if self._made is None or self._made[0] is not current:
+            self._made = current, current.robot_at(self._node.robot, now)
+        return self._made[1]
 
     def follow(self, take: Callable[[PayloadGravity], object]) -> None:
         """Let a law take payload and gravity, now and after each change."""

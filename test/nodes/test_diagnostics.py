@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes import control_loop
+from robot_dynamics_ros.nodes import state_loop
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.parameters import groups_by_node
@@ -130,7 +130,7 @@ def test_a_publisher_of_joint_states_from_which_none_comes_is_told(graph, monkey
         assert condition(), told[-1]
 
     node.diagnostics.publish()
-    monkeypatch.setattr(control_loop, 'UNHEARD', 0.0)
+    monkeypatch.setattr(state_loop, 'UNHEARD', 0.0)
     node.diagnostics.publish()
     assert set(told) == {NO_INPUT}, 'nobody publishes'
     publisher = graph.node.create_publisher(JointState, '/unheard/joint_states', 1)

@@ -1,0 +1,183 @@
+"""Generalised momentum observer: external joint torques from positions, velocities and joint torques.
+
+The generalised momentum is p = M(q) qd, and with external joint torques tau_ext::
+
+    dp/dt = tau - tau_f + C(q, qd)' qd - g(q) + tau_ext
+    r     = K (p - integral (tau - tau_f + C' qd - g + r) dt - p(0)),    dr/dt = K (tau_ext - r)
+
+So the residual r is tau_ext behind a first-order low-pass filter, without accelerations and without the inverse of the
+mass matrix (De Luca, Albu-Schaeffer, Haddadin & Hirzinger 2006; Haddadin, De Luca & Albu-Schaeffer 2017, section V-C).
+"""
+
+import math
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.friction_tracker import FrictionTracker
+from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.robot import Robot
+
+GAIN = 25.0
+"""Default gain, 1/s: the residual follows an external torque with a time constant of 40 ms."""
+FRICTION_TIME_CONSTANT = 0.7
+"""Default time constant of the friction tracker, s: a longer one leaves larger residuals, a shorter one learns pushes
+that are too small to be found."""
+LONGEST_STEP = 0.1
+"""Longest time between two samples, s; after a longer one the observer starts anew."""
+SETTLING = 5.0
+"""Time constants after which a residual that started at zero is known to 1 %."""
+
+
+class Momentum:
+    """Law p = M(q) qd, N m s (N s)."""
+
+    def __init__(self, robot: Robot):
+        self._robot = robot
+
+    def torque(self, q, qd, out) -> None:
+        """Write the momentum (n) into ``out``."""
+        self._robot.inertia_torque(q, qd, out=out)
+
+
+class MomentumRate:
+    """Law C(q, qd)' qd - g(q), N m (N): the rate of the momentum without joint torques."""
+
+    def __init__(self, robot: Robot):
+        self._robot, self._gravity = robot, np.zeros(robot.nv)
+        self._coriolis = np.zeros((robot.nv, robot.nv))
+
+    def torque(self, q, qd, out) -> None:
+        """Write the rate (n) into ``out``."""
+        np.dot(qd, self._robot.coriolis_matrix(q, qd, out=self._coriolis), out=out)
+        out -= self._robot.gravity_torque(q, out=self._gravity)
+
+
+def _step(friction, inputs, filtered, momentum, rate, qd, torque, decay, elapsed) -> bool:
+    """Filter one sample; return whether all numbers are finite.
+
+    inputs (4, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered
+    (2, n): the measured friction tau + C' qd - g - dp/dt, and that of the model. momentum (2, n): p at the last sample
+    and now. decay = exp(-K elapsed); the inputs are linear between samples, dp/dt is constant.
+    """
+    # the gear transmits what friction leaves of the torque
+    for k in range(qd.shape[0]):
+        inputs[2, k] = torque[k] - inputs[1, k]
+    friction_torque(friction, qd, inputs[2], inputs[3])
+    total = 0.0
+    for k in range(qd.shape[0]):
+        u, f = torque[k] + rate[k], inputs[3, k]
+        if elapsed > 0.0:
+            measured = 0.5 * (u + inputs[0, k]) - (momentum[1, k] - momentum[0, k]) / elapsed
+            filtered[0, k] = decay * filtered[0, k] + (1.0 - decay) * measured
+            filtered[1, k] = decay * filtered[1, k] + (1.0 - decay) * 0.5 * (f + inputs[1, k])
+        inputs[0, k], inputs[1, k] = u, f
+        # 0, or NaN
+        total += (u + f + filtered[0, k] + filtered[1, k]) * 0.0
+    return total == 0.0
+
+
+class MomentumObserver:
+    """External joint torques of one robot, updated with each sample, without allocation.
+
+    Parameters
+    ----------
+    robot : Robot
+        Its inertias, gravity, rotors and friction.
+    gain : float
+        K, 1/s.
+    tracker : FrictionTracker, optional
+        Scale and offset of the friction, learnt by ``learn``. Default: the friction of the model.
+
+    Attributes
+    ----------
+    residual : ndarray, (n,)
+        External joint torques r, N m (prismatic: N): J' F of a wrench F that acts on the robot. Valid where ``update``
+        returned True.
+    friction : ndarray, (n,)
+        Friction of the model, filtered like the residual, N m (N).
+    elapsed : float
+        Time between the last two samples, s.
+
+    Raises
+    ------
+    ArgumentError
+        Unless the gain is finite and above 0.
+    """
+
+    def __init__(self, robot: Robot, gain: float = GAIN, tracker: FrictionTracker | None = None):
+        self._gain, self._tracker = float(validation.finite('gain', gain, ())), tracker
+        if not self._gain > 0.0:
+            raise ArgumentError(f'gain: expected a number above 0, got {gain:g}')
+        n = robot.nv
+        now = PayloadGravity.of(robot)
+        self._momentum_of, self._rate_of = (PayloadBlender(make, robot, now) for make in (Momentum, MomentumRate))
+        self._last, self._momentum, self._inputs = np.zeros((2, n)), np.zeros((2, n)), np.zeros((4, n))
+        self.residual, self._rate, filtered = np.zeros(n), np.zeros(n), np.zeros((2, n))
+        self._measured, self.friction, self._filtered = *filtered, filtered
+        fixed = robot.friction, self._inputs, filtered, self._momentum, self._rate
+        self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
+        self.reset()
+
+    def reset(self) -> None:
+        """Start anew with the next sample; the tracker keeps what it has learnt."""
+        self._stamp, self.elapsed, self._time = 0, 0.0, -1.0
+        self._filtered[:] = self._inputs[:] = 0.0
+
+    def take(self, payload_gravity: PayloadGravity) -> None:
+        """Set payload and gravity, which may be ramps; for a robot that has no payload itself. Any thread."""
+        self._momentum_of.take(payload_gravity)
+        self._rate_of.take(payload_gravity)
+
+    def warm_up(self) -> None:
+        """Compute once what ``update`` computes."""
+        self._momentum_of.warm_up(2)
+        self._rate_of.warm_up(2)
+
+    def update(self, stamp: int, q: np.ndarray, qd: np.ndarray, torque: np.ndarray) -> bool:
+        """Update ``residual`` with a sample.
+
+        Parameters
+        ----------
+        stamp : int
+            Time of the sample, ns. After a gap of more than 0.1 s, or a stamp that does not increase, the observer
+            starts anew.
+        q, qd : ndarray, (n,)
+            Positions (rad, m) and velocities (rad/s, m/s).
+        torque : ndarray, (n,)
+            Joint torque with gravity and friction, N m (N).
+
+        Returns
+        -------
+        bool
+            Whether the residual is valid: not in the first ``SETTLING`` / K seconds.
+        """
+        elapsed = (stamp - self._stamp) * 1e-9
+        if not (self._time >= 0.0 and 0.0 < elapsed <= LONGEST_STEP):
+            self.reset()
+            elapsed = 0.0
+        else:
+            # with the payload of now, so that a ramp of it is no momentum
+            self._momentum_of.torque(stamp, *self._last, out=self._momentum[0])
+        self._momentum_of.torque(stamp, q, qd, out=self._momentum[1])
+        self._rate_of.torque(stamp, q, qd, out=self._rate)
+        self._stamp, self.elapsed, self._time = stamp, elapsed, max(self._time, 0.0) + elapsed
+        self._last[0], self._last[1] = q, qd
+        if not self._step(qd, torque, math.exp(-self._gain * elapsed), elapsed):
+            self.reset()
+            return False
+        friction = self.friction if self._tracker is None else self._tracker.torque(self.friction, self.residual)
+        np.subtract(friction, self._measured, out=self.residual)
+        return self._time * self._gain >= SETTLING
+
+    def learn(self, share: float = 1.0) -> None:
+        """Let the tracker learn from the last valid sample, by a ``share`` from 0 (contact) to 1 (free motion).
+
+        In between a contact is possible, but not certain: the sample counts less.
+        """
+        if self._tracker is not None:
+            self._tracker.update(self._last[1], self.friction, self._measured, share * self.elapsed)

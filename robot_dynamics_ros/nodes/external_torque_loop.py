@@ -1,0 +1,144 @@
+"""The task of external_torque_node: from joint states with efforts to external torque, wrench and contact."""
+
+import numpy as np
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.contact_detection import ContactDetector
+from robot_dynamics_ros.control.external_torque_law import ExternalTorqueLaw
+from robot_dynamics_ros.control.external_wrench import ExternalWrench
+from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.friction_tracker import FrictionTracker
+from robot_dynamics_ros.control.measured_effort import MeasuredEffort
+from robot_dynamics_ros.control.momentum_observer import MomentumObserver
+from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.threshold_learning import ThresholdLearning
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes.effort_input import EffortInput, torque_constants
+from robot_dynamics_ros.nodes.external_torque_publishers import ExternalTorqueTopics
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.state_loop import StateLoop, numbers
+from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
+
+
+class ExternalTorqueLoop(StateLoop):
+    """The pipeline of an ``ExternalTorqueLaw``: without fade-in, limits and fallback, since nothing is commanded."""
+
+    def __init__(self, node):
+        """Connect it with the topics of ``node``, a BaseNode; DynamicsError names the parameter that is wrong."""
+        robot, meaning = node.robot, node.value('effort')
+        check_tree(robot.model, node.get_name())
+        if not meaning:
+            raise ArgumentError(
+                'effort: not stated; say what joint_states has: torque, current, torque_without_gravity'
+            )
+        carried = PayloadGravityInput(node, node.value('await_load'))
+        super().__init__(node, carried)
+        self._effort = EffortInput(node, carried)
+        time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
+        self._tracker = FrictionTracker(robot, time_constant) if time_constant else None
+        self._stated = np.array(
+            [threshold(name, node.value(name), robot.nv) for name in ('contact_threshold', 'reversal_threshold')]
+        )
+        self._stated[0, self._stated[0] == 0.0] = np.inf
+        self._detector = ContactDetector(robot.nv, gain)
+        self._learning = ThresholdLearning(
+            self._detector, robot.joint_names, robot.friction.coulomb + robot.friction.stribeck
+        )
+        self._forget()
+        observer = MomentumObserver(robot, gain, self._tracker)
+        gravity = PayloadBlender(GravityTorque, robot, carried.current)
+        for take in (observer.take, gravity.take):
+            carried.follow(take)
+        effort = MeasuredEffort(meaning, robot.joint_names, lambda: torque_constants(robot))
+        self._law = ExternalTorqueLaw(observer, self._detector, self._learning, effort, gravity)
+        self._wrench = ExternalWrench(robot, node.value('wrench_frame'))
+        state, unlimited = self._state_input(effort=True), np.full(robot.nv, np.inf)
+        pipeline = TorquePipeline(
+            PipelineClock(node),
+            state,
+            self._gate,
+            self._law,
+            FadeIn(robot.nv, 0.0),
+            TorqueLimiter(unlimited, 0.0 * np.ones(robot.nv), enforced=False),
+            None,
+            ExternalTorqueTopics(node, state, self._wrench, self._detector),
+            carried,
+            node.clock_watch.look,
+            node.crashed,
+            node.refuse,
+        )
+        self._connect(pipeline)
+        calibrate = node.create_service(Trigger, '~/calibrate', self._on_calibrate)
+        node.resources.callback(node.destroy_service, calibrate)
+
+    def warm_ups(self) -> dict:
+        """Return what the pipeline calls, and the check of efforts at rest."""
+        rest = np.zeros(self._node.robot.nv)
+        return {
+            'momentum observer': self._law.warm_up,
+            'external wrench': lambda: self._wrench.update(rest, rest),
+            'effort at rest': self._effort.warm_up,
+        }
+
+    def warnings(self) -> list[str]:
+        """Return contact, that it is not detected, and what contradicts the meaning of efforts."""
+        found = super().warnings() + self._effort.warnings()
+        detector, joint = self._detector, self._node.robot.joint_names[self._detector.joint]
+        if self._node.active and detector.contact:
+            found.append(f'contact at joint {joint!r}: the external torque is {detector.ratio:.2g} of its threshold')
+        if not detector.is_calibrated:
+            found.append('contact is not detected: call ~/calibrate in free motion, or state contact_threshold')
+        return found
+
+    def report(self) -> dict[str, str]:
+        """Return the fields of a state loop, efforts at rest, external torque, thresholds, friction and wrench."""
+        detector, tracker = self._detector, self._tracker
+        is_silent = bool(self.silence) or not self._node.active
+        level, reversal = detector.thresholds
+        return {
+            **super().report(),
+            **self._effort.report(),
+            'external torque, N m': '' if is_silent else numbers(np.round(self._law.observer.residual, 3)),
+            'contact': 'unknown' if is_silent or not detector.is_calibrated else 'yes' if detector.contact else 'no',
+            'contacts': str(self._law.contacts),
+            'calibration': self._learning.status,
+            'contact thresholds, N m': numbers(np.round(level, 4)),
+            'contact thresholds near a reversal, N m': numbers(np.round(level + reversal, 4)),
+            'friction scale': '' if tracker is None else numbers(np.round(tracker.scale, 3)),
+            'friction offset, N m': '' if tracker is None else numbers(np.round(tracker.offset, 3)),
+            'wrench, undetermined directions': '' if is_silent else '; '.join(self._wrench.undetermined()),
+        }
+
+    def _forget(self) -> None:
+        """Return to the thresholds and the friction of the parameters."""
+        self._detector.thresholds[:] = self._stated
+        self._learning.status = 'thresholds of the parameters' if self._detector.is_calibrated else 'not learnt'
+        if self._tracker is not None:
+            self._tracker.reset()
+
+    def _on_reset(self, request, response):
+        """Reset counts, thresholds and friction."""
+        super()._on_reset(request, response)
+        self._forget()
+        self._law.contacts = 0
+        response.message = 'counts are cleared; thresholds and friction are those of the parameters'
+        return response
+
+    def _on_calibrate(self, request, response):
+        """Begin to learn thresholds, or say why not."""
+        node = self._node
+        duration, reason = node.value('calibration_time'), self.silence if node.active else 'the node is not active'
+        reason = reason or self._learning.begin(duration, node.value('threshold_margin'))
+        response.success = not reason
+        response.message = reason or (
+            f'learning for {duration:g} s: move all joints, touch nothing; then see calibration on /diagnostics'
+        )
+        return response
+
+
+def threshold(name: str, stated, joints: int) -> np.ndarray:
+    """Return thresholds (n, N m or N) from one number for each joint or one for all; ArgumentError otherwise."""
+    return validation.of_each_joint(name, stated, joints, zero=True)

@@ -1,0 +1,157 @@
+"""Loop of a node over joint states, on the thread of a ``HotPath``, by the ``TorquePipeline`` of a law."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control.torque_limiter import Limited
+from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes.hot_path import HotPath
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
+from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.raw_executor import NoExecutor
+from robot_dynamics_ros.nodes.realtime import Schedule, cores_of
+from robot_dynamics_ros.nodes.torque_pipeline import NO_INPUT, TorquePipeline
+
+UNHEARD = 5.0
+"""Time after which a publisher of joint states from which nothing comes is reported, s."""
+
+
+class Input(NamedTuple):
+    """A topic of the hot path: its thread calls ``handler`` with the bytes, and what rclpy knows of the message."""
+
+    topic: str
+    kind: type
+    handler: Callable[[bytes, dict], object]
+    qos: QoSProfile = qos_profile_sensor_data
+
+
+class StateLoop(LifecycleTask):
+    """Runs a pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
+
+    def __init__(self, node, payload_gravity: PayloadGravityInput):
+        """Read age limit and schedule of ``node``, a BaseNode; ``payload_gravity`` is what a torque waits for."""
+        self._node, self._payload_gravity = node, payload_gravity
+        self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
+        cores = cores_of(node.value('cores'))
+        self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
+        self._gate = StateGate(node.value('age_limit'))
+        reset = node.create_service(Trigger, '~/reset', self._on_reset)
+        node.resources.callback(node.destroy_service, reset)
+
+    def _state_input(self, effort: bool = False) -> StateInput:
+        """Return the input of joint states, efforts included where asked for."""
+        robot = self._node.robot
+        return StateInput(robot.joint_names, robot if isinstance(robot, DrivenRobot) else None, effort)
+
+    def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
+        """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""
+        node, self.pipeline, group = self._node, pipeline, NoExecutor()
+        subscriptions = [
+            self._subscribe(given, group) for given in (Input('joint_states', JointState, pipeline.on_state), *inputs)
+        ]
+        on_pause = pipeline.on_pause if pipeline.fallback else None
+        self._hot_path = HotPath(node, group, subscriptions, on_pause, on_stop, node.crashed)
+        node.resources.callback(self._hot_path.destroy)
+
+    @property
+    def silence(self) -> str:
+        """Why no torque is published, '' where torques are."""
+        reason, since = self.pipeline.status(), self._unheard_since
+        if reason != NO_INPUT or since is None or time.monotonic() - since < UNHEARD:
+            return reason
+        return (
+            f'{NO_INPUT}: joint_states has a publisher, but no message came within {UNHEARD:g} s: see that it '
+            'publishes sensor_msgs/JointState (ros2 topic hz, ros2 topic info), then start its process again'
+        )
+
+    def begin(self) -> None:
+        """Begin to publish torques, as soon as payload and gravity in force are known."""
+        self._unheard_since = None
+        self._payload_gravity.begin()
+        self.pipeline.begin()
+        self._announce()
+        self._hot_path.start(self._schedule)
+
+    def end(self) -> None:
+        """Stop publishing; a torque that is being computed is published before, then what ``on_deactivate`` says."""
+        self._hot_path.stop()
+
+    def halt(self, reason: str) -> None:
+        """Publish nothing until ``begin``."""
+        self.pipeline.halted = reason
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with payload and gravity, and that two sources say where the arm is."""
+        found = self._payload_gravity.warnings()
+        count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
+        if count > 1:
+            found.append(
+                f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps,'
+                ' of either one; stop the others'
+            )
+        return found
+
+    def report(self) -> dict[str, str]:
+        """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
+        pipeline, gate = self.pipeline, self._gate
+        publishers = self._publishers()
+        if not publishers or pipeline.age is not None:
+            self._unheard_since = None
+        elif self._unheard_since is None:
+            self._unheard_since = time.monotonic()
+        rejected, age = pipeline.counts.rejected_reasons(), pipeline.age
+        return {
+            'states received': str(pipeline.counts.received),
+            'torques published': str(pipeline.counts.published),
+            'states rejected': str(sum(rejected.values())),
+            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in rejected.items()),
+            'torques not finite': str(pipeline.limiter.counts[Limited.NOT_FINITE]),
+            'publishers of joint_states': str(publishers),
+            'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
+            'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
+            'last state, s ago': 'never' if age is None else f'{age:.3f}',
+            'age limit, s': f'{gate.limit:g}',
+            **self._payload_gravity.report(),
+        }
+
+    def _announce(self) -> None:
+        """Say, before the first torque, what torques are; here nothing."""
+
+    def _publishers(self) -> int:
+        """Return how many publishers joint_states has."""
+        return self._node.count_publishers(self._node.resolve_topic_name('joint_states'))
+
+    def _subscribe(self, given: Input, group: NoExecutor):
+        """Return a raw subscription of the hot path."""
+        node = self._node
+        subscription = node.create_subscription(
+            given.kind,
+            given.topic,
+            given.handler,
+            given.qos,
+            callback_group=group,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            raw=True,
+        )
+        node.resources.callback(node.destroy_subscription, subscription)
+        return subscription
+
+    def _on_reset(self, request, response):
+        """Reset what the limiter has changed, and what states were rejected."""
+        self.pipeline.limiter.reset()
+        self.pipeline.counts.reset()
+        response.success, response.message = True, 'reasons and counts are cleared'
+        return response
+
+
+def numbers(values) -> str:
+    """Return numbers of the diagnostics with blanks between."""
+    return ' '.join(f'{value:g}' for value in values)
