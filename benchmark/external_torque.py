@@ -2,8 +2,8 @@
 
     python benchmark/external_torque.py LOG.csv [--robot aubo_i5] [--pushes 200] [--seed 1]
 
-Thresholds are learnt on the first half of the log (``FrictionTracker`` follows the friction all along) and judged on the
-second half: alarms in free motion, and steps of J' F at random times in random directions at the last link.
+Thresholds are learnt on the first half of the log and judged on the second half: alarms in free motion, steps of J' F
+at random times in random directions at the last link. Friction is tracked all along.
 """
 
 import argparse

@@ -21,6 +21,7 @@ ARGUMENTS = {
         "topic of a joint_trajectory_controller, as with the maker's driver: feedforward_node predicts the whole "
         "torque of its motion; '': the gravity torque alone is predicted",
     ),
+    'external_torque': ('false', 'true: external_torque_node estimates what touches the arm'),
     'joint_states': ('', "topic to publish instead of joint_states; '': not remapped"),
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'config': (PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', 'nodes.yaml']), 'parameter file'),
@@ -45,6 +46,8 @@ def processes(context):
     }
     if given['controller_state']:
         nodes['feedforward_node'] = {**predicted, 'source': 'controller_state', 'evaluate_at': 'measured'}
+    if given['external_torque'].lower() == 'true':
+        nodes['external_torque_node'] = {'effort': 'torque'}
     remapped = [(topic, given[topic]) for topic in ('joint_states', 'controller_state') if given[topic]]
     warnings = launch_arguments.misspelt(file, ARGUMENTS, context.launch_configurations)
     started = [

@@ -55,7 +55,7 @@ class ExternalWrench:
         self._robot = robot
         self.jacobian = np.array(robot.jacobian(np.zeros(robot.nq), self.frame, 'local'))
         A, A_inv, b, self.wrench = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6), np.zeros(6)
-        self._solve = bound(_solve, self.jacobian, then=(b, A, A_inv, b, b))
+        self._solve = bound(_solve, self.jacobian, then=(np.zeros(robot.nv), A, A_inv, b, b))
         self._scratch = A, A_inv, b, self.wrench
 
     def update(self, q: np.ndarray, torque: np.ndarray) -> np.ndarray:

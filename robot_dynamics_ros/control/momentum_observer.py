@@ -39,8 +39,9 @@ class Momentum:
     def __init__(self, robot: Robot):
         self._robot = robot
 
-    def torque(self, q, qd, out) -> None:
-        """Write the momentum (n) into ``out``."""
+    def torque(self, *state, out: np.ndarray) -> None:
+        """Write the momentum (n) at the ``state`` q, qd into ``out``."""
+        q, qd = state
         self._robot.inertia_torque(q, qd, out=out)
 
 
@@ -51,8 +52,9 @@ class MomentumRate:
         self._robot, self._gravity = robot, np.zeros(robot.nv)
         self._coriolis = np.zeros((robot.nv, robot.nv))
 
-    def torque(self, q, qd, out) -> None:
-        """Write the rate (n) into ``out``."""
+    def torque(self, *state, out: np.ndarray) -> None:
+        """Write the rate (n) at the ``state`` q, qd into ``out``."""
+        q, qd = state
         np.dot(qd, self._robot.coriolis_matrix(q, qd, out=self._coriolis), out=out)
         out -= self._robot.gravity_torque(q, out=self._gravity)
 
@@ -115,11 +117,15 @@ class MomentumObserver:
             raise ArgumentError(f'gain: expected a number above 0, got {gain:g}')
         n = robot.nv
         now = PayloadGravity.of(robot)
-        self._momentum_of, self._rate_of = (PayloadBlender(make, robot, now) for make in (Momentum, MomentumRate))
-        self._last, self._momentum, self._inputs = np.zeros((2, n)), np.zeros((2, n)), np.zeros((4, n))
+        self._momentum_of, self._rate_of = (
+            PayloadBlender(Momentum, robot, now),
+            PayloadBlender(MomentumRate, robot, now),
+        )
+        (self._q, self._qd), momentum, self._inputs = np.zeros((2, n)), np.zeros((2, n)), np.zeros((4, n))
+        self._before, self._now = momentum
         self.residual, self._rate, filtered = np.zeros(n), np.zeros(n), np.zeros((2, n))
         self._measured, self.friction, self._filtered = *filtered, filtered
-        fixed = robot.friction, self._inputs, filtered, self._momentum, self._rate
+        fixed = robot.friction, self._inputs, filtered, momentum, self._rate
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
         self.reset()
 
@@ -162,11 +168,11 @@ class MomentumObserver:
             elapsed = 0.0
         else:
             # with the payload of now, so that a ramp of it is no momentum
-            self._momentum_of.torque(stamp, *self._last, out=self._momentum[0])
-        self._momentum_of.torque(stamp, q, qd, out=self._momentum[1])
+            self._momentum_of.torque(stamp, self._q, self._qd, out=self._before)
+        self._momentum_of.torque(stamp, q, qd, out=self._now)
         self._rate_of.torque(stamp, q, qd, out=self._rate)
         self._stamp, self.elapsed, self._time = stamp, elapsed, max(self._time, 0.0) + elapsed
-        self._last[0], self._last[1] = q, qd
+        self._q[:], self._qd[:] = q, qd
         if not self._step(qd, torque, math.exp(-self._gain * elapsed), elapsed):
             self.reset()
             return False
@@ -180,4 +186,4 @@ class MomentumObserver:
         In between a contact is possible, but not certain: the sample counts less.
         """
         if self._tracker is not None:
-            self._tracker.update(self._last[1], self.friction, self._measured, share * self.elapsed)
+            self._tracker.update(self._qd, self.friction, self._measured, share * self.elapsed)

@@ -39,8 +39,9 @@ class ExternalTorqueLoop(StateLoop):
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
         self._tracker = FrictionTracker(robot, time_constant) if time_constant else None
+        level, reversal = node.value('contact_threshold'), node.value('reversal_threshold')
         self._stated = np.array(
-            [threshold(name, node.value(name), robot.nv) for name in ('contact_threshold', 'reversal_threshold')]
+            [threshold('contact_threshold', level, robot.nv), threshold('reversal_threshold', reversal, robot.nv)]
         )
         self._stated[0, self._stated[0] == 0.0] = np.inf
         self._detector = ContactDetector(robot.nv, gain)

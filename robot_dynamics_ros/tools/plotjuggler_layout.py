@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 COLOURS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#17becf')
-TORQUES = ('joint_states', 'feedforward_torque', 'gravity_torque')
+TORQUES = ('joint_states', 'feedforward_torque', 'gravity_torque', 'external_torque')
 """Topics of JointState whose effort is drawn in one plot for each joint."""
 COMMANDS = 'effort_commands'
 

@@ -164,7 +164,7 @@ def test_a_payload_needs_a_limit(make, path):
     assert abs(expected - BAR.forward_dynamics(START, SPEED, TORQUE)).max() > 0.1
 
 
-@pytest.mark.parametrize('name', [*TORQUE_NODES, 'simulated_arm', 'trajectory_effort_node'])
+@pytest.mark.parametrize('name', [*TORQUE_NODES, 'simulated_arm', 'trajectory_effort_node', 'external_torque_node'])
 def test_nodes_of_trees_are_not_configured(make, path, name):
     node = make(name, model=path)
     node.start()

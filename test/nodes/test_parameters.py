@@ -149,6 +149,7 @@ def test_every_line_of_a_parameter_in_the_file_has_a_comment():
 
 WHEN = {
     **dict.fromkeys(('gravity_limit', 'payload_limit', 'load_ramp_time'), 'now'),
+    **dict.fromkeys(('calibration_time', 'threshold_margin'), 'now'),
     **dict.fromkeys(('payload_source', 'gravity_source', 'gravity_tolerance'), 'now'),
     **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate'), 'at the next activation'),
     **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),

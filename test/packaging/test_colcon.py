@@ -24,6 +24,7 @@ NODES = [
     'demo_motion',
     'dynamics_server',
     'export_c',
+    'external_torque_node',
     'feedforward_node',
     'gravity_compensation_node',
     'identify',

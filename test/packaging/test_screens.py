@@ -96,7 +96,7 @@ def test_every_topic_of_the_rviz_configuration_exists():
     for key, topic in found:
         assert topics.TYPES[topic.removeprefix('/')].endswith(f'/{expected[key]}'), topic
     efforts = [display['Topic']['Value'] for display in displays if display['Class'].endswith('/Effort')]
-    assert efforts == ['/joint_states', '/feedforward_torque', '/gravity_torque']
+    assert efforts == ['/joint_states', '/feedforward_torque', '/gravity_torque', '/external_torque']
     assert all(display['Class'].startswith('rviz_default_plugins/') for display in displays)
     assert content['Visualization Manager']['Global Options']['Fixed Frame'] in ARM.frame_names
 

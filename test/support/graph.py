@@ -54,7 +54,12 @@ STATED = {
     'robot_ip': '127.0.0.1',
 }
 """The arm of most tests and gains for it: no node has a default robot or gains."""
-AUBO_I5 = ['--ros-args', *(word for name, value in STATED.items() for word in ('-p', f'{name}:={value}'))]
+AUBO_I5 = [
+    '--ros-args',
+    *(word for name, value in STATED.items() for word in ('-p', f'{name}:={value}')),
+    '-p',
+    'external_torque_node:effort:=torque',  # without it dynamics_server does not listen to joint_states
+]
 """The same as arguments, for nodes of this process, too."""
 
 
