@@ -20,6 +20,7 @@ class State(NamedTuple):
     q: np.ndarray | None
     qd: np.ndarray | None
     good: bool = True  # nothing at all is unusual
+    has_effort: bool = True
 
 
 class Option(NamedTuple):

@@ -8,7 +8,7 @@ import support.graph  # noqa: F401, sets the domain before anything imports rclp
 
 import rclpy
 from middleware import NAMESPACE, SECOND, Kept, Publisher, Time, stand_ins
-from node_settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER
+from node_settings import CONTROLLER, EXTERNAL, FEEDFORWARD, GRAVITY_NODE, SERVER
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter
@@ -21,6 +21,7 @@ CLASSES = {
     FEEDFORWARD: 'FeedforwardNode',
     GRAVITY_NODE: 'GravityCompensationNode',
     CONTROLLER: 'TorqueController',
+    EXTERNAL: 'ExternalTorqueNode',
 }
 BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""

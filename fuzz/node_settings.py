@@ -15,11 +15,12 @@ OF_ROBOT = {
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 BANDWIDTH = 10.0
-SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER = (
+SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER, EXTERNAL = (
     'dynamics_server',
     'gravity_compensation_node',
     'feedforward_node',
     'torque_controller',
+    'external_torque_node',
 )
 TORQUE_NODES = (FEEDFORWARD, GRAVITY_NODE, CONTROLLER)
 """Nodes in the order in which they receive a state."""

@@ -81,7 +81,8 @@ class Delivery:
             message = understood(data, services[service][0].Request)
             answer = None if message is None else self.nodes.request(name, service, message)
         else:
-            (subscription,) = self.nodes.subscriptions(name, topic)
+            # external_torque_node has two of joint_states: one of them compares efforts at rest
+            subscription, *_ = self.nodes.subscriptions(name, topic)
             answer = True if subscription.raw or understood(data, subscription.kind) is not None else None
             if answer:
                 self.nodes.give(name, topic, data)
@@ -102,7 +103,8 @@ class Delivery:
             self._state(name, data)
             return
         task = self.nodes.nodes[name].task
-        source = {'joint_trajectory': task.trajectory, **dict.fromkeys(LOADS, task.arm.payload_gravity)}.get(topic)
+        loads = dict.fromkeys(LOADS, task._payload_gravity)
+        source = task.trajectory if topic == 'joint_trajectory' else loads.get(topic)
         if source is not None:
             source.refused = ''
         read = self._give(name, topic, data)

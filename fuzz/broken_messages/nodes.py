@@ -7,7 +7,7 @@ from support import graph
 import numpy as np
 from admissible import Option, State
 from load import LARGEST_COMPARED
-from node_settings import CONTROLLER, FEEDFORWARD, GRAVITY_NODE, SERVER, TorqueSettings
+from node_settings import CONTROLLER, EXTERNAL, FEEDFORWARD, GRAVITY_NODE, SERVER, TorqueSettings
 from robots import Arm
 from sensor_msgs.msg import JointState
 from torque_watch import TorqueWatch
@@ -30,6 +30,14 @@ REFERENCE = {'source': 'controller_state', 'reference_age_limit': AGE, 'referenc
 DESCRIBED = {'description_topic': 'robot_description', 'binding': 'generic', 'autostart': True}  # nothing to compile
 ANY_LOAD = {'payload_limit': 1e6, 'gravity_limit': 1000.0, 'load_ramp_time': 0.0}
 AGED, LIMITED = {'age_limit': AGE}, {'age_limit': AGE, 'rate_limit': RATE}
+MONITOR = {**AGED, 'preset': 'monitor_only'}
+OBSERVER = {
+    'effort': 'torque',
+    'observer_gain': 1000.0,  # it settles within a few states
+    'friction_time_constant': 0.0,
+    'contact_threshold': [1.0],
+    'calibration_time': 0.5,
+}
 CARRIED, DOWN = {'on_stale': 'gravity_only'}, {'on_stale': 'ramp_to_zero', 'ramp_time': RAMP}
 NODES = {
     'gravity': (GRAVITY_NODE, AGED, {}),
@@ -44,6 +52,8 @@ NODES = {
     'controller': (CONTROLLER, AGED, {}),
     'controller, rate limited': (CONTROLLER, LIMITED, {}),
     'controller, carried, rate limited': (CONTROLLER, {**LIMITED, **CARRIED}, {}),
+    'external torque': (EXTERNAL, MONITOR, OBSERVER),
+    'external torque, tracked': (EXTERNAL, MONITOR, {'effort': 'torque_without_gravity', 'observer_gain': 1000.0}),
     'server': (SERVER, {}, ANY_LOAD),
 }
 """By name: kind, parameters of a torque node, and further parameters."""
@@ -51,6 +61,7 @@ TOPICS = {
     GRAVITY_NODE: {'joint_states': 1.0},
     FEEDFORWARD: {'joint_states': 0.8, 'joint_trajectory': 0.2},
     CONTROLLER: {'joint_states': 0.6, 'joint_trajectory': 0.15, 'feedforward_torque': 0.25},
+    EXTERNAL: {'joint_states': 1.0},
     SERVER: {},
 }
 """How often each kind of node gets a message on a topic."""
@@ -79,17 +90,19 @@ def topics(name: str) -> dict[str, float]:
     if further is REFERENCE:
         return {'joint_states': 0.5, 'controller_state': 0.5, 'payload_state': 0.03, 'gravity_state': 0.02}
     # generic kernels let any link carry something, which the nodes' usual ones do not
-    return TOPICS[kind] if further else {**TOPICS[kind], 'payload_state': 0.03, 'gravity_state': 0.02}
+    return (
+        TOPICS[kind] if further and kind != EXTERNAL else {**TOPICS[kind], 'payload_state': 0.03, 'gravity_state': 0.02}
+    )
 
 
 class Watch(TorqueWatch):
-    """What a node may publish for any message: a gravity node g(q), the others any torque, unless it is ``known``."""
+    """What a node may publish for any message: a gravity node g(q), others any torque, unless it is ``known``."""
 
     def __init__(self, name: str, settings: Settings, found):
         super().__init__(name, settings, found)
         self.kind = NODES[name][0]
-        self.needs_velocity = self.settings.evaluate_at == 'measured' or self.kind == CONTROLLER
-        self.always_needed = self.kind != FEEDFORWARD
+        self.needs_velocity = self.settings.evaluate_at == 'measured' or self.kind in (CONTROLLER, EXTERNAL)
+        self.always_needed = self.kind not in (FEEDFORWARD, EXTERNAL)
         self.known = None  # the torque of the next state, where it is known, as a function of a load
 
     def law(self, state: State, pause) -> tuple[list[Option], bool]:
@@ -100,6 +113,13 @@ class Watch(TorqueWatch):
             option = self.held('state', state.stamp, state.q)
             return [option], bool(np.isfinite(option.low).all())
         return [self.any('state')], False
+
+    def refusal(self, state: State, now: int) -> tuple[str, bool]:
+        """Return why a state must get no torque, and whether it is usable for certain."""
+        why, certain = super().refusal(state, now)
+        if not why and self.kind == EXTERNAL and not state.has_effort:
+            return 'without efforts', False
+        return why, certain
 
     def held(self, kind: str, time: int, q) -> Option:
         """Return the gravity torque at q, any where numbers are too large to be compared."""
@@ -130,4 +150,6 @@ def read_state(data: bytes) -> State:
     good = good and message.header.stamp.nanosec < graph.SECOND and bool((np.abs(q) <= MODERATE).all())
     qd = np.array(message.velocity)[order] if len(message.velocity) == n else None
     qd = qd if qd is not None and np.isfinite(qd).all() else None
-    return State(stamp, q, qd, good and serialized(message) == data)
+    effort = np.array(message.effort)
+    has_effort = len(effort) == n and bool(np.isfinite(effort[order]).all())
+    return State(stamp, q, qd, good and serialized(message) == data, has_effort)

@@ -10,7 +10,7 @@ import torques
 from in_process import InProcess
 from load import SECOND
 from load import TOPICS as LOADS
-from node_settings import CONTROLLER, GRAVITY_NODE, SERVER, STIFFNESS
+from node_settings import CONTROLLER, EXTERNAL, GRAVITY_NODE, SERVER, STIFFNESS
 from process import kernels, memory
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -30,12 +30,15 @@ GOOD_EVERY = 250
 """Number of messages after which every node receives valid ones."""
 OFTEN = {'server': 4.0}
 """Relative frequency of messages by node."""
+CALIBRATE, CALIBRATED = '~/calibrate', 0.02
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED_ANEW, PAUSED, CONFIGURED = 0.0005, 0.01, 0.03, 0.05, 0.01, 0.1
 """Shares of events other than messages on a node's topics, and of parameters with which a node is configured."""
 KILOBYTES, LONG = 0.25, 3000
 """Allowed growth of the allocated memory per message, in so many messages; in less of them noise is larger."""
-COUNTED = 'states rejected', 'torques saturated', 'torques slowed', 'torques not finite', 'torques, reasons since reset'
-"""Fields of the diagnostics that a reset clears."""
+COUNTED = 'states rejected', 'torques not finite', 'torques saturated', 'torques slowed', 'torques, reasons since reset'
+"""Fields of the diagnostics that a reset clears; external_torque_node has the first two."""
+SETTLED = 20
+"""States after which an observer has forgotten what came before."""
 
 
 class Fuzz(Delivery):
@@ -89,6 +92,8 @@ class Fuzz(Delivery):
             self._request(service, *wrong(self.messages.draw(service)))
         elif draw() < RESET_ASKED:
             self._reset(name)
+        elif kind == EXTERNAL and draw() < CALIBRATED:
+            self._calibrate(name)
         elif further is DESCRIBED and draw() < DESCRIBED_ANEW:
             self._describe(name)
         elif draw() < PAUSED:
@@ -117,9 +122,16 @@ class Fuzz(Delivery):
         """Reset the counters of a node and check them."""
         response = self._give(name, RESET, self.messages.perhaps_wrong(self.messages.draw(RESET), 0.0)[0])
         if response is not None:
-            fields = {value.key: value.value for value in self._diagnose(name).values if value.key in COUNTED}
-            cleared = len(fields) == len(COUNTED) and all(value in ('', '0') for value in fields.values())
+            counted = COUNTED[:2] if NODES[name][0] == EXTERNAL else COUNTED
+            fields = {value.key: value.value for value in self._diagnose(name).values if value.key in counted}
+            cleared = len(fields) == len(counted) and all(value in ('', '0') for value in fields.values())
             self.check('SERVED', response.success and cleared, f'{name} after reset: {fields}')
+
+    def _calibrate(self, name: str) -> None:
+        """Let a node learn thresholds, which it does or refuses with a reason."""
+        response = self._give(name, CALIBRATE, self.messages.perhaps_wrong(self.messages.draw(RESET), 0.0)[0])
+        if response is not None:
+            self.check('SERVED', response.message, f'{name}: {response}')
 
     def _set(self, name: str) -> None:
         """Set parameters, check the result, and restore them."""
@@ -188,6 +200,9 @@ class Fuzz(Delivery):
             self._message(name, 'controller_state', serialized(reference))
         elif kind == GRAVITY_NODE:
             torque = None
+        elif kind == EXTERNAL:
+            self._at_rest(name, q)
+            return
         else:
             nobody = f'nobody_{self.found.index}'
             wrong = JointTrajectory(joint_names=[nobody], points=[JointTrajectoryPoint(positions=[0.0])])
@@ -201,6 +216,20 @@ class Fuzz(Delivery):
                 self._give(name, 'feedforward_torque', serialized(graph.joint_state(names, now, [], [], added)))
                 torque = partial(_constant, STIFFNESS * 0.01 + added)
         self._state(name, serialized(graph.joint_state(names, now, met, qd)), torque)
+
+    def _at_rest(self, name: str, q) -> None:
+        """Send good states of an arm at rest under any torques, and check the external torque of the last."""
+        effort, names = np.array(self.messages.numbers(ROBOT.nv, 5.0)), list(ROBOT.joint_names)
+        offset = ROBOT.friction.offset
+
+        def external(load):
+            return self.arm.gravity_torque(q, load) + offset - effort
+
+        for k in range(SETTLED):
+            self._pass(SECOND // 200)
+            # friction that is tracked is another one, and efforts without gravity need it added
+            known = external if k == SETTLED - 1 and name == 'external torque' else None
+            self._state(name, serialized(graph.joint_state(names, self.nodes.now, q, 0.0 * q, effort)), known)
 
 
 def _constant(torque, load):
