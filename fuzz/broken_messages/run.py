@@ -28,7 +28,7 @@ from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 
 GOOD_EVERY = 250
 """Number of messages after which every node receives valid ones."""
-OFTEN = {'server': 4.0}
+OFTEN = {'server': 4.0, 'external torque': 0.5, 'external torque, tracked': 0.5}
 """Relative frequency of messages by node."""
 CALIBRATE, CALIBRATED = '~/calibrate', 0.02
 RESTARTED, RESET_ASKED, PARAMETERS_SET, DESCRIBED_ANEW, PAUSED, CONFIGURED = 0.0005, 0.01, 0.03, 0.05, 0.01, 0.1
