@@ -16,7 +16,7 @@ from process import memory, quiet
 from rclpy.serialization import deserialize_message, serialize_message
 from rules import BROKEN
 
-MESSAGES, SEED = 1600, 4
+MESSAGES, SEED = 1600, 1
 TOPICS = ('joint_states', 'joint_trajectory', 'controller_state', 'payload_state', 'gravity_state')
 
 
