@@ -119,6 +119,11 @@ class DrivenRobot:
         state = self.positions(q), self._full(1, qd), self._full(2, qdd)
         return self._reduced(self.robot.inverse_dynamics, *state, out=out)
 
+    def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Return the regressor G' Y (..., m, 10 n) of the tree of all joints."""
+        Y = self.robot.torque_regressor(self.positions(q), self._full(1, qd), self._full(2, qdd))
+        return _given(out, self._G.T @ Y)
+
     def mass_matrix(self, q, out=None) -> np.ndarray:
         """Return M_y = G' M G (..., m, m) at q."""
         return _given(out, self._G.T @ self.robot.mass_matrix(self.positions(q)) @ self._G)

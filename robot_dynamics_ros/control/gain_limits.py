@@ -66,6 +66,9 @@ class SamplingLimit:
         Kd, N m s/rad (prismatic joints: N s/m), at least 0.
     bandwidth : float, optional
         w of computed_torque, rad/s, whose gains are M w^2 and 2 M w; 0 for another law.
+    reference_rate : float, optional
+        Largest Kp / Kd where the reference velocity contains it, as in the adaptive law, which adds M Kp / Kd to the
+        damping, 1/s; 0 for another law.
 
     Attributes
     ----------
@@ -78,10 +81,10 @@ class SamplingLimit:
         For a wrong length or a negative gain.
     """
 
-    def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0):
+    def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
         M_inverse = np.linalg.inv(mass_matrices(robot))
-        eigenvalues = _largest_eigenvalues(M_inverse, Kd)  # of M^-1 D, 1/s
+        eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
         eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
         k = int(np.argmax(share))
@@ -227,11 +230,16 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
 
 
 def mass_matrices(robot: Robot) -> np.ndarray:
-    """Return M(q) (SAMPLES, n, n) within the position limits; a joint without them covers a turn, or 0 to 1 m."""
+    """Return M(q) (SAMPLES, n, n) at ``configurations``."""
+    return robot.mass_matrix(configurations(robot))
+
+
+def configurations(robot: Robot) -> np.ndarray:
+    """Return positions (SAMPLES, n) within the position limits; a joint without them covers a turn, or 0 to 1 m."""
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
     unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
     lower[unlimited], upper[unlimited] = -0.5 * TURN, 0.5 * TURN
-    return robot.mass_matrix(lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower))
+    return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
 
 
 def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:

@@ -57,6 +57,8 @@ class MeasuredState:
         back.
     elapsed : float
         Likewise, at most the age limit; 0 for the first one.
+    sent : ndarray, (n,)
+        The torque that was sent last, after all limits, N m or N; NaN where that is not known.
     """
 
     def __init__(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None = None):
@@ -68,6 +70,7 @@ class MeasuredState:
         self.period = 0.0
         self.pause = inf
         self.elapsed = 0.0
+        self.sent = np.full(len(qd), np.nan)
 
 
 class Law(Protocol):

@@ -128,7 +128,7 @@ class TorquePipeline:
         self._publish, self._publish_command = output.publish, output.publish_command
         self._awaited, self._look_at_clock = awaited, look_at_clock
         self._crashed, self._refuse = crashed, refuse
-        self._torque, self._nothing = np.zeros((2, len(limiter.last)))
+        self._torque, self._nothing, state.sent = *np.zeros((2, len(limiter.last))), limiter.last
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s

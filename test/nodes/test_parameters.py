@@ -14,6 +14,7 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.control.adaptive import ADAPTIVE
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.compensation_policy import OWNERS, PRESETS
 from robot_dynamics_ros.control.joint_space_control import LAWS
@@ -152,6 +153,8 @@ WHEN = {
     **dict.fromkeys(('calibration_time', 'threshold_margin'), 'now'),
     **dict.fromkeys(('payload_source', 'gravity_source', 'gravity_tolerance'), 'now'),
     **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate'), 'at the next activation'),
+    **dict.fromkeys(('adaptation_payload_limit', 'adaptation_rate'), 'at the next activation'),
+    **dict.fromkeys(('friction_adaptation_rate', 'adaptation_dead_zone'), 'at the next activation'),
     **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),
 }
 """All others act at the next configure."""
@@ -228,7 +231,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['on_deactivate'].choices == ON_DEACTIVATE
     assert found['preset'].choices == ('', *PRESETS)
     assert found['gravity_owner'].choices == ('', *OWNERS)
-    assert found['control_law'].choices == LAWS
+    assert found['control_law'].choices == (*LAWS, ADAPTIVE)
     assert all(term in found['compensation'].description for term in TERMS)
     assert set(found['binding'].choices) < set(BINDINGS)
     assert found['load_ramp_time'].bounds == (0.0, LONGEST)

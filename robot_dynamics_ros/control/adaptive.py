@@ -1,0 +1,421 @@
+"""Adaptive control of an arm with an unknown payload: torques of the reference motion, and the adaptation to its error.
+
+Slotine & Li 1987, On the adaptive control of robot manipulators, IJRR 6(3), with s = qd_r - qd, Lambda = Kp / Kd:
+
+    qd_r = qd_d + Lambda e,   tau = M qdd_r + C(q, qd) qd_r + g + friction(qd_d) + Kd s,   Kd s = Kp e + Kd de
+
+C is the Christoffel-consistent one (Mdot - 2 C is skew), as in ``Robot.coriolis_matrix``. No new kernel is needed:
+Coriolis torques are quadratic in the velocities, c(q, qd) = C(q, qd) qd with C(q, a) b = C(q, b) a, so that
+
+    C(q, qd) qd_r = (tau(q, qd + qd_r, 0) - tau(q, qd - qd_r, 0)) / 4
+
+where gravity and springs cancel, and likewise for the regressor. Three calls of the regressor of a 6R arm take 1.2 us;
+one of the tip link alone would need a kernel of its own and save less than the calls from Python take.
+The tip link is the last one. Its parameters are those of the ``TipEstimate``, everything else is the robot's model.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
+from robot_dynamics_ros.control.continuous_joints import turns
+from robot_dynamics_ros.control.gain_limits import configurations
+from robot_dynamics_ros.control.joint_space_control import Hold, gains
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, MeasuredState, Result
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp, carrying
+from robot_dynamics_ros.control.tip_estimate import MEAN, RADIUS, TipEstimate
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.pseudo_inertia import violation
+
+ADAPTIVE = 'adaptive'
+"""Name of the law."""
+WEIGHT = 9.81
+"""Acceleration by which the leverage of the tip's mass on a joint is judged, m/s^2."""
+LARGEST_STEP = 0.5
+"""Of the adaptation, relative to the one that corrects the whole error: longer pauses between states count less."""
+FRICTION_SHARE = 0.25
+"""Largest magnitude of each adapted friction term, of the effort limit."""
+HOLDS, LIMITED, RAMPS, ADAPTS = (
+    'paused: no motion is followed',
+    'paused: another torque than the computed one was sent',
+    'paused: payload ramp',
+    'adapting',
+)
+
+
+ROWS = ('viscous', 'Coulomb', 'offset')
+
+
+class AdaptiveSettings(NamedTuple):
+    """Largest payload (kg), rates of the adaptation of the tip link and of friction (1/s), dead zone (rad/s or m/s).
+
+    A wrong mass of the tip link decays with about ``rate`` where it matters most to a joint, less elsewhere;
+    ``friction_rate`` of 0 leaves friction as it is. Errors s within ``dead_zone`` change nothing.
+    """
+
+    payload_limit: float
+    rate: float
+    friction_rate: float
+    dead_zone: float
+
+
+class _Goal(NamedTuple):
+    """A payload, and the tip link's parameters (10,) before and after its ramp; the latter with their matrix."""
+
+    ramp: PayloadRamp
+    before: np.ndarray
+    after: tuple[np.ndarray, np.ndarray]
+
+
+def _reference(rate, turn, slow, dead_zone, qdd_r, total, difference, s, error, q, qd, q_d, qd_d, qdd_d) -> None:
+    """Write qdd_r, qd + qd_r, qd - qd_r, s and the error of the adaptation, (n) each.
+
+    ``rate`` (n, 1/s) is Lambda. The error is s beyond the dead zone; 0 for a joint whose reference is not faster than
+    ``slow`` (n): its friction may be any up to the Coulomb one.
+    """
+    for i in range(s.shape[0]):
+        e = q_d[i] - q[i]
+        if turn[i] > 0.0:
+            e -= turn[i] * np.floor(e / turn[i] + 0.5)
+        qd_r = qd_d[i] + rate[i] * e
+        qdd_r[i] = qdd_d[i] + rate[i] * (qd_d[i] - qd[i])
+        total[i], difference[i], s[i] = qd[i] + qd_r, qd[i] - qd_r, qd_r - qd[i]
+        error[i] = 0.0 if abs(qd_d[i]) <= slow[i] else s[i] - min(max(s[i], -dead_zone), dead_zone)
+
+
+def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
+    """Write Y (n, 10), the regressor of the tip link's reference motion, and out (n), the torque without friction.
+
+    Reads of the three motions the torques ``tau`` (3, n), in which the tip link has the parameters ``row`` (10), and
+    the regressors ``wide`` (3, n, 10 links).
+    """
+    first = wide.shape[2] - 10
+    for i in range(out.shape[0]):
+        out[i] = tau[0, i] + 0.25 * (tau[1, i] - tau[2, i]) + Kd[i] * s[i]
+        for k in range(10):
+            Y[i, k] = wide[0, i, first + k] + 0.25 * (wide[1, i, first + k] - wide[2, i, first + k])
+            out[i] += Y[i, k] * (parameters[k] - row[k])
+
+
+def _add_adapted_friction(speed, transition, friction, columns, qd, out) -> None:
+    """Write out (n) += friction' columns, with the columns (3, n) qd / speed, sign of qd and 1.
+
+    The sign is that of ``kernels.friction``.
+    """
+    for i in range(out.shape[0]):
+        columns[0, i] = qd[i] / speed[i]
+        columns[1, i] = qd[i] / np.sqrt(qd[i] * qd[i] + transition[i] * transition[i])
+        columns[2, i] = 1.0
+        for k in range(3):
+            out[i] += friction[k, i] * columns[k, i]
+
+
+def _adapt_friction(gain, lowest, highest, friction, columns, error, h) -> None:
+    """Write friction (3, n) after ``h`` s, within its bounds (3, n)."""
+    for i in range(error.shape[0]):
+        for k in range(3):
+            changed = friction[k, i] + h * gain[i] * columns[k, i] * error[i]
+            friction[k, i] = min(max(changed, lowest[k, i]), highest[k, i])
+
+
+def _equal(computed, sent) -> bool:
+    """Return whether two torques (n) are the same; one that is not finite is not."""
+    equal = True
+    for i in range(sent.shape[0]):
+        equal = equal and computed[i] == sent[i]
+    return equal
+
+
+def _add_gravity(row, wide, parameters, out) -> None:
+    """Write out (n) += Y (parameters - row), with the last ten columns of ``wide`` (n, 10 links)."""
+    first = wide.shape[1] - 10
+    for i in range(out.shape[0]):
+        for k in range(10):
+            out[i] += wide[i, first + k] * (parameters[k] - row[k])
+
+
+class Adaptation:
+    """What the laws of an arm adapt: the tip link's parameters, and friction on request.
+
+    The estimate begins at the model with the payload in force, at an activation and after an ``INTERRUPTION``. Another
+    payload becomes the estimate over its ramp, in which nothing is adapted: the torque makes no step, and the estimate
+    stays one of a body as a mean of two bodies. A step of the adaptation follows a state whose computed torque was
+    sent, and sent unchanged: neither an effort or rate limit nor a fade-in, a fallback or a missing state winds it up.
+
+    Parameters
+    ----------
+    robot : Robot or DrivenRobot
+        Without payload.
+    stiffness, damping : array_like, (n,)
+        Kp, at least 0, and Kd, above 0, in N m/rad and N m s/rad (prismatic joints: N/m and N s/m).
+    settings : AdaptiveSettings
+    effort_limit : array_like, (n,)
+        N m or N; inf: none.
+    terms : sequence of str
+        Terms that the robot does not compensate itself.
+
+    Raises
+    ------
+    ArgumentError
+        Where the robot compensates gravity, or friction that is to be adapted, for a joint without damping, and without
+        a payload limit.
+    """
+
+    def __init__(self, robot, stiffness, damping, settings: AdaptiveSettings, effort_limit, terms=TERMS):
+        n, Kp, Kd = robot.nv, gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
+        _check(robot, Kd, settings, terms)
+        self._robot, self.settings, self.rate = robot, settings, Kp / Kd
+        self._bare = tip_row(robot)
+        largest, fastest = self._bare[0] + settings.payload_limit, np.nan_to_num(robot.limits.velocity, posinf=0.0)
+        self.estimate = TipEstimate(largest, n, settings.rate / (largest**2 * _leverage(robot, Kd)))
+        # a viscous friction counts at half of the largest velocity
+        self.speed = np.where(fastest > 0.0, 0.5 * fastest, 1.0)
+        self.friction, bound_of, given = (
+            np.zeros((3, n)),
+            FRICTION_SHARE * np.asarray(effort_limit, float),
+            robot.friction,
+        )
+        lowest = np.array([-given.viscous * self.speed, -given.coulomb, -bound_of])
+        example = np.zeros((3, n)), np.zeros(n), 0.0
+        self._adapt_friction = bound(
+            _adapt_friction, settings.friction_rate * Kd, lowest, np.tile(bound_of, (3, 1)), self.friction, then=example
+        )
+        self._longest = LARGEST_STEP / max(settings.rate, 6.0 * settings.friction_rate)
+        self.computed, self._anchor, self._from = np.zeros(n), np.zeros(10), 0.0
+        self._equal = bound(_equal, self.computed, then=(np.zeros(n),))
+        self.q: np.ndarray | None = None  # of the measured state; laws are also called with others, to prepare them
+        self._last: Any = None
+        self._laws, self._ramps = 0, False
+        self._goal = self._used = _Goal(PayloadRamp(), self._bare, self.estimate.nearest(self._bare))
+        self.estimate.restart(*self._goal.after)
+        self.doing = HOLDS
+
+    def take(self, payload_gravity: PayloadGravity) -> None:
+        """Let another payload become the estimate, over its ramp; any thread may call it."""
+        ramp, goal = payload_gravity.payload, self._goal
+        if ramp is goal.ramp:
+            return
+        after = goal.after if ramp.after is goal.ramp.after else self.estimate.nearest(self._row(ramp.after))
+        self._goal = _Goal(ramp, self.estimate.nearest(self._row(ramp.before))[0], after)
+
+    def begin(self, state: MeasuredState) -> None:
+        """Adapt to the last state, or follow the ramp of a payload to ``state``."""
+        goal, self.q = self._goal, state.q
+        if state.pause > INTERRUPTION:
+            self._follow(goal.before, 0.0)
+            self.friction.fill(0.0)
+        elif goal is not self._used and (self._ramps or goal.after is not self._used.after):
+            self._follow(self.estimate.parameters, goal.ramp.share(state.stamp))
+        self._used = goal
+        if self._ramps:
+            self._move(goal, goal.ramp.share(state.stamp))
+        elif self._laws == 1 and not state.resumed:
+            self._adapt(state)
+        else:
+            self.doing = HOLDS
+        self._laws = 0
+
+    def computed_by(self, law: 'AdaptiveControl') -> None:
+        """Count a law that has computed a torque for the measured state; there are several in a ramp of gravity."""
+        self._laws, self._last = self._laws + 1, law
+
+    def drop(self) -> None:
+        """Adapt to nothing that was before."""
+        self._laws = 0
+
+    def report(self) -> dict[str, str]:
+        """Return the estimate, whether a body has it, and what is adapted, as fields of the diagnostics."""
+        now, mean = self.estimate.parameters.copy(), self.estimate.mean.copy()
+        mass, com, _ = central_parameters(mean - self._bare)
+        friction = {f'friction adapted, {name}': _numbers(row) for name, row in zip(ROWS, self.friction, strict=True)}
+        return {
+            'adaptation': self.doing,
+            'payload estimate, kg': f'{now[0] - self._bare[0]:.3f}',
+            f'payload estimate, mean of {MEAN:g} s, kg': f'{mass:.3f}',
+            f'center of the payload, mean of {MEAN:g} s, m': _numbers(com) if mass > 1e-3 else '',
+            'estimate is physically consistent': violation(now) or 'yes',
+            **(friction if self.settings.friction_rate else {}),
+        }
+
+    def warnings(self) -> list[str]:
+        """Return that the estimate is at its bound."""
+        limit = self.settings.payload_limit
+        if self.estimate.parameters[0] - self._bare[0] < 0.999 * limit:
+            return []
+        return [
+            f'the estimated payload is at adaptation_payload_limit, {limit:g} kg: see what the arm carries or touches'
+        ]
+
+    def _row(self, payloads) -> np.ndarray:
+        return tip_row(carrying(self._robot, payloads))
+
+    def _follow(self, start: np.ndarray, share: float) -> None:
+        """Begin to follow a ramp at its ``share``, with the parameters ``start``."""
+        self._anchor[:], self._from, self._ramps = start, share, True
+
+    def _move(self, goal: _Goal, share: float) -> None:
+        """Write the parameters at the ``share`` of a ramp."""
+        self.doing = RAMPS
+        if share >= 1.0:
+            self.estimate.restart(*goal.after)
+            self._ramps = False
+            return
+        parameters = self.estimate.parameters
+        np.subtract(goal.after[0], self._anchor, out=parameters)
+        parameters *= max(0.0, share - self._from) / (1.0 - self._from)
+        parameters += self._anchor
+
+    def _adapt(self, state: MeasuredState) -> None:
+        """Adapt to the last state, unless another torque was sent."""
+        if not self._equal(state.sent):
+            self.doing = LIMITED
+            return
+        self.doing, law, h = ADAPTS, self._last, min(state.elapsed, self._longest)
+        self.estimate.step(law.regressor, law.error, h)
+        if self.settings.friction_rate:
+            self._adapt_friction(law.columns, law.error, h)
+
+
+class AdaptiveControl:
+    """The law of one robot, with one payload: the estimate stands for its tip link, payload included.
+
+    Parameters
+    ----------
+    robot : Robot or DrivenRobot
+    damping : array_like, (n,)
+        Kd, N m s/rad (prismatic joints: N s/m).
+    adaptation : Adaptation
+        Of the same arm; its rate is Lambda.
+    terms : sequence of str
+        Friction is compensated only if it is among these terms.
+
+    Attributes
+    ----------
+    regressor : ndarray, (n, 10)
+        Y of the tip link for the last state.
+    error : ndarray, (n,)
+        To which the adaptation reacts, rad/s or m/s.
+    columns : ndarray, (3, n)
+        Of the adapted friction.
+    """
+
+    def __init__(self, robot, damping, adaptation: Adaptation, terms=TERMS):
+        n, given = robot.nv, robot.friction
+        self._robot, self._adaptation, self._zeros = robot, adaptation, np.zeros(n)
+        self._qdd_r, self._total, self._difference, s, self.error = np.zeros((5, n))
+        tau, wide = np.zeros((3, n)), np.zeros((3, n, len(robot.model.arrays.I[1:].ravel())))
+        self._tau, self._wide = tuple(tau), tuple(wide)
+        self.regressor, self.columns = np.zeros((n, 10)), np.zeros((3, n))
+        motion = self._qdd_r, self._total, self._difference, s, self.error
+        fixed = adaptation.rate, turns(robot), np.array(given.transition), adaptation.settings.dead_zone
+        vector, Kd = np.zeros(n), gains('damping', damping, n)
+        self._reference = bound(_reference, *fixed, *motion, then=(vector,) * 5)
+        parts = Kd, tip_row(robot), s, tau, wide, self.regressor, adaptation.estimate.parameters
+        self._combine = bound(_combine, *parts, then=(vector,))
+        friction = np.array(given if 'friction' in terms else frictionless(given))
+        self._add_friction = bound(add_friction, friction, then=(vector,) * 3)
+        adapted = adaptation.speed, np.array(given.transition), adaptation.friction, self.columns
+        self._add_adapted = bound(_add_adapted_friction, *adapted, then=(vector, vector))
+
+    def torque(self, q, qd, desired, feedforward, out) -> None:
+        """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""
+        robot, zeros = self._robot, self._zeros
+        self._reference(q, qd, *desired)
+        motions = (zeros, self._qdd_r), (self._total, zeros), (self._difference, zeros)
+        for motion, tau, wide in zip(motions, self._tau, self._wide, strict=True):
+            robot.inverse_dynamics(q, *motion, out=tau)
+            robot.torque_regressor(q, *motion, out=wide)
+        self._combine(out)
+        self._add_friction(desired[1], out, out)
+        self._add_adapted(desired[1], out)
+        if q is self._adaptation.q:
+            self._adaptation.computed_by(self)
+
+
+class AdaptiveHold(Hold):
+    """``Hold`` with the gravity torque of the estimate; nothing is adapted meanwhile."""
+
+    def __init__(self, robot, stiffness, damping, adaptation: Adaptation):
+        super().__init__(robot, stiffness, damping)
+        row = tip_row(robot)
+        self._zeros, self._wide = np.zeros(robot.nv), np.zeros((robot.nv, len(robot.model.arrays.I[1:].ravel())))
+        parts = row, self._wide, adaptation.estimate.parameters
+        self._add_gravity = bound(_add_gravity, *parts, then=(np.zeros(robot.nv),))
+
+    def torque(self, q, qd, q_hold, out) -> None:
+        """Write the torque (n, N m or N) that holds ``q_hold`` (n) at q and qd (n) into ``out``."""
+        super().torque(q, qd, q_hold, out)
+        self._robot.torque_regressor(q, self._zeros, self._zeros, out=self._wide)
+        self._add_gravity(out)
+
+
+class AdaptiveLaw:
+    """A control law whose ``AdaptiveControl`` and ``AdaptiveHold`` share an ``Adaptation``, which it lets adapt."""
+
+    def __init__(self, law: Law, adaptation: Adaptation):
+        """Wrap ``law``."""
+        self._law, self._adaptation = law, adaptation
+
+    def warm_up(self) -> None:
+        """Compile the kernels that ``torque`` calls."""
+        self._law.warm_up()
+
+    def stop_following(self) -> None:
+        """Drop the desired motion, the hold position and the last state."""
+        self._law.stop_following()
+        self._adaptation.drop()
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion, a hold position and a state from before the clock was set back to ``now`` (ns)."""
+        self._law.set_back(now)
+        self._adaptation.drop()
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        self._adaptation.begin(state)
+        result = self._law.torque(state, out)
+        if result is TORQUE:
+            self._adaptation.computed[:] = out
+        else:
+            self._adaptation.drop()
+        return result
+
+
+def tip_row(robot) -> np.ndarray:
+    """Return the ten parameters (10,) of the last link, payload included."""
+    return np.array(robot.model.arrays.I[-1])
+
+
+def _leverage(robot, damping: np.ndarray) -> float:
+    """Return the largest rate in 1/s, times 1/kg, by which an error of the tip link is felt through the damping (n).
+
+    Where the tip link has its reference body and the weight of it acts in the worst direction.
+    """
+    J = robot.jacobian(configurations(robot), robot.link_names[-1], 'local_world_aligned')
+    arm = (J[:, 3:] ** 2).sum(axis=1) + RADIUS**2 * (J[:, :3] ** 2).sum(axis=1)
+    return float((WEIGHT**2 * arm.max(axis=0) / damping).max())
+
+
+def _check(robot, damping: np.ndarray, settings: AdaptiveSettings, terms) -> None:
+    """Raise ArgumentError for what adaptation cannot do."""
+    if 'gravity' not in terms:
+        raise ArgumentError(
+            f'control law {ADAPTIVE}: the robot compensates gravity itself, with the payload that is set on it, and a '
+            'payload cannot be estimated beside that; choose pd_feedforward'
+        )
+    if settings.friction_rate and 'friction' not in terms:
+        raise ArgumentError('friction_adaptation_rate: the robot compensates friction itself; set it to 0')
+    if not settings.payload_limit > 0.0:
+        raise ArgumentError(
+            f'adaptation_payload_limit: control law {ADAPTIVE} needs the largest payload of the arm, in kg'
+        )
+    if not (damping > 0.0).all():
+        name = robot.joint_names[int(np.argmin(damping))]
+        raise ArgumentError(f'damping: joint {name!r}: control law {ADAPTIVE} needs a damping above 0')
+
+
+def _numbers(values) -> str:
+    return ' '.join(f'{value:.3f}' for value in values)

@@ -1,0 +1,96 @@
+"""The control law of ``torque_controller``, made as the parameters choose it, with what it needs and reports."""
+
+import numpy as np
+
+from robot_dynamics_ros.control.adaptive import (
+    ADAPTIVE,
+    Adaptation,
+    AdaptiveControl,
+    AdaptiveHold,
+    AdaptiveLaw,
+    AdaptiveSettings,
+)
+from robot_dynamics_ros.control.gain_limits import SampledLaw, SamplingLimit, check_stated
+from robot_dynamics_ros.control.hold_position import HoldPosition
+from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
+from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm
+from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
+
+
+class ControllerLaw:
+    """Makes the law of a node at each activation; ``fields`` of the diagnostics are its name and period limit."""
+
+    def __init__(self, node, arm: ControlledArm):
+        """Read the parameters of ``node``, a BaseNode, for its ControlledArm ``arm``."""
+        self._node, self._arm = node, arm
+        self._desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
+        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse)
+        self._position = HoldPosition(arm.robot, tolerance, node.refuse)
+        self.feedforward = FeedforwardInput(node, arm, node.value('feedforward_age_limit'))
+        self.fields: dict[str, str] = {}
+        self._adaptation: Adaptation | None = None
+
+    def make(self) -> Law:
+        """Return the law; DynamicsError names the parameter that is wrong."""
+        node = self._node
+        name, gains = node.value('control_law'), (node.value('stiffness'), node.value('damping'))
+        for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
+            check_stated(gain, values)
+        make = self._adaptive if name == ADAPTIVE else self._fixed
+        self._adaptation = None
+        control, hold, limit = make(name, gains)
+        self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
+        self.feedforward.reset()  # torques received before the activation are dropped
+        source = self.feedforward if name == 'pd_feedforward' else None
+        following = JointSpaceLaw(self.follower, self._desired, control, hold, source, self._position)
+        self.follower.may_begin = following.may_begin
+        law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
+        rate = node.value('state_rate')
+        if not rate:
+            return SampledLaw(law, limit, node.refuse)
+        fault = limit.fault(1.0 / rate)
+        if fault:
+            raise ArgumentError(fault)
+        return law
+
+    def report(self) -> dict[str, str]:
+        """Return the fields of the diagnostics that change."""
+        adapted = self._adaptation.report() if self._adaptation else {}
+        return {**self._position.report(), **self.feedforward.report(), **adapted}
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with the feedforward torque, or with the estimate."""
+        if self._adaptation:
+            return self._adaptation.warnings()
+        return self.feedforward.warnings() if self.fields['control law'] == 'pd_feedforward' else []
+
+    def _fixed(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+        """Return a law of ``JointSpaceControl``, the law that holds, and the limit of their gains."""
+        arm, bandwidth, terms = self._arm, self._node.value('bandwidth'), self._arm.policy.terms
+        return (
+            arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms)),
+            arm.blended(lambda robot: Hold(robot, *gains, terms)),
+            SamplingLimit(arm.robot, *gains, bandwidth if name == 'computed_torque' else 0.0),
+        )
+
+    def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+        """Return likewise those of the adaptive law, which begin at the payload in force."""
+        node, arm, terms = self._node, self._arm, self._arm.policy.terms
+        settings = AdaptiveSettings(
+            node.value('adaptation_payload_limit'),
+            node.value('adaptation_rate'),
+            node.value('friction_adaptation_rate'),
+            node.value('adaptation_dead_zone'),
+        )
+        adaptation = self._adaptation = Adaptation(arm.robot, *gains, settings, arm.effort_limit, terms)
+        arm.payload_gravity.follow(adaptation.take)
+        return (
+            arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation, terms)),
+            arm.blended(lambda robot: AdaptiveHold(robot, *gains, adaptation)),
+            SamplingLimit(arm.robot, *gains, reference_rate=float(adaptation.rate.max())),
+        )

@@ -1,0 +1,398 @@
+"""The adaptive law: its torque against oracles, what it adapts and when, and payloads that change meanwhile."""
+
+from dataclasses import replace
+
+from support.adaptive_arm import GAINS, PAYLOAD, RATE, ROBOT, SETTINGS, AdaptiveArm, Plant, drawn_motion, rms
+from support.pinocchio_peer import pin
+from support.small_robots import mixed
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.adaptive import (
+    ADAPTS,
+    HOLDS,
+    LIMITED,
+    RAMPS,
+    Adaptation,
+    AdaptiveControl,
+    AdaptiveHold,
+    AdaptiveSettings,
+    tip_row,
+)
+from robot_dynamics_ros.control.joint_space_control import Hold
+from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.model.pseudo_inertia import violation
+
+SECOND = 1_000_000_000
+MOTION = drawn_motion()
+NO_NOISE = 0.0, 0.0
+URDF = named_urdf('aubo_i5').read_text(encoding='utf-8')
+LAMBDA = GAINS.stiffness / GAINS.damping
+GRAVITY = GravityRamp(tuple(ROBOT.gravity), tuple(ROBOT.gravity))
+
+
+def drawn(seed, n=6):
+    """Return a measured state (q, qd) and a desired one (q, qd, qdd)."""
+    numbers = np.random.default_rng(seed).uniform(-2.0, 2.0, (5, n))
+    return numbers[:2], tuple(numbers[2:])
+
+
+def reference(state, desired, rate):
+    """Return qd_r, qdd_r and s."""
+    (q, qd), (q_d, qd_d, qdd_d) = state, desired
+    qd_r = qd_d + rate * (q_d - q)
+    return qd_r, qdd_r_of(desired, qd, rate), qd_r - qd
+
+
+def qdd_r_of(desired, qd, rate):
+    return desired[2] + rate * (desired[1] - qd)
+
+
+def torque(robot, state, desired, parameters=None, stiffness=GAINS.stiffness, damping=GAINS.damping):
+    """Return the torque of the law whose tip link has ``parameters``, by default those of the robot."""
+    adaptation = Adaptation(robot, stiffness, damping, SETTINGS, np.full(robot.nv, np.inf))
+    law, out = AdaptiveControl(robot, damping, adaptation), np.empty(robot.nv)
+    adaptation.estimate.parameters[:] = tip_row(robot) if parameters is None else parameters
+    law.torque(*state, desired, None, out)
+    return out
+
+
+@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('make', [lambda: ROBOT, lambda: ROBOT.with_gravity((3.0, -2.0, 8.0)), mixed])
+def test_the_torque_is_that_of_the_reference_motion(make, seed):
+    robot = make()
+    state, desired = drawn(seed, robot.nv)
+    Kp, Kd = np.linspace(30.0, 90.0, robot.nv), np.linspace(4.0, 7.0, robot.nv)
+    qd_r, qdd_r, s = reference(state, desired, Kp / Kd)
+    q, qd = state
+    wanted = robot.mass_matrix(q) @ qdd_r + robot.coriolis_matrix(q, qd) @ qd_r + robot.gravity_torque(q) + Kd * s
+    wanted += robot.friction_torque(desired[1])
+    assert torque(robot, state, desired, None, Kp, Kd) == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_the_estimate_stands_for_the_tip_link_as_a_payload_of_the_robot_does(seed):
+    state, desired = drawn(seed)
+    carrying = ROBOT.with_payload(PAYLOAD)
+    found = torque(ROBOT, state, desired, tip_row(carrying))
+    assert found == pytest.approx(torque(carrying, state, desired), rel=1e-11, abs=1e-10)
+    assert np.abs(found - torque(ROBOT, state, desired)).max() > 1.0
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_pinocchio_has_the_same_torque_of_the_reference_motion(seed):
+    """Its C is half the derivative of the Coriolis torques by the velocities, which is the Christoffel one."""
+    state, desired = drawn(seed)
+    qd_r, qdd_r, s = reference(state, desired, LAMBDA)
+    q, qd = state
+    model = pin.buildModelFromXML(URDF)
+    model.armature = np.array(ROBOT.rotor_inertia)
+    data = model.createData()
+    pin.computeRNEADerivatives(model, data, q, qd, np.zeros(6))
+    C = 0.5 * data.dtau_dv
+    wanted = pin.rnea(model, data, q, np.zeros(6), qdd_r) + C @ qd_r
+    wanted += GAINS.damping * s + ROBOT.friction_torque(desired[1])
+    assert torque(ROBOT, state, desired) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+def test_the_torque_of_joints_that_turn_endlessly_is_that_of_the_nearest_turn():
+    robot = Robot.from_urdf(URDF.replace('type="revolute"', 'type="continuous"'))
+    state, desired = drawn(4)
+    turned = (desired[0] + 2.0 * np.pi * np.array([1, 0, -2, 0, 3, 1]), *desired[1:])
+    near = (state[0] + 0.1, *desired[1:])
+    far = (near[0] + 2.0 * np.pi * np.array([1, 0, -2, 0, 3, 1]), *desired[1:])
+    assert torque(robot, state, far) == pytest.approx(torque(robot, state, near), rel=1e-9)
+    assert torque(robot, state, turned) == pytest.approx(torque(robot, state, desired), rel=1e-9)
+
+
+def test_the_hold_has_the_gravity_torque_of_the_estimate():
+    adaptation = Adaptation(ROBOT, GAINS.stiffness, GAINS.damping, SETTINGS, ROBOT.limits.effort)
+    (q, qd), (q_hold, *_) = drawn(5)
+    adaptation.estimate.parameters[:] = tip_row(ROBOT.with_payload(PAYLOAD))
+    found, wanted = np.empty((2, 6))
+    AdaptiveHold(ROBOT, GAINS.stiffness, GAINS.damping, adaptation).torque(q, qd, q_hold, found)
+    Hold(ROBOT.with_payload(PAYLOAD), GAINS.stiffness, GAINS.damping).torque(q, qd, q_hold, wanted)
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+
+
+def test_an_unknown_payload_is_found_and_the_motion_followed_much_closer_than_without_adaptation():
+    fixed = AdaptiveArm(MOTION, settings=SETTINGS._replace(dead_zone=1e9))
+    adapting, wrong = AdaptiveArm(MOTION), []
+
+    def check():
+        wrong.append(violation(adapting.adaptation.estimate.parameters))
+
+    after, before = rms(adapting.run(6.0, check)[-750:]), rms(fixed.run(3.0)[-750:])
+    assert after < 2e-3 and before > 30.0 * after
+    assert adapting.payload[0] == pytest.approx(PAYLOAD.mass, abs=0.3)
+    assert fixed.payload == pytest.approx(0.0, abs=1e-12)
+    assert len(wrong) == 3000 and set(wrong) == {None}
+    assert adapting.adaptation.report()['estimate is physically consistent'] == 'yes'
+
+
+def estimate_after(arm, states=5):
+    """Return whether states change the estimate, and what the diagnostics say of the last one."""
+    before = arm.adaptation.estimate.parameters.copy()
+    arm.run(states / RATE)
+    return not np.array_equal(before, arm.adaptation.estimate.parameters), arm.adaptation.doing
+
+
+def test_a_torque_at_a_limit_changes_no_estimate():
+    assert estimate_after(AdaptiveArm(MOTION)) == (True, ADAPTS)
+    assert estimate_after(AdaptiveArm(MOTION, effort=1.0)) == (False, LIMITED)
+    assert estimate_after(AdaptiveArm(MOTION, rate_limit=1.0)) == (False, LIMITED)
+
+
+def test_a_torque_that_was_not_sent_as_computed_changes_no_estimate():
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.01)
+    arm.give()
+    arm.source.result = Result(Outcome.IDLE, 'nothing')
+    arm.give()
+    arm.source.result = TORQUE
+    before = arm.adaptation.estimate.parameters.copy()
+    for other in (0.5 * arm.limiter.last, np.zeros(6), np.full(6, np.nan)):  # faded in, of a fallback, unknown
+        arm.give()
+        arm.limiter.last[:] = other
+        arm.give()
+        assert np.array_equal(arm.adaptation.estimate.parameters, before) and arm.adaptation.doing == LIMITED
+    arm.time += 1.0 / RATE
+    arm.give()
+    assert not np.array_equal(arm.adaptation.estimate.parameters, before)
+
+
+def test_the_estimate_stays_while_the_arm_is_held_and_after_states_that_got_no_torque():
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.5)
+    before = arm.adaptation.estimate.parameters.copy()
+    arm.source.result = Result(Outcome.IDLE, 'ended')
+    arm.give()  # adapts to the last state that followed
+    held = arm.adaptation.estimate.parameters.copy()
+    assert not np.array_equal(before, held)
+    assert estimate_after(arm) == (False, HOLDS)
+    arm.source.result = TORQUE
+    arm.state.has_velocity = False
+    assert arm.give().outcome is Outcome.INCOMPLETE
+    arm.state.has_velocity = True
+    arm.source.result = Result(Outcome.IDLE, 'ended')
+    arm.give()
+    assert np.array_equal(arm.adaptation.estimate.parameters, held)
+
+
+def test_a_pause_changes_nothing_and_an_interruption_begins_anew():
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.5)
+    kept = arm.adaptation.estimate.parameters.copy()
+    arm.adaptation.friction[:] = 0.3
+    arm.time += 0.5
+    arm.give()
+    assert np.array_equal(arm.adaptation.estimate.parameters, kept)
+    arm.time += 1.5
+    arm.give()
+    assert np.allclose(arm.adaptation.estimate.parameters, tip_row(ROBOT), rtol=1e-9, atol=1e-12)
+    assert not arm.adaptation.friction.any()
+
+
+def test_a_clock_that_was_set_back_and_a_new_activation_drop_the_last_state():
+    for drop in (lambda law: law.set_back(0), lambda law: law.stop_following()):
+        arm = AdaptiveArm(MOTION)
+        arm.run(0.01)
+        before = arm.adaptation.estimate.parameters.copy()
+        drop(arm.law)
+        arm.give()
+        assert np.array_equal(arm.adaptation.estimate.parameters, before)
+
+
+def payload(mass):
+    return {'ee_link': Payload(mass, (0.0, 0.03, 0.02), 0.01 * np.eye(3))} if mass else {}
+
+
+def ramp(after, before=0.0, start=0.0, duration=0.0):
+    return PayloadGravity(
+        PayloadRamp(payload(after), payload(before), round(start * SECOND), round(duration * SECOND)), GRAVITY
+    )
+
+
+def test_a_payload_becomes_the_estimate_over_its_ramp_without_a_step_and_adaptation_goes_on_from_there():
+    arm = AdaptiveArm(MOTION, noise=NO_NOISE)
+    arm.run(1.0)
+    learnt = arm.adaptation.estimate.parameters.copy()
+    step = np.abs(np.diff([arm.computed.copy() for _ in range(20) if arm.run(1.0 / RATE) is not None], axis=0)).max(0)
+    learnt = arm.adaptation.estimate.parameters.copy()
+    arm.take(ramp(4.0, start=arm.time, duration=0.5))
+    torques, estimates = [arm.computed.copy()], []
+
+    def record():
+        torques.append(arm.computed.copy())
+        estimates.append(arm.adaptation.estimate.parameters.copy())
+        assert violation(estimates[-1]) is None
+
+    arm.run(0.499, record)
+    assert arm.adaptation.doing == RAMPS
+    goal = tip_row(ROBOT.with_payload(payload(4.0)['ee_link'], 'ee_link'))
+    share = np.arange(len(estimates))[:, None] / (0.5 * RATE)
+    assert np.allclose(estimates, learnt + share * (goal - learnt), rtol=1e-6, atol=1e-6)
+    assert (np.abs(np.diff(torques, axis=0)).max(0) < 10.0 * step + 0.5).all()
+    arm.run(0.01)
+    assert arm.adaptation.doing == ADAPTS
+    assert arm.adaptation.estimate.parameters[0] == pytest.approx(goal[0], abs=0.3)
+    assert not np.array_equal(arm.adaptation.estimate.parameters, goal)
+
+
+def test_a_second_payload_within_the_ramp_of_the_first_makes_no_step():
+    arm = AdaptiveArm(MOTION, noise=NO_NOISE)
+    arm.run(1.0)
+    first = ramp(4.0, start=arm.time, duration=0.5)
+    arm.take(first)
+    arm.run(0.25)
+    before = arm.adaptation.estimate.parameters.copy()
+    between = first.payload.at(round(arm.time * SECOND))
+    arm.take(replace(first, payload=PayloadRamp(payload(0.5), between, round(arm.time * SECOND), SECOND)))
+    arm.give()
+    assert np.abs(arm.adaptation.estimate.parameters - before).max() < 0.02
+    arm.time += 1.0 / RATE
+    arm.run(1.0)
+    assert arm.adaptation.estimate.parameters[0] == pytest.approx(tip_row(ROBOT)[0] + 0.5, abs=0.1)
+
+
+def test_a_payload_without_a_ramp_replaces_the_estimate_at_once_also_by_the_same_figures():
+    arm = AdaptiveArm(MOTION)
+    for _ in range(2):
+        arm.run(1.0)
+        arm.take(ramp(1.0))
+        arm.give()
+        wanted = tip_row(ROBOT.with_payload(payload(1.0)['ee_link'], 'ee_link'))
+        assert arm.adaptation.estimate.parameters == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+def test_a_ramp_that_follows_a_clock_that_was_set_back_leaves_the_estimate_where_it_is():
+    arm = AdaptiveArm(MOTION, noise=NO_NOISE)
+    first = ramp(2.0, start=0.0, duration=1.0)
+    arm.take(first)
+    arm.run(0.5)
+    before = arm.adaptation.estimate.parameters.copy()
+    back = 100 * SECOND
+    arm.time += 100.0  # the stamps of the clock that was set
+    arm.last = arm.time - 1.0 / RATE
+    arm.take(first.clock_set_back(0, back))
+    arm.give()
+    assert np.abs(arm.adaptation.estimate.parameters - before).max() < 0.02
+    arm.time += 0.6
+    arm.last = arm.time - 1.0 / RATE
+    arm.give()
+    done = arm.adaptation.estimate.parameters.copy()
+    arm.take(arm.load)
+    arm.run(0.1)
+    learnt = arm.adaptation.estimate.parameters.copy()
+    finished = ramp(2.0)
+    arm.take(finished)
+    arm.give()
+    arm.take(finished.clock_set_back(5 * SECOND, 0))  # finished, and the same payload: nothing begins anew
+    after = arm.adaptation.estimate.parameters.copy()
+    arm.give()
+    assert np.array_equal(arm.adaptation.estimate.parameters, after)
+    assert done[0] == pytest.approx(after[0], abs=1e-9) and not np.array_equal(learnt, done)
+
+
+def test_an_arm_that_begins_within_a_ramp_has_the_payload_of_that_time():
+    arm = AdaptiveArm(MOTION, load=ramp(2.0, start=-0.5, duration=1.0))
+    arm.give()
+    assert arm.adaptation.estimate.parameters[0] == pytest.approx(tip_row(ROBOT)[0] + 1.0, abs=1e-9)
+
+
+def test_a_ramp_of_gravity_is_blended_and_nothing_is_adapted_meanwhile():
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.1)
+    tilted = GravityRamp((0.5, 0.0, -9.7), tuple(ROBOT.gravity), round(arm.time * SECOND), SECOND)
+    arm.take(PayloadGravity(arm.load.payload, tilted))
+    arm.run(0.01)  # the first state of the ramp has one gravity only
+    assert estimate_after(arm) == (False, HOLDS)
+
+
+@pytest.mark.parametrize('stated', [15.0, 0.6, 0.0], ids='{} kg'.format)
+def test_a_payload_that_is_wrong_by_a_factor_of_five_and_one_that_is_dropped_are_survived(stated):
+    """Stated 15 kg are beyond the limit of 5 kg; the arm then drops its 3 kg in the middle of the motion."""
+    load = PayloadGravity(PayloadRamp(payload(stated), payload(stated)), GRAVITY)
+    arm = AdaptiveArm(MOTION, load=load)
+    for part in range(2):
+        error = arm.run(3.0)
+        assert np.abs(error).max() < 0.8 and rms(error[-500:]) < 5e-3, part
+        assert violation(arm.adaptation.estimate.parameters) is None
+        assert arm.payload[0] == pytest.approx((3.0, 0.0)[part], abs=0.5)
+        arm.plant, before = Plant(ROBOT, arm.plant.position), arm.plant
+        arm.plant.velocity[:] = before.velocity
+
+
+def test_an_arm_that_is_held_fast_stops_the_estimate_at_its_bound_and_says_so():
+    arm = AdaptiveArm(MOTION, effort=np.inf)
+    arm.plant.step = lambda duration: None
+    arm.run(2.0)
+    assert violation(arm.adaptation.estimate.parameters) is None
+    assert arm.payload[0] <= SETTINGS.payload_limit + 1e-9
+    arm.adaptation.estimate.parameters[0] = tip_row(ROBOT)[0] + 5.0
+    (warning,) = arm.adaptation.warnings()
+    assert warning.startswith('the estimated payload is at adaptation_payload_limit, 5 kg')
+
+
+def test_friction_is_adapted_on_request_within_its_bounds():
+    frozen = AdaptiveArm(MOTION, settings=SETTINGS._replace(friction_rate=0.0))
+    frozen.run(0.2)
+    assert not frozen.adaptation.friction.any()
+    assert 'friction adapted, viscous' not in frozen.adaptation.report()
+    arm = AdaptiveArm(MOTION, plant=Plant(ROBOT, MOTION(0.0)[0], friction=0.5), noise=NO_NOISE)
+    arm.run(6.0)
+    arm.time = 100.0  # of no matter which time, at a velocity that is not slow
+    qd = 0.5 * np.ones(6)
+    model, real = ROBOT.friction_torque(qd), 0.5 * ROBOT.friction_torque(qd)
+    columns = np.array([qd / arm.adaptation.speed, qd / np.hypot(qd, ROBOT.friction.transition), np.ones(6)])
+    found = model + (arm.adaptation.friction * columns).sum(axis=0)
+    assert (np.abs(found - real) < 0.5 * np.abs(model - real)).all()
+    arm.adaptation._adapt_friction(np.ones((3, 6)), np.full(6, -1e9), 1.0)
+    least = [-ROBOT.friction.viscous * arm.adaptation.speed, -ROBOT.friction.coulomb, -0.25 * ROBOT.limits.effort]
+    assert np.allclose(arm.adaptation.friction, least, rtol=1e-12)
+    arm.adaptation._adapt_friction(np.ones((3, 6)), np.full(6, 1e9), 1.0)
+    assert np.allclose(arm.adaptation.friction, 0.25 * ROBOT.limits.effort, rtol=1e-12)
+    assert 'friction adapted, viscous' in arm.adaptation.report()
+
+
+def test_errors_within_the_dead_zone_and_of_joints_whose_reference_stands_still_count_for_nothing():
+    adaptation = Adaptation(ROBOT, GAINS.stiffness, GAINS.damping, SETTINGS, ROBOT.limits.effort)
+    law, out = AdaptiveControl(ROBOT, GAINS.damping, adaptation), np.empty(6)
+    q, zeros = np.zeros(6), np.zeros(6)
+    qd_d = np.array([0.019, 0.021, -0.021, -0.019, 0.3, 0.3])
+    qd = qd_d - [0.01, 0.01, -0.01, 0.01, 0.0019, -0.0019]
+    law.torque(q, qd, (q, qd_d, zeros), None, out)
+    assert law.error == pytest.approx([0.0, 0.008, -0.008, 0.0, 0.0, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('changed', 'reason'),
+    [
+        ({'terms': ('coriolis', 'inertia', 'friction')}, 'control law adaptive: the robot compensates gravity itself'),
+        ({'terms': ('gravity',)}, 'friction_adaptation_rate: the robot compensates friction itself'),
+        ({'settings': SETTINGS._replace(payload_limit=0.0)}, 'adaptation_payload_limit: control law adaptive needs'),
+        ({'damping': [1.0, 1.0, 0.0, 1.0, 1.0, 1.0]}, "damping: joint 'foreArm_joint': control law adaptive needs"),
+        ({'damping': [1.0]}, 'damping: expected 6 numbers'),
+    ],
+    ids=['gravity', 'friction', 'limit', 'damping', 'length'],
+)
+def test_what_adaptation_cannot_do_is_refused_by_name(changed, reason):
+    given = {'stiffness': GAINS.stiffness, 'damping': GAINS.damping, 'settings': SETTINGS, **changed}
+    with pytest.raises(ArgumentError, match=f'^{reason}'):
+        Adaptation(ROBOT, effort_limit=ROBOT.limits.effort, **given)
+
+
+def test_a_law_that_is_only_prepared_is_not_taken_for_that_of_a_state():
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.1)
+    before = arm.adaptation.estimate.parameters.copy()
+    state, desired = drawn(6)
+    AdaptiveArm.control(arm, ROBOT).torque(*state, desired, None, np.empty(6))  # as PayloadBlender.take does
+    arm.give()
+    assert not np.array_equal(arm.adaptation.estimate.parameters, before)
+    assert AdaptiveSettings._fields == ('payload_limit', 'rate', 'friction_rate', 'dead_zone')
