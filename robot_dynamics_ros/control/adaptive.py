@@ -258,10 +258,10 @@ class Adaptation:
 
     def _move(self, goal: _Goal, share: float) -> None:
         """Write the parameters at the ``share`` of a ramp."""
-        self.doing = RAMPS
-        if share >= 1.0:
+        self._ramps = share < 1.0
+        self.doing = RAMPS if self._ramps else HOLDS
+        if not self._ramps:
             self.estimate.restart(*goal.after)
-            self._ramps = False
             return
         parameters = self.estimate.parameters
         np.subtract(goal.after[0], self._anchor, out=parameters)

@@ -12,9 +12,10 @@ estimate itself, dP/dt = gain P L P, rates grow with the square of the estimated
 under a payload. On the benchmark's motion (2026-11-25) its best gain left 0.6 mrad, and a mass that changed by 1 kg;
 the constant metric 0.3 mrad and 0.1 kg.
 
-Each step ends with the nearest point, in this metric, of the convex set of pseudo-inertias whose eigenvalues are at
-least ``FLOOR`` of those of P_r, and of masses up to the largest one. The nearest point of a convex set is not further
-from any point of it than the point outside, so the Lyapunov function of the adaptation does not grow.
+Each step ends with projections, in this metric, on two convex sets: masses up to the largest one, and pseudo-inertias
+with eigenvalues of at least ``FLOOR`` relative to P_r. A projection on a convex set brings the estimate no further from
+any point of it, so the Lyapunov function of the adaptation does not grow. Where the second one has raised the mass
+again, the whole estimate is scaled down.
 """
 
 import numpy as np
@@ -30,7 +31,9 @@ FLOOR = 1e-5
 MEAN = 5.0
 """Time constant of the mean estimate, s."""
 SWEEPS = 12
-"""Of Jacobi's method, which converges quadratically: 6 suffice for four rows."""
+"""Of Jacobi's method, at most: it converges quadratically."""
+NEGLIGIBLE = 1e-36
+"""Square of an entry beside the diagonal over the product of the two on it, below which it is no longer reduced."""
 
 
 @kernel
@@ -59,7 +62,7 @@ def project(Q, D, V):
     for _ in range(SWEEPS):
         for j in range(3):
             for k in range(j + 1, 4):
-                if D[j, k] != 0.0:
+                if D[j, k] * D[j, k] > NEGLIGIBLE * abs(D[j, j] * D[k, k]):
                     rotate(D, V, j, k)
     for j in range(4):
         for k in range(4):

@@ -46,11 +46,7 @@ def reference(state, desired, rate):
     """Return qd_r, qdd_r and s."""
     (q, qd), (q_d, qd_d, qdd_d) = state, desired
     qd_r = qd_d + rate * (q_d - q)
-    return qd_r, qdd_r_of(desired, qd, rate), qd_r - qd
-
-
-def qdd_r_of(desired, qd, rate):
-    return desired[2] + rate * (desired[1] - qd)
+    return qd_r, qdd_d + rate * (qd_d - qd), qd_r - qd
 
 
 def torque(robot, state, desired, parameters=None, stiffness=GAINS.stiffness, damping=GAINS.damping):

@@ -87,6 +87,17 @@ def test_accelerations_invert_torques():
     assert ARM.mass_matrix(Y, out=out) is out and out.tolist() == M.tolist()
 
 
+def test_the_regressor_times_the_parameters_of_all_links_is_the_torque_without_rotors():
+    turning = WHOLE.rotor_inertia * (YDD @ G.T)
+    wanted = ARM.inverse_dynamics(Y, YD, YDD) - turning @ G
+    found = ARM.torque_regressor(Y, YD, YDD) @ WHOLE.inertial_parameters
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    for k in range(len(Y)):
+        out = np.empty((2, len(WHOLE.inertial_parameters)))
+        assert ARM.torque_regressor(Y[k], YD[k], YDD[k], out=out) is out
+        np.testing.assert_allclose(out @ WHOLE.inertial_parameters, wanted[k], rtol=1e-11, atol=1e-11)
+
+
 def test_a_jacobian_is_that_of_the_driven_joints():
     step = 1e-6
     for k in range(2):

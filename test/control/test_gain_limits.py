@@ -76,6 +76,8 @@ def test_one_joint_has_the_limits_of_the_textbook():
     assert SamplingLimit(robot_with(np.array([[0.002]]), viscous=0.3), [400.0], [0.1]).period == pytest.approx(0.002)
     assert SamplingLimit(light, [0.0], [0.0]).period == np.inf
     assert SamplingLimit(light, [0.0], [0.0], bandwidth=10.0).period == 0.1
+    # M Kp / Kd of the reference velocity adds to the damping
+    assert SamplingLimit(light, [0.0], [4.0], reference_rate=500.0).period == pytest.approx(LIMIT / (2000.0 + 500.0))
 
 
 def test_a_refusal_names_joint_value_and_limit():

@@ -26,7 +26,9 @@ def begun(row=ROW, gain=GAIN):
 
 
 PLACES = [(j, k) for j in range(4) for k in range(j + 1)]
-BASES = np.array([[[{(j, k), (k, j)} & {place} != set() for k in range(4)] for j in range(4)] for place in PLACES], float)
+BASES = np.zeros((10, 4, 4))
+for i, (j, k) in enumerate(PLACES):
+    BASES[i, j, k] = BASES[i, k, j] = 1.0
 TRACES = np.array([[np.trace(basis @ pseudo_inertia(pi)) for basis in BASES] for pi in np.eye(10)])
 
 
@@ -78,7 +80,8 @@ def test_the_projection_brings_the_estimate_no_further_from_any_body_within_the_
         before = pseudo_inertia(ROW) + GAIN * H * P_r @ gradient(Y.T @ s) @ P_r
         estimate.step(Y, s, H)
         after = pseudo_inertia(estimate.parameters)
-        coordinates = rng.normal(0.0, 0.5, 10) + [0.0, -2.0, -2.0, -2.0, 0, 0, 0, 0, 0, 0]
+        coordinates = rng.normal(0.0, 0.5, 10)
+        coordinates[1:4] -= 2.0
         body = pseudo_inertia(parameters_of_log_cholesky(coordinates))
         within = np.linalg.eigvalsh(body / np.outer(ROOT, ROOT))[0] > FLOOR and body[3, 3] < MASS
         if within and distance(before, after) > 1e-9:

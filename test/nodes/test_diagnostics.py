@@ -47,9 +47,14 @@ def told(heading: str, node: str) -> list[str]:
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    """All nodes in one process, under a clock that does not go, which aubo_node refuses: they speak all the same."""
-    simulated = ('-p', 'use_sim_time:=true', '-p', 'aubo_node:use_sim_time:=false')
-    file_graph.bring_up(*NODES, arguments=simulated)
+    """All nodes in one process, under a clock that does not go, which aubo_node refuses: they speak all the same.
+
+    The controller's law is the one with the most fields.
+    """
+    simulated = ('use_sim_time:=true', 'aubo_node:use_sim_time:=false')
+    law = ('control_law:=adaptive', 'adaptation_payload_limit:=5.0', 'friction_adaptation_rate:=10.0')
+    given = (*simulated, *(f'torque_controller:{value}' for value in law))
+    file_graph.bring_up(*NODES, arguments=tuple(part for value in given for part in ('-p', value)))
     return file_graph
 
 

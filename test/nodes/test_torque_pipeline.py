@@ -78,6 +78,7 @@ class Parts:
 
     def torque(self, state, out):
         self.calls.append(('law', state.stamp))
+        self.measured = state
         out[:] = 1.0
         return TORQUE
 
@@ -106,6 +107,13 @@ class Parts:
 def test_the_torque_of_a_state_is_the_laws():
     stamp = 501 * SECOND
     assert Parts().state(501.0) == [('law', stamp), ('publish', stamp)]
+
+
+def test_the_law_knows_the_torque_that_was_sent_last():
+    parts = Parts(fade_in_time=1.0)
+    for seconds, sent in ((501.0, 0.0), (501.005, 0.005)):
+        parts.state(seconds)
+        assert parts.measured.sent.tolist() == pytest.approx([sent, sent]), seconds
 
 
 def test_where_the_clock_was_set_back_payload_and_gravity_follow_it_before_the_law_is_asked():
