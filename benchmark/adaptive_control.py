@@ -37,7 +37,8 @@ from support.adaptive_arm import (
     rms,
 )
 
-from robot_dynamics_ros.control.adaptive import Adaptation, AdaptiveControl
+from robot_dynamics_ros.control.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive import AdaptiveControl
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.model.pseudo_inertia import violation
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm

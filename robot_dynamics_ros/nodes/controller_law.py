@@ -2,14 +2,8 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.adaptive import (
-    ADAPTIVE,
-    Adaptation,
-    AdaptiveControl,
-    AdaptiveHold,
-    AdaptiveLaw,
-    AdaptiveSettings,
-)
+from robot_dynamics_ros.control.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
+from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
 from robot_dynamics_ros.control.gain_limits import SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl

@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.adaptive import (
+from robot_dynamics_ros.control.adaptation import (
     ADAPTS,
     HOLDS,
     LIMITED,
     RAMPS,
     Adaptation,
-    AdaptiveControl,
-    AdaptiveHold,
     AdaptiveSettings,
     tip_row,
 )
+from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold
 from robot_dynamics_ros.control.joint_space_control import Hold
 from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
 from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
@@ -195,13 +194,19 @@ def test_a_pause_changes_nothing_and_an_interruption_begins_anew():
 
 
 def test_a_clock_that_was_set_back_and_a_new_activation_drop_the_last_state():
-    for drop in (lambda law: law.set_back(0), lambda law: law.stop_following()):
+    for drop, kept in ((lambda law: law.set_back(0), True), (lambda law: law.stop_following(), False)):
         arm = AdaptiveArm(MOTION)
         arm.run(0.01)
         before = arm.adaptation.estimate.parameters.copy()
         drop(arm.law)
         arm.give()
         assert np.array_equal(arm.adaptation.estimate.parameters, before)
+        arm.run(0.01)
+        arm.last = None  # what the gate knows then of the state before
+        before = arm.adaptation.estimate.parameters.copy()
+        drop(arm.law)
+        arm.give()
+        assert np.array_equal(arm.adaptation.estimate.parameters, before) is kept
 
 
 def payload(mass):

@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
 from robot_dynamics_interfaces.msg import PayloadState
-from robot_dynamics_ros.control.adaptive import ADAPTS, HOLDS, LIMITED, tip_row
+from robot_dynamics_ros.control.adaptation import ADAPTS, HOLDS, LIMITED, tip_row
 from robot_dynamics_ros.control.gain_limits import propose_gains
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.messages.stamps import set_nanoseconds

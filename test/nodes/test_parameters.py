@@ -14,7 +14,7 @@ import rclpy
 import yaml
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.control.adaptive import ADAPTIVE
+from robot_dynamics_ros.control.adaptation import ADAPTIVE
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.compensation_policy import OWNERS, PRESETS
 from robot_dynamics_ros.control.joint_space_control import LAWS

@@ -12,7 +12,8 @@ from support.given_motion import GivenMotion
 import numpy as np
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.adaptive import Adaptation, AdaptiveControl, AdaptiveHold, AdaptiveLaw, AdaptiveSettings
+from robot_dynamics_ros.control.adaptation import Adaptation, AdaptiveSettings
+from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
 from robot_dynamics_ros.control.gain_limits import propose_gains
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
