@@ -150,7 +150,7 @@ class Adaptation:
         if state.pause > INTERRUPTION and not self._continues:
             self._follow(goal.before, 0.0)
             self.friction.fill(0.0)
-        elif goal is not self._used and (self._ramps or goal.after is not self._used.after):
+        elif goal.after is not self._used.after:
             self._follow(self.estimate.parameters, goal.ramp.share(state.stamp))
         self._used = goal
         if self._ramps:

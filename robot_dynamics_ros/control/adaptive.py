@@ -175,6 +175,4 @@ class AdaptiveLaw:
         result = self._law.torque(state, out)
         if result is TORQUE:
             self._adaptation.computed[:] = out
-        else:
-            self._adaptation.drop()
         return result

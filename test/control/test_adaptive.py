@@ -219,13 +219,14 @@ def ramp(after, before=0.0, start=0.0, duration=0.0):
     )
 
 
-def test_a_payload_becomes_the_estimate_over_its_ramp_without_a_step_and_adaptation_goes_on_from_there():
+@pytest.mark.parametrize('late', [0.0, 0.25])
+def test_a_payload_becomes_the_estimate_over_its_ramp_without_a_step_and_adaptation_goes_on_from_there(late):
     arm = AdaptiveArm(MOTION, noise=NO_NOISE)
     arm.run(1.0)
     learnt = arm.adaptation.estimate.parameters.copy()
     step = np.abs(np.diff([arm.computed.copy() for _ in range(20) if arm.run(1.0 / RATE) is not None], axis=0)).max(0)
     learnt = arm.adaptation.estimate.parameters.copy()
-    arm.take(ramp(4.0, start=arm.time, duration=0.5))
+    arm.take(ramp(4.0, start=arm.time - late, duration=0.5 + late))
     torques, estimates = [arm.computed.copy()], []
 
     def record():
@@ -293,11 +294,14 @@ def test_a_ramp_that_follows_a_clock_that_was_set_back_leaves_the_estimate_where
     finished = ramp(2.0)
     arm.take(finished)
     arm.give()
-    arm.take(finished.clock_set_back(5 * SECOND, 0))  # finished, and the same payload: nothing begins anew
+    assert arm.adaptation.estimate.parameters == pytest.approx(done, abs=1e-9) and learnt[0] != done[0]
+    arm.time += 1.0 / RATE
+    arm.run(0.5)
     after = arm.adaptation.estimate.parameters.copy()
+    arm.take(finished.clock_set_back(5 * SECOND, 0))  # finished, and the same payload: nothing begins anew
     arm.give()
-    assert np.array_equal(arm.adaptation.estimate.parameters, after)
-    assert done[0] == pytest.approx(after[0], abs=1e-9) and not np.array_equal(learnt, done)
+    assert np.abs(after - done).max() > 0.1
+    assert arm.adaptation.estimate.parameters == pytest.approx(after, abs=0.01)
 
 
 def test_an_arm_that_begins_within_a_ramp_has_the_payload_of_that_time():
@@ -327,6 +331,12 @@ def test_a_payload_that_is_wrong_by_a_factor_of_five_and_one_that_is_dropped_are
         assert arm.payload[0] == pytest.approx((3.0, 0.0)[part], abs=0.5)
         arm.plant, before = Plant(ROBOT, arm.plant.position), arm.plant
         arm.plant.velocity[:] = before.velocity
+
+
+def test_an_estimate_that_no_body_has_would_be_on_the_diagnostics():
+    arm = AdaptiveArm(MOTION)
+    arm.adaptation.estimate.parameters[4] = -1.0
+    assert 'not positive definite' in arm.adaptation.report()['estimate is physically consistent']
 
 
 def test_an_arm_that_is_held_fast_stops_the_estimate_at_its_bound_and_says_so():

@@ -160,3 +160,7 @@ def test_another_law_has_no_estimate_on_its_diagnostics(made):
     node.set_parameters([Parameter('control_law', value='adaptive')])
     node.trigger_activate()
     assert node.task.report()['adaptation'] == HOLDS
+    node.trigger_deactivate()
+    node.set_parameters([Parameter('control_law', value='computed_torque')])
+    node.trigger_activate()
+    assert 'adaptation' not in node.task.report()
