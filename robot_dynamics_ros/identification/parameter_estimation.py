@@ -34,6 +34,8 @@ FEWEST = 20
 """Samples in motion that a log needs."""
 RIDGE = 1e-6
 """Of a column's square, the weight that keeps its parameter at the robot's value where nothing else determines it."""
+HELD = 1e6
+"""That weight for a parameter without any column, in the unit of the parameter to the power of -2."""
 LEAST_VARIANCE = 1e-8
 """Least variance of a residual, as a share of the mean square of the torque: of logs without noise."""
 RANK = 1e-11
@@ -207,7 +209,7 @@ def _solved(sums: Products, prior: _Prior, method: str, inflation, before: _Fit 
         if method == 'consistent':
             places = np.arange(sums.links, len(b))
             diagonal = H[places, places]
-            ridge = prior.ridges.ravel() + np.where(diagonal > 0.0, RIDGE * diagonal, 1.0)
+            ridge = prior.ridges.ravel() + np.where(diagonal > 0.0, RIDGE * diagonal, HELD)
             H[places, places] += ridge
             b[places] += ridge * x0[places]
             minimum = minimise(H, b, prior.rows, prior.weight, bounded)
