@@ -93,10 +93,14 @@ def bag(name, folder):
         print(f'    {finding}')
 
 
-if __name__ == '__main__':
+def main():
     data = Path(sys.argv[1])
     if (data / 'aubo_i5_measured_traj1.csv').exists():
         aubo(data / 'aubo_i5_measured_traj1.csv')
     for known in BAGS:
         if (data / BAGS[known][0]).exists():
             bag(known, data)
+
+
+if __name__ == '__main__':
+    main()

@@ -13,8 +13,11 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, cross_validate, identify, validate
 from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionTerms
+from robot_dynamics_ros.identification.log_findings import log_findings
 from robot_dynamics_ros.identification.regression import Samples, products
 from robot_dynamics_ros.model.pseudo_inertia import violation
+
+pytestmark = pytest.mark.compiled
 
 ARM, WRONG = logs.arm(), logs.wrong_masses()
 MOTION = {'duration': 20.0, 'rate': 50.0}
@@ -161,6 +164,10 @@ def found_messages(log) -> str:
 
 def test_a_good_log_has_no_findings(identified):
     assert identified.findings == ()
+    # friction that is higher all the time is found, not reported
+    more = replace(logs.log(ARM, 1, **MOTION), tau=logs.log(ARM, 1, **MOTION).tau * 1.5)
+    shown = validate(ARM, more)
+    assert [it for it in log_findings(ARM, more, shown) if 'second half' in it.message] == []
 
 
 def late(log):
@@ -181,7 +188,6 @@ def after_a_rest(log):
         (late, ' ms late: identify from log.without_delay(0.0'),
         (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
         (after_a_rest, 'the arm stands still for 7.0 s'),
-        (lambda log: replace(log, tau=-log.tau), "joint 'shoulder_joint': R2 is"),
         (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
         (
             lambda log: replace(log, tau=log.tau + 10.0 * np.sign(log.qd) * (log.t[:, None] > 10.0)),
@@ -222,11 +228,13 @@ def test_a_wrong_argument_is_named(log, options, message):
 
 def test_a_residual_is_shown_with_its_frequency():
     log = logs.log(ARM, 1, noise=0.0, **MOTION)
-    disturbed = replace(log, tau=log.tau + np.sin(2.0 * np.pi * 5.0 * log.t)[:, None])
+    disturbed = replace(log, tau=log.tau + np.sin(2.0 * np.pi * 5.02 * log.t)[:, None])
     shown = validate(ARM, disturbed)
     frequencies, amplitudes = shown.spectrum()
-    assert frequencies[np.argmax(amplitudes, axis=0)] == pytest.approx(np.full(6, 5.0), abs=0.05)
-    assert amplitudes.max(axis=0) == pytest.approx(np.ones(6), rel=0.05)
+    # the window leaves nothing a few lines away
+    assert amplitudes[np.abs(frequencies - 5.02) > 0.5].max() < 0.01
+    assert frequencies[np.argmax(amplitudes, axis=0)] == pytest.approx(np.full(6, 5.02), abs=0.05)
+    assert amplitudes.max(axis=0) == pytest.approx(np.ones(6), rel=0.1)
     assert shown.rms == pytest.approx(np.full(6, np.sqrt(0.5)), rel=0.05)
     assert 1.0 - shown.r2 == pytest.approx(shown.rms**2 / log.tau.var(axis=0), rel=0.1)
 
