@@ -1,14 +1,24 @@
-"""Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia and friction."""
+"""Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia, friction and a learnt residual."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.kernels.friction import friction_of
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
+if TYPE_CHECKING:
+    from robot_dynamics_ros.formats.residual_yaml import ResidualModel
+
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+"""Terms of the model, all of which are added by default."""
+RESIDUAL = 'residual'
+"""The term that is only added where it is asked for."""
+KNOWN_TERMS = (*TERMS, RESIDUAL)
 RIGID_BODY = frozenset(TERMS) - {'friction'}
 FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # friction is zero if all of these are
 
@@ -37,27 +47,45 @@ def frictionless(friction: Friction) -> Friction:
     return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
 
 
+def checked_terms(terms) -> tuple[str, ...]:
+    """Return torque terms in the order of ``KNOWN_TERMS``.
+
+    ArgumentError for an unknown or repeated term, for none, and for a residual, the rest of friction, without it.
+    """
+    terms = list(terms)
+    unknown = [term for term in terms if term not in KNOWN_TERMS]
+    if unknown or not terms or len(set(terms)) < len(terms):
+        raise ArgumentError(f'compensation: expected one or more of {", ".join(KNOWN_TERMS)}, each once, got {terms}')
+    if RESIDUAL in terms and 'friction' not in terms:
+        raise ArgumentError(
+            'compensation: residual is what the model with friction leaves, and needs the term friction'
+        )
+    return tuple(term for term in KNOWN_TERMS if term in terms)
+
+
 class Compensation:
-    """Sum of torque terms of one robot: tau = M qdd + c(q, qd) + g(q) + friction(qd), or some of these terms.
+    """Sum of torque terms of one robot: tau = M qdd + c(q, qd) + g(q) + friction(qd) + residual(q, qd), or a part.
 
     Parameters
     ----------
     robot : Robot
     terms : sequence of str
-        One or more of ``TERMS``, each once.
+        One or more of ``KNOWN_TERMS``, each once.
+    residual : ResidualModel, optional
+        The model of the term 'residual'.
 
     Raises
     ------
     ArgumentError
-        For an unknown or repeated term, or none.
+        As ``checked_terms`` and ``ResidualTorque``; where only one of the term 'residual' and its model is given.
     """
 
-    def __init__(self, robot: Robot, terms):
-        terms = list(terms)
-        unknown = [term for term in terms if term not in TERMS]
-        if unknown or not terms or len(set(terms)) < len(terms):
-            raise ArgumentError(f'compensation: expected one or more of {", ".join(TERMS)}, each once, got {terms}')
-        self.terms = tuple(term for term in TERMS if term in terms)
+    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+        self.terms = checked_terms(terms)
+        if (RESIDUAL in self.terms) != (residual is not None):
+            lacks = 'compensation lacks the term residual' if residual else 'the term residual needs a file'
+            raise ArgumentError(f'residual_file: {lacks}; state both, or neither')
+        self._residual = ResidualTorque(robot, residual) if residual else None
         # RNEA is the sum of its three terms: with zero gravity, qd or qdd it omits the corresponding one
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
@@ -85,3 +113,5 @@ class Compensation:
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
         self._add_friction(qd, transmitted, out)
+        if self._residual:
+            self._residual.add(q, qd, out)

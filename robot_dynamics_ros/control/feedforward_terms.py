@@ -2,13 +2,16 @@
 
 from typing import NamedTuple
 
+from robot_dynamics_ros.control.compensation import RESIDUAL
+
 
 class TorqueTerms(NamedTuple):
     """What a torque includes: as its node publishes it on the info topic, or as another node requires it."""
 
     joint_names: tuple[str, ...]
     terms: tuple[str, ...]
-    """Among gravity, coriolis, inertia and friction; of a consumer: those that the robot does not compensate itself."""
+    """Among gravity, coriolis, inertia, friction and residual; of a consumer: those of the model that the robot does
+    not compensate itself."""
     gravity_owner: str
     """node or robot."""
     model_digest: str
@@ -20,7 +23,9 @@ class TorqueTerms(NamedTuple):
 
 def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
     """Return why a torque must not be added as long as its producer keeps these terms; '' if it may."""
-    twice = [term for term in produced.terms if term not in needed.terms]
+    # a residual is what friction of the model leaves
+    taken = (*needed.terms, *((RESIDUAL,) if 'friction' in needed.terms else ()))
+    twice = [term for term in produced.terms if term not in taken]
     if twice:
         return f'it contains {twice[0]}, which the robot compensates itself'
     if 'gravity' in needed.terms and 'gravity' not in produced.terms:

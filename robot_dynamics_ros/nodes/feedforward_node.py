@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.base_node import BaseNode
@@ -13,6 +13,7 @@ from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, check_fade_in
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.residual_file import check_residual_file, residual_of
 from robot_dynamics_ros.nodes.torque_info import TorqueInfoPublisher
 from robot_dynamics_ros.nodes.torque_publishers import TorqueTopics
 from robot_dynamics_ros.nodes.trajectory_input import TrajectoryInput
@@ -27,15 +28,19 @@ class FeedforwardNode(BaseNode):
 
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
-        checks = {'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS)}
-        checks = {**torque_checks(self), **checks, 'fade_in_time': check_fade_in_time}
+        checks = {
+            **torque_checks(self),
+            'compensation': lambda terms: checked_terms([term for term in terms if term] or TERMS),
+            'residual_file': lambda path: check_residual_file(self, path),
+            'fade_in_time': check_fade_in_time,
+        }
         super().__init__('feedforward_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 
     def make_task(self) -> ControlLoop:
         """Return the control loop along the motion of the source that the parameters name."""
         arm = ControlledArm(self, list(self.value('compensation')))
-        terms = [term for term in TERMS if term in arm.policy.terms]
+        terms, residual = checked_terms(arm.policy.terms), residual_of(self)
         info = TorqueInfoPublisher(self, arm, 'feedforward_torque', terms, self.value('source'))
         output = TorqueTopics(self, arm, 'feedforward_torque', info)
         desired = np.zeros((3, arm.robot.nv))
@@ -51,7 +56,7 @@ class FeedforwardNode(BaseNode):
             source = ControllerStateInput(arm.robot, *limits, desired)
             source.subscribe(self)
             warns = source.warnings
-        blended = arm.blended(lambda robot: Compensation(robot, arm.policy.terms))
+        blended = arm.blended(lambda robot: Compensation(robot, terms, residual))
         law = FeedforwardLaw(source, desired, blended, self.value('evaluate_at') == 'measured')
         return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)}, warns=warns)
 

@@ -1,11 +1,12 @@
 """Publishes planned trajectories with the efforts that the arm lacks, and the peak torques of each plan."""
 
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation import TERMS, checked_terms
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.control.torque_scale import torque_scales
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.nodes.residual_file import check_residual_file
 from robot_dynamics_ros.nodes.trajectory_efforts import TrajectoryEfforts
 
 
@@ -19,7 +20,8 @@ class TrajectoryEffortNode(BaseNode):
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         checks = {
-            'compensation': lambda terms: Compensation(self.robot, [term for term in terms if term] or TERMS),
+            'compensation': lambda terms: checked_terms([term for term in terms if term] or TERMS),
+            'residual_file': lambda path: check_residual_file(self, path),
             'effort_limit': lambda limits: effort_limits(limits, self.robot.limits.effort, self.robot.joint_names),
             'torque_scale': lambda scales: torque_scales(scales, self.robot.nv),
         }

@@ -7,7 +7,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TrajectoryTorques
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation import Compensation, checked_terms
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
@@ -26,6 +26,7 @@ from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.plan_input import DISPLAYED, PlanInput
+from robot_dynamics_ros.nodes.residual_file import residual_of
 
 OUTPUT = 'trajectory_with_effort'
 ROUGH = 0.05
@@ -58,7 +59,7 @@ class TrajectoryEfforts(LifecycleTask):
         self._policy = CompensationPolicy(
             node.value('preset'), node.value('gravity_owner'), list(node.value('compensation'))
         )
-        self._terms = [term for term in TERMS if term in self._policy.terms]
+        self._terms, self._residual = list(checked_terms(self._policy.terms)), residual_of(node)
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
         self._scale = torque_scales(node.value('torque_scale'), self._robot.nv)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
@@ -124,7 +125,7 @@ class TrajectoryEfforts(LifecycleTask):
         }
 
     def _compensation(self, robot) -> Compensation:
-        return Compensation(robot, self._policy.terms)
+        return Compensation(robot, self._terms, self._residual)
 
     def _pass_on(self, data: bytes) -> None:
         """Publish a stop; the thread of the input."""

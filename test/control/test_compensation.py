@@ -70,7 +70,7 @@ def test_terms_are_in_one_order_however_they_are_stated(choice):
 def test_any_other_choice_is_refused(terms):
     with pytest.raises(ArgumentError) as error:
         Compensation(ROBOT, terms)
-    expected = 'compensation: expected one or more of gravity, coriolis, inertia, friction, each once, got '
+    expected = 'compensation: expected one or more of gravity, coriolis, inertia, friction, residual, each once, got '
     assert str(error.value) == f'{expected}{list(terms)}'
 
 

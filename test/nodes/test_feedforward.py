@@ -27,6 +27,8 @@ from lifecycle_msgs.msg import State, Transition
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.control.residual_torque import ResidualTorque
+from robot_dynamics_ros.formats.residual_yaml import ResidualModel, write_residual
 from robot_dynamics_ros.tools.processes import ProcessError
 
 
@@ -204,7 +206,25 @@ def test_compensation_chooses_terms_whatever_their_order(graph, start, terms, in
     np.testing.assert_allclose(torque.effort, sum(parts[term] for term in terms), rtol=0, atol=1e-9)
 
 
+def test_a_residual_is_one_more_term_where_it_is_asked_for(graph, start, tmp_path):
+    weights = np.random.default_rng(8).normal(size=(6, 13))
+    model = ResidualModel(ROBOT.digest, tuple(NAMES), np.full(6, 101.0), np.ones(6), np.full(6, 1.5), weights)
+    write_residual(tmp_path / 'residual.yaml', model)
+    terms = ['residual', 'gravity', 'friction']
+    with graph.parameters(NODE, compensation=terms, residual_file=str(tmp_path / 'residual.yaml')):
+        message, motion = quintic(start)
+        graph.follow(NODE, message)
+        torque = answer(graph, at(start, 0.5))
+        assert graph.terms('feedforward_torque') == ['gravity', 'friction', 'residual']
+    q, qd, _ = motion(0.5)
+    expected = ROBOT.gravity_torque(q) + ROBOT.friction_torque(qd)
+    ResidualTorque(ROBOT, model).add(q, qd, expected)
+    np.testing.assert_allclose(torque.effort, expected, rtol=0, atol=1e-9)
+
+
 WRONG_PARAMETERS = {
+    'residual without a file': ({'compensation': ['friction', 'residual']}, 'the term residual needs a file'),
+    'missing residual file': ({'residual_file': 'nowhere/residual.yaml'}, 'nowhere/residual.yaml'),
     'unknown term': ({'compensation': ['gravity', 'magic']}, 'magic'),
     'repeated term': ({'compensation': ['gravity', 'gravity']}, 'compensation'),
     'gravity twice': ({'compensation': ['gravity'], 'gravity_owner': 'robot'}, 'gravity would be added twice'),
