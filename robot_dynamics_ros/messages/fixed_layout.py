@@ -33,7 +33,6 @@ class FixedLayout:
             place
             for place in range(FRAME, len(data) - size + 1)
             if changed[place : place + size] == pattern
-            and not any(data[place : place + size])
             and deserialize_message(data[:place] + pattern + data[place + size :], kind) == self._message
         )
         place = next(places)

@@ -80,7 +80,7 @@ class Lesson:
             self.detector.update(*sample)
             self.learning.add(*sample)
 
-    def swing(self, far=(1.0, 0.2), near=(1.5, 0.9), seconds=2.0 * MOVED):
+    def swing(self, far=(1.0, 0.2), near=(1.2, 0.9), seconds=2.0 * MOVED):
         """Move both joints both ways."""
         count = round(seconds / PERIOD)
         for sign in (1.0, -1.0):

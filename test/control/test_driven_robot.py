@@ -153,6 +153,16 @@ REFUSED = {
 }
 
 
+def test_the_coriolis_matrix_has_the_coriolis_torque_and_the_derivative_of_the_mass_matrix():
+    for y, yd in zip(Y, YD, strict=True):
+        out = np.empty((2, 2))
+        assert ARM.coriolis_matrix(y, yd, out=out) is out
+        np.testing.assert_allclose(out @ yd, ARM.coriolis_torque(y, yd), rtol=1e-11, atol=1e-12)
+        h = 1e-6
+        change = (ARM.mass_matrix(y + h * yd) - ARM.mass_matrix(y - h * yd)) / (2.0 * h)
+        np.testing.assert_allclose(out + out.T, change, atol=1e-6)
+
+
 @pytest.mark.parametrize(('couplings', 'message'), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_followed_is_refused_by_name(couplings, message):
     with pytest.raises(ModelError) as error:
