@@ -1,7 +1,7 @@
 """Residual learning pays where there is something to learn, refuses itself elsewhere, and is bounded."""
 
 from support.logs import DATA
-from support.small_robots import AUBO
+from support.small_robots import AUBO, one
 
 import numpy as np
 import pytest
@@ -67,6 +67,24 @@ def test_the_measured_aubo_i5_gets_one_where_it_pays_on_the_rest_of_the_log_too(
     left = rest.torque(AUBO) - model - AUBO.friction_torque(rest.qd, model)
     before, after = (np.sqrt(np.mean(x**2, axis=0)) for x in (left, left - torque))
     assert (after[found.pays] < before[found.pays]).all() and np.array_equal(after[~found.pays], before[~found.pays])
+
+
+@pytest.mark.compiled
+def test_what_comes_and_goes_is_not_learnt():
+    always, never = simulated(2.0), simulated(0.0)
+    parts = ~np.isin(np.arange(1500) // 250, (1, 4))
+    tau = np.where(parts[:, None], always.tau, never.tau)
+    # most of the sine would lower the RMS of all parts, and raise that of two
+    with pytest.raises(ArgumentError, match='does not pay'):
+        fit_residual(AUBO, Log(always.t, always.q, always.qd, always.qdd, tau))
+
+
+def test_a_motor_of_unknown_gear_ratio_gets_no_weights():
+    robot, t = one(), np.linspace(0.0, 10.0, 600)
+    q, qd, qdd = np.sin(t)[:, None], np.cos(t)[:, None], -np.sin(t)[:, None]
+    tau = robot.inverse_dynamics(q, qd, qdd) + np.sin(2.0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
+    weights = fit_residual(robot, Log(t, q, qd, qdd, tau)).model.weights[0]
+    assert not weights[FEATURES.index('sin Nq') :].any() and weights[:9].all()
 
 
 @pytest.mark.parametrize(
