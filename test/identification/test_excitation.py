@@ -11,6 +11,7 @@ from robot_dynamics_ros.identification.excitation import _Excitation
 from robot_dynamics_ros.identification.fourier_trajectory import at_rest
 from robot_dynamics_ros.identification.motion_limits import motion_limits
 
+pytestmark = pytest.mark.compiled
 BODY = '0.1 0.05 0.2', (0.2, 0.01, 0, 0.3, 0, 0.1)
 LIMIT = '<limit lower="{}" upper="{}" velocity="2" effort="60"/><dynamics damping="1" friction="2"/>'
 SLIDER = robot(
@@ -36,7 +37,6 @@ def within_limits(arm, motion, acceleration=1 / 0.3):
     return [share.max(axis=0) for share in shares]
 
 
-@pytest.mark.compiled
 def test_the_aubo_i5_within_its_limits():
     motion = optimise_excitation(AUBO, starts=1)
     found = condition_numbers(AUBO, *motion.points()[1:])

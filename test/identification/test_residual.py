@@ -79,6 +79,7 @@ def test_what_comes_and_goes_is_not_learnt():
         fit_residual(AUBO, Log(always.t, always.q, always.qd, always.qdd, tau))
 
 
+@pytest.mark.compiled
 def test_a_motor_of_unknown_gear_ratio_gets_no_weights():
     robot, t = one(), np.linspace(0.0, 10.0, 600)
     q, qd, qdd = np.sin(t)[:, None], np.cos(t)[:, None], -np.sin(t)[:, None]
