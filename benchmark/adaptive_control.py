@@ -182,6 +182,8 @@ def parameters(folder: Path, start, law: str) -> dict[str, Path]:
     (folder / 'plant.yaml').write_text(ROBOT.with_payload(PAYLOAD).to_yaml())
     payload_limit, rate, friction_rate, dead_zone = SETTINGS
     arm = {'model': str(folder / 'plant.yaml'), 'friction_error': FRICTION - 1.0, 'rate': RATE, 'start': start.tolist()}
+    # where a busy machine is late the arm's time stands still; brakes that close in mid-motion would be judged, too
+    arm['command_timeout'] = 10.0
     controller = {
         'model': 'aubo_i5',
         'stiffness': GAINS.stiffness.tolist(),
