@@ -29,6 +29,7 @@ ALLOWED = {  # (file, what): why
     ('jit/fused_multiply_add.py', 'compile'): 'the same kernel',
     ('codegen/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
     ('codegen/kernel_compiler.py', 'exec'): 'lines of that file, with parameters of kernels of this package',
+    ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
