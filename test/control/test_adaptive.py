@@ -115,6 +115,7 @@ def test_the_hold_has_the_gravity_torque_of_the_estimate():
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-10)
 
 
+@pytest.mark.compiled
 def test_an_unknown_payload_is_found_and_the_motion_followed_much_closer_than_without_adaptation():
     fixed = AdaptiveArm(MOTION, settings=SETTINGS._replace(dead_zone=1e9))
     adapting, wrong = AdaptiveArm(MOTION), []
@@ -219,7 +220,7 @@ def ramp(after, before=0.0, start=0.0, duration=0.0):
     )
 
 
-@pytest.mark.parametrize('late', [0.0, 0.25])
+@pytest.mark.parametrize('late', [pytest.param(0.0, marks=pytest.mark.compiled), 0.25])
 def test_a_payload_becomes_the_estimate_over_its_ramp_without_a_step_and_adaptation_goes_on_from_there(late):
     arm = AdaptiveArm(MOTION, noise=NO_NOISE)
     arm.run(1.0)
@@ -246,6 +247,7 @@ def test_a_payload_becomes_the_estimate_over_its_ramp_without_a_step_and_adaptat
     assert not np.array_equal(arm.adaptation.estimate.parameters, goal)
 
 
+@pytest.mark.compiled
 def test_a_second_payload_within_the_ramp_of_the_first_makes_no_step():
     arm = AdaptiveArm(MOTION, noise=NO_NOISE)
     arm.run(1.0)
@@ -262,6 +264,7 @@ def test_a_second_payload_within_the_ramp_of_the_first_makes_no_step():
     assert arm.adaptation.estimate.parameters[0] == pytest.approx(tip_row(ROBOT)[0] + 0.5, abs=0.1)
 
 
+@pytest.mark.compiled
 def test_a_payload_without_a_ramp_replaces_the_estimate_at_once_also_by_the_same_figures():
     arm = AdaptiveArm(MOTION)
     for _ in range(2):
@@ -272,6 +275,7 @@ def test_a_payload_without_a_ramp_replaces_the_estimate_at_once_also_by_the_same
         assert arm.adaptation.estimate.parameters == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.compiled
 def test_a_ramp_that_follows_a_clock_that_was_set_back_leaves_the_estimate_where_it_is():
     arm = AdaptiveArm(MOTION, noise=NO_NOISE)
     first = ramp(2.0, start=0.0, duration=1.0)
@@ -319,6 +323,7 @@ def test_a_ramp_of_gravity_is_blended_and_nothing_is_adapted_meanwhile():
     assert estimate_after(arm) == (False, HOLDS)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('stated', [15.0, 0.6, 0.0], ids='{} kg'.format)
 def test_a_payload_that_is_wrong_by_a_factor_of_five_and_one_that_is_dropped_are_survived(stated):
     """Stated 15 kg are beyond the limit of 5 kg; the arm then drops its 3 kg in the middle of the motion."""
@@ -339,6 +344,7 @@ def test_an_estimate_that_no_body_has_would_be_on_the_diagnostics():
     assert 'not positive definite' in arm.adaptation.report()['estimate is physically consistent']
 
 
+@pytest.mark.compiled
 def test_an_arm_that_is_held_fast_stops_the_estimate_at_its_bound_and_says_so():
     arm = AdaptiveArm(MOTION, effort=np.inf)
     arm.plant.step = lambda duration: None
@@ -350,6 +356,7 @@ def test_an_arm_that_is_held_fast_stops_the_estimate_at_its_bound_and_says_so():
     assert warning.startswith('the estimated payload is at adaptation_payload_limit, 5 kg')
 
 
+@pytest.mark.compiled
 def test_friction_is_adapted_on_request_within_its_bounds():
     frozen = AdaptiveArm(MOTION, settings=SETTINGS._replace(friction_rate=0.0))
     frozen.run(0.2)

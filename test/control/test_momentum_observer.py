@@ -64,7 +64,9 @@ def pushed(n, t):
 
 
 @pytest.mark.parametrize('robot', [ROBOT, LOADED], ids=['aubo_i5', 'load-dependent friction and a sliding joint'])
-@pytest.mark.parametrize('varies', [False, True], ids=['equal steps', 'unequal steps'])
+@pytest.mark.parametrize(
+    'varies', [pytest.param(False, marks=pytest.mark.compiled), True], ids=['equal steps', 'unequal steps']
+)
 def test_the_residual_is_the_filtered_external_torque(robot, varies):
     """The error is that of the steps: a quarter with half of them."""
     errors = []
@@ -81,6 +83,7 @@ def test_the_residual_is_the_filtered_external_torque(robot, varies):
     assert errors[0] < 0.06 and errors[1] < 0.7 * errors[0], errors
 
 
+@pytest.mark.compiled
 def test_the_residual_is_that_of_the_textbook():
     """r = K (p - integral of (tau - tau_f + C' qd - g + r) dt - p(0)), by Euler steps of 20 us."""
     t = 2e-5 * np.arange(30_000)
@@ -119,6 +122,7 @@ def test_momentum_and_its_rate_are_those_of_pinocchio():
         np.testing.assert_allclose(out, rate, rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.compiled
 def test_friction_of_the_day_is_tracked():
     t = PERIOD * np.arange(2500)
     q, qd, qdd = motion(ROBOT.nv, t)
@@ -164,6 +168,7 @@ def test_it_settles_after_the_start_a_gap_a_stamp_that_goes_back_and_a_number_th
     np.testing.assert_allclose(observer.residual, 0.0, atol=1e-9)
 
 
+@pytest.mark.compiled
 def test_a_ramp_of_the_payload_is_no_external_torque():
     """The torques are those of the payload in force at each time, in fast motion."""
     t = PERIOD * np.arange(800)
