@@ -39,6 +39,10 @@ def residual_features(gear_ratio, fastest, q, qd, features) -> None:
         features[i, 11], features[i, 12] = 2.0 * sine * cosine, cosine * cosine - sine * sine
 
 
+LARGEST_SHARE = 0.3
+"""Largest bound of a residual, as a share of the effort limit."""
+
+
 class ResidualTorque:
     """Residual torque of one robot, of bounded magnitude.
 
@@ -51,7 +55,8 @@ class ResidualTorque:
     Raises
     ------
     ArgumentError
-        For a model of other joints, or one that was fitted to another model of the robot.
+        For a model of other joints, one that was fitted to another model of the robot, and a bound above 30 % of an
+        effort limit.
     """
 
     def __init__(self, robot: Robot, model: 'ResidualModel'):
@@ -63,6 +68,14 @@ class ResidualTorque:
             raise ArgumentError(
                 f'residual: it was fitted to another model of the robot ({model.model_digest}, here {robot.digest}); '
                 'fit it again'
+            )
+        too_large = np.flatnonzero(model.bound > LARGEST_SHARE * robot.limits.effort)
+        if len(too_large):
+            j = int(too_large[0])
+            raise ArgumentError(
+                f'residual: joint {robot.joint_names[j]!r}: its bound of {model.bound[j]:.4g} is more than '
+                f'{100.0 * LARGEST_SHARE:g} % of the effort limit, {robot.limits.effort[j]:.4g}; '
+                'identify the robot first'
             )
         n = len(model.joint_names)
         self._weights, self._bound = model.weights, model.bound

@@ -101,7 +101,12 @@ def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
     to_x = _coordinates(prior, np.diag(H)[10 * n :])
     bounded = 10 * n + np.flatnonzero(np.broadcast_to(at_least_zero, len(b) - 10 * n))
     problem = _Problem(to_x.T @ H @ to_x, to_x.T @ b, weights, bounded)
-    z, steps = _minimum(problem)
+    try:
+        z, steps = _minimum(problem)
+    except np.linalg.LinAlgError:
+        raise ArgumentError(
+            'H, b: numbers of too different size, such as one wrong sample of a log; no minimum'
+        ) from None
     x, from_x = to_x @ z, np.linalg.inv(to_x)
     return Minimum(x, problem.objective(z), from_x.T @ problem.hessian(z) @ from_x, steps)
 

@@ -30,16 +30,31 @@ POOR = 0.9
 """Least R2 of a joint without a finding."""
 
 
-def log_findings(robot: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
-    """Yield what in a log, or in the ``validation`` of the robot found, makes the result doubtful."""
+GRAVITY_SHARES = 0.4, 2.5
+"""Gravity torque that is found without a finding, as a share of the one that was known before."""
+
+
+def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
+    """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
     yield from _of_time(log)
     yield from _of_delay(robot, log, shown)
+    share = gravity_share(robot, known, log)
+    if not GRAVITY_SHARES[0] < share < GRAVITY_SHARES[1]:
+        text = f'the gravity torque found is {share:.2g} times the one of {known.name}'
+        yield Finding('warning', 'log', f'{text}: efforts have another unit or meaning, or its masses are wrong')
     verdict = log.effort_at_rest(robot)
     if verdict.fits is False:
         yield Finding('warning', 'log', f'efforts at rest: {verdict.sentence}')
     friction = shown.predicted - predicted_torque(robot.with_friction(**_NONE), log)[0]
     for j, name in enumerate(robot.joint_names):
         yield from (Finding('warning', f'joint {name!r}', text) for text in _of_joint(log, shown, friction, j))
+
+
+def gravity_share(robot: Robot, known: Robot, log: Log) -> float:
+    """Return the factor of a known robot's gravity torques that is nearest to those of ``robot``; 1 without gravity."""
+    found, expected = (it.gravity_torque(log.q) for it in (robot, known))
+    square = float((expected**2).sum())
+    return float((found * expected).sum()) / square if square > 0.0 else 1.0
 
 
 _NONE = dict.fromkeys(('viscous', 'coulomb', 'offset', 'stribeck', 'load'), 0.0)
@@ -81,6 +96,8 @@ def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iter
         moves = f'it moves over {reach:.2f} rad, in {100 * share:.0f} % of the log'
         yield f'{moves}: its friction and inertia are not excited'
     used = shown.moving[:, j]
+    if np.isnan(shown.r2[j]) and used.any():
+        yield 'its torque is constant: it is not measured'
     if shown.r2[j] < POOR:
         # a torque that moves an arm there and back does positive work: that of friction
         power = shown.measured[used, j] * log.qd[used, j]

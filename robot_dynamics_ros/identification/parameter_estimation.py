@@ -156,7 +156,7 @@ def identify(
         constants = scales * robot.model.torque_constant()
         found = found.with_actuators({'torque_constant': dict(zip(robot.joint_names, constants.tolist(), strict=True))})
     base = _base_parameters(robot)
-    return _result(found.with_binding(robot.binding), log, base, sums, fit, inflation)
+    return _result(found.with_binding(robot.binding), known, log, base, sums, fit, inflation)
 
 
 class _Prior(NamedTuple):
@@ -281,7 +281,9 @@ def _base_parameters(robot: Robot) -> BaseParameters:
     return robot.base_parameters(BASE_TOLERANCE)
 
 
-def _result(robot: Robot, log: Log, base: BaseParameters, sums: Products, fit: _Fit, inflation) -> Identification:
+def _result(
+    robot: Robot, known: Robot, log: Log, base: BaseParameters, sums: Products, fit: _Fit, inflation
+) -> Identification:
     """Return base parameters, deviations and findings of the last fit."""
     links, n, names = sums.links, robot.nv, sums.terms.names
     deviations = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
@@ -297,7 +299,7 @@ def _result(robot: Robot, log: Log, base: BaseParameters, sums: Products, fit: _
         r2=shown.r2,
         rms=shown.rms,
         condition_number=float(np.sqrt(np.linalg.cond(H))),
-        findings=tuple(log_findings(robot, log, shown)),
+        findings=tuple(log_findings(robot, known, log, shown)),
         friction_deviation={name: own[:, 2 + k] for k, name in enumerate(names)},
         viscous_per_degree=per_degree,
         independent_samples=sums.counts / inflation,

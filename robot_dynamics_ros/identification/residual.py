@@ -3,7 +3,8 @@
 tau = model + friction + residual, residual_i = sum_k weights_ik features_ik (``control.residual_torque``), by ridge
 regression (Hoerl & Kennard 1970) in units of each feature's root mean square. Each part of the log in time is held out
 in turn; the ridge is chosen on what is left, again by holding out one part after the other. A joint gets a residual if
-it pays on the parts held out: the RMS of all of them is 5 % less, and that of all but one is less.
+it pays on the parts held out: the RMS of all of them is 5 % less, and that of all but one is less. Of a joint whose
+model leaves half of the torque's deviation or more, nothing is learnt: identify the robot first.
 """
 
 from typing import NamedTuple
@@ -22,6 +23,9 @@ from robot_dynamics_ros.robot import Robot
 RIDGES = 10.0 ** np.arange(-5.0, 3.0)
 PAYS = 0.05
 """Least reduction of the RMS that pays."""
+LARGEST_SHARE = 0.5
+"""Of the deviation of a joint's torque, the largest RMS that the model may leave: what is left of a worse one is no
+residual, but wrong masses, units or meaning of efforts."""
 FEWEST = 50
 """Fewest samples of a joint's motion in each part."""
 
@@ -63,17 +67,22 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
         raise ArgumentError('robot: expected joints of one degree of freedom')
     blocks = validation.whole('blocks', blocks, 3)
     model_torque = robot.inverse_dynamics(log.q, log.qd, log.qdd)
-    left = log.torque(robot) - model_torque - robot.friction_torque(log.qd, model_torque)
+    measured = log.torque(robot)
+    left = measured - model_torque - robot.friction_torque(log.qd, model_torque)
     ratio = np.nan_to_num(robot.model.actuators.gear_ratio)
     fastest = np.abs(log.qd).max(axis=0)
     features = _features(ratio, fastest, log)
     fits = [_Fit.of(robot.joint_names[j], features[:, j], left[:, j], log.qd[:, j], blocks) for j in range(robot.nv)]
     before, after, pays = (np.array(column) for column in list(zip(*fits, strict=True))[:3])
+    spread = np.array([np.std(measured[moves, j]) for j, moves in enumerate((np.abs(log.qd) > SPEED).T)])
+    pays &= before < LARGEST_SHARE * spread
     if not pays.any():
         found = ', '.join(
             f'{name} {a:.3g} to {b:.3g}' for name, a, b in zip(robot.joint_names, before, after, strict=True)
         )
-        raise ArgumentError(f'residual: it does not pay on the parts held out; RMS in N m (N): {found}')
+        raise ArgumentError(
+            f'residual: it does not pay on the parts held out, or the model leaves too much; RMS in N m (N): {found}'
+        )
     weights = np.array([fit.weights for fit in fits]) * pays[:, None]
     largest = np.abs((features * weights).sum(axis=2)).max(axis=0)
     return ResidualFit(

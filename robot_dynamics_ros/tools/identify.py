@@ -29,6 +29,8 @@ DELAY = 2e-3
 """Delay of efforts from which on it is corrected, s."""
 ROUNDS = 3
 """Of correction: at first friction and rotors of the model explain a part of the delay."""
+POSSIBLE = 0.2, 5.0
+"""Gravity torque of an identified robot, as a share of the described one, beyond which the log is refused."""
 _BEGAN = time.monotonic()
 
 
@@ -85,7 +87,7 @@ def run(options) -> None:
     if not options.standing:
         logs = [motion_of(path, log, robot, say) for path, log in zip(paths, logs, strict=True)]
     options.output.mkdir(parents=True, exist_ok=True)
-    report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, options.method, *logs)
+    report = _by_standing(robot, *logs) if options.standing else _by_motion(options.log, robot, options.method, *logs)
     print(f'\n{report.text}\n')
     files = {
         'robot.urdf': report.robot.to_urdf(),
@@ -98,9 +100,16 @@ def run(options) -> None:
     say(f'written to {options.output}: index.html, {", ".join(files)}')
 
 
-def _by_motion(robot: Robot, method: str, log: 'Log', other: 'Log | None' = None) -> 'Report':
+def _by_motion(path: Path, robot: Robot, method: str, log: 'Log', other: 'Log | None' = None) -> 'Report':
     """Return the report on a robot that is identified from a motion, and judged by parts of it or by another one."""
-    from robot_dynamics_ros.identification import cross_validate, estimate_delay, identify, validate  # noqa: PLC0415
+    from robot_dynamics_ros.identification import (  # noqa: PLC0415
+        LogError,
+        cross_validate,
+        estimate_delay,
+        identify,
+        validate,
+    )
+    from robot_dynamics_ros.identification.log_findings import gravity_share  # noqa: PLC0415
     from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
 
     say(f'identifying, {method}')
@@ -113,6 +122,12 @@ def _by_motion(robot: Robot, method: str, log: 'Log', other: 'Log | None' = None
         log, other, late = log.without_delay(delay), other and other.without_delay(delay), late + delay
         say(f'shifting efforts by {1e3 * late:.1f} ms, so much later than the motion they are, and identifying again')
         found = identify(robot, log, method)
+    share = gravity_share(found.robot, robot, log)
+    if not POSSIBLE[0] < share < POSSIBLE[1]:
+        raise LogError(
+            f'{path}: the gravity torque found is {share:.2g} times the described one: its efforts have another unit '
+            'or meaning (--effort), or the robot, its gravity or its masses are others'
+        )
     say('cross-validating: five identifications, each without a block of the log that judges it')
     judged = {
         'described': validate(robot, log),

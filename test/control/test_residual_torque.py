@@ -14,7 +14,7 @@ from robot_dynamics_ros.formats.residual_yaml import WEIGHTS, ResidualModel, rea
 RANDOM = np.random.default_rng(4)
 N = np.array([121.0, 121.0, 0.0, 101.0, 101.0, 101.0])
 MODEL = ResidualModel(
-    AUBO.digest, tuple(AUBO.joint_names), N, np.full(6, 2.0), np.full(6, 50.0), RANDOM.normal(size=(6, 13))
+    AUBO.digest, tuple(AUBO.joint_names), N, np.full(6, 2.0), np.repeat([30.0, 4.0], 3), RANDOM.normal(size=(6, 13))
 )
 Q, QD = RANDOM.normal(size=(2, 6))
 
@@ -102,8 +102,8 @@ def test_a_file_is_read_to_the_bit(tmp_path):
 @pytest.mark.parametrize(
     ('old', 'new', 'reason'),
     [
-        ('bound: 50.0', 'bound: -1.0', 'joints: shoulder_joint: bound'),
-        ('bound: 50.0', 'bound: .nan', 'joints: shoulder_joint: bound'),
+        ('bound: 30.0', 'bound: -1.0', 'joints: shoulder_joint: bound'),
+        ('bound: 30.0', 'bound: .nan', 'joints: shoulder_joint: bound'),
         ('gear_ratio: 121.0', 'gear: 121.0', 'gear'),
         ('weights: [', 'weights: [1.0, ', 'joints: shoulder_joint: weights'),
         ('model_digest', 'digest', 'digest'),
@@ -126,3 +126,13 @@ def test_it_serves_turning_and_sliding_joints():
     torque = np.zeros(3)
     ResidualTorque(robot, model).add(Q[:3], QD[:3], torque)
     assert np.abs(torque - expected(model, Q[:3], QD[:3])).max() < 1e-11
+
+
+def test_a_bound_beyond_a_share_of_the_effort_limit_is_refused():
+    bound = 0.2 * AUBO.limits.effort
+    ResidualTorque(AUBO, MODEL._replace(bound=bound.copy()))
+    bound[4] = 0.31 * AUBO.limits.effort[4]
+    with pytest.raises(
+        ArgumentError, match=r"joint 'wrist2_joint': its bound of .* more than 30 % of the effort limit"
+    ):
+        ResidualTorque(AUBO, MODEL._replace(bound=bound.copy()))

@@ -167,7 +167,7 @@ def test_a_good_log_has_no_findings(identified):
     # friction that is higher all the time is found, not reported
     more = replace(logs.log(ARM, 1, **MOTION), tau=logs.log(ARM, 1, **MOTION).tau * 1.5)
     shown = validate(ARM, more)
-    assert [it for it in log_findings(ARM, more, shown) if 'second half' in it.message] == []
+    assert [it for it in log_findings(ARM, ARM, more, shown) if 'second half' in it.message] == []
 
 
 def late(log):
@@ -261,3 +261,19 @@ def test_half_of_a_measured_log_predicts_the_other():
     robot = Robot.named('aubo_i5')
     shown = cross_validate(robot, Log.from_csv(path, robot), folds=2, prior=WRONG, speed=-1.0)
     assert shown.r2.min() > 0.97 and shown.r2.mean() > 0.985
+
+
+@pytest.mark.parametrize('factor', [1e3, 0.1])
+def test_torques_of_another_unit_are_a_finding(factor):
+    log = logs.log(ARM, 6, **MOTION)
+    found = identify(ARM, Log(log.t, log.q, log.qd, log.qdd, factor * log.tau))
+    assert any('another unit or meaning' in it.message for it in found.findings)
+    assert not any('another unit or meaning' in it.message for it in identify(ARM, log).findings)
+
+
+def test_a_torque_that_is_constant_is_a_finding():
+    log = logs.log(ARM, 6, **MOTION)
+    tau = log.tau.copy()
+    tau[:, 5] = 0.5
+    found = identify(ARM, Log(log.t, log.q, log.qd, log.qdd, tau)).findings
+    assert [it.where for it in found if 'is constant' in it.message] == [f'joint {ARM.joint_names[5]!r}']

@@ -83,7 +83,11 @@ def test_what_comes_and_goes_is_not_learnt():
 def test_a_motor_of_unknown_gear_ratio_gets_no_weights():
     robot, t = one(), np.linspace(0.0, 10.0, 600)
     q, qd, qdd = np.sin(t)[:, None], np.cos(t)[:, None], -np.sin(t)[:, None]
-    tau = robot.inverse_dynamics(q, qd, qdd) + np.sin(2.0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
+    tau = (
+        robot.inverse_dynamics(q, qd, qdd)
+        + 0.2 * np.sin(2.0 * q)
+        + 0.02 * np.random.default_rng(0).normal(size=q.shape)
+    )
     weights = fit_residual(robot, Log(t, q, qd, qdd, tau)).model.weights[0]
     assert not weights[FEATURES.index('sin Nq') :].any() and weights[:9].all()
 
@@ -98,3 +102,11 @@ def test_a_motor_of_unknown_gear_ratio_gets_no_weights():
 def test_a_log_that_is_too_short_is_refused_by_name(part, blocks, reason):
     with pytest.raises(ArgumentError, match=reason):
         fit_residual(AUBO, simulated(1.0)[part], blocks)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('factor', [1e3, 0.0])
+def test_a_log_whose_torques_are_others_teaches_nothing(factor):
+    log = simulated(1.0)
+    with pytest.raises(ArgumentError, match='or the model leaves too much'):
+        fit_residual(AUBO, Log(log.t, log.q, log.qd, log.qdd, factor * log.tau))

@@ -1,6 +1,7 @@
 """The command identify: from a log to a table, a page, and a robot that predicts the torques of another log."""
 
 import re
+from dataclasses import replace
 
 from support.motion_logs import bag_of, csv_of, motion, standing
 
@@ -72,6 +73,8 @@ def test_standing_poses_become_gravity_torques(tmp_path, capsys):
 
 def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
     bag, other = logs
+    log = motion(TRUE, duration=8.0, rate=50.0)
+    millis = csv_of(tmp_path / 'millis.csv', replace(log, tau=1e3 * log.tau))
     for words, reason in (
         (['aubo_i5', 'nowhere'], 'nowhere: file not found'),
         (['aubo_i6', str(bag)], "robot 'aubo_i6' is not part of the package"),
@@ -79,6 +82,7 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
         (['aubo_i5', str(bag), '--joints', 'one'], "joint 'one' is missing"),
         (['aubo_i5', str(other), '--cutoff', '40'], 'cutoff: expected at least'),
         (['aubo_i5', str(other), '--gravity'], 'log: the arm never stands still'),
+        (['aubo_i5', str(millis)], 'millis.csv: the gravity torque found is '),
     ):
         with pytest.raises(SystemExit, match=re.escape(reason)) as ended:
             identify.main([*words, '--output', str(tmp_path / 'out')])
