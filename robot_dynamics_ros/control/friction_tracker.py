@@ -30,6 +30,9 @@ LARGEST_ERROR = 0.5
 LOWEST_SCALE, HIGHEST_SCALE = 0.3, 3.0
 LARGEST_OFFSET = 1.0
 """Largest magnitude of the offset, in friction levels."""
+OFFSET_SHARE, SCALE_SHARE = 0.25, 0.4
+"""Largest offset and largest change by the scale, in contact thresholds. Their sum is below the share at which a
+contact ends, so that nothing that was learnt can be a contact that does not end."""
 LARGEST_GAP = 0.1
 """Longest time that counts for one sample, s."""
 TRANSMITTED = 0.1
@@ -38,8 +41,11 @@ LARGEST_TORQUE = 1e3
 """Friction and measurement above this number of friction levels are ignored: they are not friction."""
 
 
-def track_friction(level, sums, scale, offset, time_constant, qd, friction, measured, elapsed) -> None:
-    """Update sums (n, 5), ``scale`` and ``offset`` (n) by one sample; arguments as in ``FrictionTracker.update``."""
+def track_friction(level, contact, sums, scale, offset, time_constant, qd, friction, measured, elapsed) -> None:
+    """Update sums (n, 5), ``scale`` and ``offset`` (n) by one sample; arguments as in ``FrictionTracker.update``.
+
+    The correction is bounded by the thresholds ``contact`` (n), also where nothing is learnt.
+    """
     for k in range(qd.shape[0]):
         # NaN and a level of 0 fail the comparisons
         moves = SPEED < abs(qd[k]) < np.inf and elapsed > 0.0
@@ -59,6 +65,14 @@ def track_friction(level, sums, scale, offset, time_constant, qd, friction, meas
             determinant = a * b - f1 * f1
             scale[k] = max(LOWEST_SCALE, min(HIGHEST_SCALE, 1.0 + (b * fy - f1 * y1) / determinant))
             offset[k] = level[k] * max(-LARGEST_OFFSET, min(LARGEST_OFFSET, (a * y1 - f1 * fy) / determinant))
+        if contact[k] < np.inf:
+            largest = OFFSET_SHARE * contact[k]
+            offset[k] = max(-largest, min(largest, offset[k]))
+            # NaN fails the comparisons
+            size = abs(friction[k]) if level[k] < abs(friction[k]) < LARGEST_TORQUE * level[k] else level[k]
+            if size > 0.0:
+                largest = SCALE_SHARE * contact[k] / size
+                scale[k] = max(1.0 - largest, min(1.0 + largest, scale[k]))
 
 
 class FrictionTracker:
@@ -71,6 +85,9 @@ class FrictionTracker:
         limit transmitted. A joint without friction learns nothing.
     time_constant : float
         Time constant of forgetting, s, counted while a joint moves.
+    contact : ndarray, (n,), optional
+        Contact thresholds without the parts that depend on the motion, N m (N); inf: not known. The tracker reads them
+        at each update: the offset is at most 0.25 of them, the change by the scale at most 0.4. Default: no bound.
 
     Attributes
     ----------
@@ -85,7 +102,7 @@ class FrictionTracker:
         Unless the time constant is finite and above 0.
     """
 
-    def __init__(self, robot: Robot, time_constant: float = TIME_CONSTANT):
+    def __init__(self, robot: Robot, time_constant: float = TIME_CONSTANT, contact: np.ndarray | None = None):
         time_constant = float(validation.finite('time_constant', time_constant, ()))
         if not time_constant > 0.0:
             raise ArgumentError(f'time_constant: expected a time above 0 s, got {time_constant:g}')
@@ -94,12 +111,17 @@ class FrictionTracker:
         self._robot, self._level = robot, robot.friction_torque(np.ones(n), transmitted) - robot.friction.offset
         self._sums, self.scale, self.offset = np.zeros((n, 5)), np.ones(n), np.zeros(n)
         example = np.zeros(n)
-        fixed = self._level, self._sums, self.scale, self.offset, time_constant
+        contact = np.full(n, np.inf) if contact is None else contact
+        fixed = self._level, contact, self._sums, self.scale, self.offset, time_constant
         self._update = bound(track_friction, *fixed, then=(example, example, example, 0.0))
 
     def reset(self) -> None:
         """Return to scale 1 and offset 0."""
         self._sums[:], self.scale[:], self.offset[:] = 0.0, 1.0, 0.0
+
+    def correction(self) -> np.ndarray:
+        """Return the largest difference (n, N m or N) to the model's friction at the friction level."""
+        return np.abs(self.offset) + np.abs(self.scale - 1.0) * self._level
 
     def torque(self, friction: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write and return out (n) = scale friction + offset, N m (N), for the model's ``friction`` (n)."""

@@ -81,7 +81,7 @@ CASES = {
     'track friction': (
         friction_tracker.track_friction,
         lambda random: (
-            (np.abs(numbers(random, N)), np.abs(numbers(random, N, 5)), *random.uniform(0.5, 1.0, (2, N)), 1.0),
+            (*np.abs(numbers(random, 2, N)), np.abs(numbers(random, N, 5)), *random.uniform(0.5, 1.0, (2, N)), 1.0),
             (*numbers(random, 3, N), float(random.choice([0.01, 0.5, 0.0]))),
         ),
     ),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.contact_detection import RELEASE
 from robot_dynamics_ros.control.friction_tracker import (
     HIGHEST_SCALE,
     LARGEST_GAP,
@@ -136,6 +137,21 @@ def test_no_sequence_of_samples_leaves_the_bounds():
         fed(tracker, qd, friction, 1.2 * friction)
         if time_constant == 1.0:
             assert tracker.scale == pytest.approx(1.2, abs=0.02)
+
+
+@pytest.mark.compiled
+def test_with_contact_thresholds_the_correction_alone_is_never_contact():
+    """At the friction level and at the friction of the sample; also where thresholds come later."""
+    contact = np.full(N, np.inf)
+    tracker = FrictionTracker(ROBOT, TIME_CONSTANT, contact)
+    qd, friction = motion(2000)
+    fed(tracker, qd, friction, 2.0 * friction + 0.8 * LEVEL)
+    assert (tracker.correction() > LEVEL).all()
+    contact[:] = 0.2 * LEVEL
+    for k in range(2000):
+        tracker.update(qd[k], friction[k], -friction[k] - 2.0 * LEVEL * np.sin(0.01 * k), PERIOD if k else 0.0)
+        largest = np.maximum(np.abs(tracker.torque(friction[k], np.zeros(N)) - friction[k]), tracker.correction())
+        assert (largest < RELEASE * contact).all(), k
 
 
 def test_a_short_contact_has_a_bounded_effect():
