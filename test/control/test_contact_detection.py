@@ -1,6 +1,7 @@
 """Contact by thresholds, and thresholds that are learnt in free motion."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -70,9 +71,9 @@ def test_friction_of_the_model_widens_the_threshold():
 class Lesson:
     """A detector that learns."""
 
-    def __init__(self, made=None):
+    def __init__(self, made=None, limit=None, tracker=None):
         self.detector = ContactDetector(2, GAIN) if made is None else made
-        self.learning = ThresholdLearning(self.detector, NAMES, STATIC)
+        self.learning = ThresholdLearning(self.detector, NAMES, STATIC, limit, tracker)
 
     def feed(self, residual, qd, count, friction=NOTHING):
         for _ in range(count):
@@ -104,6 +105,35 @@ def test_thresholds_are_the_largest_residuals_times_the_margin_at_least_static_f
     assert lesson.learning.status == 'learnt'
 
 
+def test_a_threshold_above_a_share_of_the_effort_limit_is_not_learnt():
+    lesson = Lesson(limit=np.array([6.0, 100.0]))
+    lesson.feed(NOTHING, FAST, 1)
+    lesson.learning.begin(1.0, 2.0)
+    lesson.swing()
+    assert not lesson.detector.is_calibrated
+    assert lesson.learning.status == (
+        "not learnt, the thresholds before stay: the threshold of joint 'shoulder' would be 2.4, above 30 % of its "
+        'effort limit 6 N m (N): was something touching the arm, or is the payload not set?'
+    )
+
+
+def test_a_learnt_threshold_is_at_least_the_correction_of_the_tracker_that_it_bounds():
+    lesson = Lesson(tracker=SimpleNamespace(correction=lambda: np.array([2.5, 0.0])))
+    lesson.feed(NOTHING, FAST, 1)
+    lesson.learning.begin(1.0, 2.0)
+    lesson.swing()
+    np.testing.assert_allclose(lesson.detector.thresholds, [[2.5, 0.4], [0.5, 1.4]])
+
+
+@pytest.mark.parametrize(('limit', 'least'), [(None, [1e-3, 1e-3]), ((50.0, 0.0), [0.05, 1e-3])])
+def test_a_learnt_threshold_is_never_zero(limit, least):
+    lesson = Lesson(limit=limit)
+    lesson.feed(NOTHING, FAST, 1)
+    lesson.learning.begin(1.0, 2.0)
+    lesson.swing(far=NOTHING, near=NOTHING)
+    assert lesson.detector.thresholds[0].tolist() == least
+
+
 def test_the_share_of_the_friction_is_not_learnt_twice():
     lesson = Lesson()
     lesson.feed(NOTHING, FAST, 1)
@@ -113,7 +143,7 @@ def test_the_share_of_the_friction_is_not_learnt_twice():
         lesson.feed(NOTHING, SLOW, 5)
         lesson.feed((1.0, 1.0), sign * FAST, 60, friction)
     assert lesson.learning.status == 'learnt'
-    assert lesson.detector.thresholds[0] == pytest.approx([2.0 * (1.0 - 5.0 * FRICTION_SHARE), 2.0])
+    assert lesson.detector.thresholds[0] == pytest.approx([2.0 * 1.0 - 5.0 * FRICTION_SHARE, 2.0])
 
 
 def test_it_is_refused_without_external_torque_at_rest_and_in_contact_and_says_what_it_needs():
