@@ -45,9 +45,11 @@ class Figures(NamedTuple):
 
 def observed(robot: Robot, log: Log, torque: np.ndarray, learnt: float) -> Observed:
     """Observe a motion with joint torques (m, n); thresholds are learnt until ``learnt`` s."""
-    observer = MomentumObserver(robot, tracker=FrictionTracker(robot, FRICTION_TIME_CONSTANT))
     detector = ContactDetector(robot.nv, GAIN)
-    learning = ThresholdLearning(detector, robot.joint_names, robot.friction.coulomb + robot.friction.stribeck)
+    tracker = FrictionTracker(robot, FRICTION_TIME_CONSTANT, detector.thresholds[0])
+    observer = MomentumObserver(robot, tracker=tracker)
+    static = robot.friction.coulomb + robot.friction.stribeck
+    learning = ThresholdLearning(detector, robot.joint_names, static, robot.limits.effort, tracker)
     residual, contact = np.full(torque.shape, np.nan), np.zeros(len(log.t), bool)
     stamps = (np.round(log.t * 1e9).astype(int) + 1).tolist()
     began, is_first = time.perf_counter(), True

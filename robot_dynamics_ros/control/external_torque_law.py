@@ -9,13 +9,22 @@ import numpy as np
 from robot_dynamics_ros.control.contact_detection import ContactDetector
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.measured_effort import MeasuredEffort
-from robot_dynamics_ros.control.momentum_observer import MomentumObserver
+from robot_dynamics_ros.control.momentum_observer import LONGEST_STEP, MomentumObserver
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.threshold_learning import ThresholdLearning
+from robot_dynamics_ros.robot import Robot
 
 NO_EFFORTS = Result(Outcome.INCOMPLETE, 'the joint state has no finite efforts')
 SETTLES = Result(Outcome.IDLE, 'the observer settles, after its start, a pause or a number that was too large')
 REPEATED = Result(Outcome.IDLE, 'the joint state has the stamp of the last one')
+SLOW = Result(
+    Outcome.IDLE,
+    f'the last joint state is more than {LONGEST_STEP:g} s older, and the observer starts anew: states have to come at '
+    f'more than {1.0 / LONGEST_STEP:g} Hz',
+)
+VELOCITIES, EFFORTS = 2.0, 10.0
+"""Velocities and efforts above this number of limits are no measurement."""
 
 
 class ExternalTorqueLaw:
@@ -23,17 +32,24 @@ class ExternalTorqueLaw:
 
     def __init__(
         self,
+        robot: Robot,
         observer: MomentumObserver,
         detector: ContactDetector,
         learning: ThresholdLearning,
         effort: MeasuredEffort,
         gravity: PayloadBlender,
     ):
-        """Read efforts as ``effort`` says; ``gravity`` is the blended gravity torque, which some of them lack."""
+        """Read efforts as ``effort`` says; ``gravity`` is the blended gravity torque, which some of them lack.
+
+        The limits are those of ``robot``, which has no payload.
+        """
         self.observer, self.detector, self.learning = observer, detector, learning
         self._effort, self._gravity_torque = effort, gravity
         self._torque, self._gravity = np.zeros((2, len(detector.threshold)))
-        self._stamp = 0
+        self._velocities = _Limit('velocity', robot.joint_names, robot.limits.velocity, VELOCITIES)
+        self._efforts = _Limit('effort', robot.joint_names, robot.limits.effort, EFFORTS)
+        self._payload_gravity, self._forgets = PayloadGravity.of(robot), False
+        self.stamp = 0
         self.contacts = 0
 
     def warm_up(self) -> None:
@@ -42,10 +58,19 @@ class ExternalTorqueLaw:
         self._gravity_torque.warm_up(1)
 
     def stop_following(self) -> None:
-        """Start anew, as at activation; thresholds and friction stay."""
-        self._stamp = 0
-        self.observer.reset()
-        self._interrupt()
+        """Start anew with the friction of the model, as at activation; the thresholds stay."""
+        self.stamp = 0
+        self.observer.forget_friction()
+        self._restart(SETTLES)
+
+    def take(self, payload_gravity: PayloadGravity) -> None:
+        """Forget the tracked friction where payload or gravity change to other ones. Any thread.
+
+        What was tracked before may be a part of the payload.
+        """
+        if not payload_gravity.ends_like(self._payload_gravity):
+            self._forgets = True  # by the thread that learns
+        self._payload_gravity = payload_gravity
 
     def set_back(self, now: int) -> None:
         """Start anew where the clock was set back to ``now`` (ns)."""
@@ -57,16 +82,24 @@ class ExternalTorqueLaw:
             return NO_VELOCITIES
         if not state.has_effort:
             return NO_EFFORTS
-        if state.stamp == self._stamp:
+        if state.stamp == self.stamp:
             return REPEATED
-        self._stamp = state.stamp
+        is_slow = self.stamp != 0 and (state.stamp - self.stamp) * 1e-9 > LONGEST_STEP
+        self.stamp = state.stamp
+        if self._forgets:
+            self._forgets = False
+            self.observer.forget_friction()
         if self._effort.lacks_gravity:
             self._gravity_torque.torque(state.stamp, state.q, out=self._gravity)
         observer, detector = self.observer, self.detector
         self._effort.torque(state.effort, self._gravity, out=self._torque)
+        beyond = self._velocities.exceeded(state.qd) or self._efforts.exceeded(self._torque)
+        if beyond:
+            return self._restart(beyond)
         if not observer.update(state.stamp, state.q, state.qd, self._torque):
-            self._interrupt()
-            return SETTLES
+            why = SLOW if is_slow else SETTLES
+            self._interrupt(why)
+            return why
         sample = observer.residual, observer.friction, state.qd, observer.elapsed
         was_in_contact = detector.contact
         self.contacts += detector.update(*sample) and not was_in_contact
@@ -75,6 +108,30 @@ class ExternalTorqueLaw:
         out[:] = observer.residual
         return TORQUE
 
-    def _interrupt(self) -> None:
+    def _restart(self, why: Result) -> Result:
+        """Start the observer anew; return why."""
+        self.observer.reset()
+        self._interrupt(why)
+        return why
+
+    def _interrupt(self, why: Result) -> None:
         self.detector.reset()
-        self.learning.interrupt(SETTLES.reason)
+        self.learning.interrupt(why.reason)
+
+
+class _Limit:
+    """A multiple of the limits of all joints; a limit that is not above 0 is not known."""
+
+    def __init__(self, what: str, joint_names, limits: np.ndarray, multiple: float):
+        self._largest = np.where(limits > 0.0, multiple * limits, np.inf)
+        self._size, self._exceeds = np.zeros(len(limits)), np.zeros(len(limits), bool)
+        self._results = [
+            Result(Outcome.INCOMPLETE, f'{what} of joint {name!r} above {multiple:g} times its limit {limit:g}')
+            for name, limit in zip(joint_names, limits, strict=True)
+        ]
+
+    def exceeded(self, values: np.ndarray) -> Result | None:
+        """Return the reason where one of the values (n) exceeds its limit, None where none does."""
+        np.abs(values, out=self._size)
+        np.greater(self._size, self._largest, out=self._exceeds)
+        return self._results[int(self._exceeds.argmax())] if self._exceeds.any() else None

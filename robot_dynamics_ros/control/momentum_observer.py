@@ -134,6 +134,11 @@ class MomentumObserver:
         self._stamp, self.elapsed, self._time = 0, 0.0, -1.0
         self._filtered[:] = self._inputs[:] = 0.0
 
+    def forget_friction(self) -> None:
+        """Return to the friction of the model."""
+        if self._tracker is not None:
+            self._tracker.reset()
+
     def take(self, payload_gravity: PayloadGravity) -> None:
         """Set payload and gravity, which may be ramps; for a robot that has no payload itself. Any thread."""
         self._momentum_of.take(payload_gravity)

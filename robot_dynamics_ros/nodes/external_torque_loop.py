@@ -5,10 +5,11 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.contact_detection import ContactDetector
-from robot_dynamics_ros.control.external_torque_law import ExternalTorqueLaw
+from robot_dynamics_ros.control.external_torque_law import REPEATED, ExternalTorqueLaw
 from robot_dynamics_ros.control.external_wrench import ExternalWrench
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.friction_tracker import FrictionTracker
+from robot_dynamics_ros.control.law import INTERRUPTION_NS
 from robot_dynamics_ros.control.measured_effort import MeasuredEffort
 from robot_dynamics_ros.control.momentum_observer import MomentumObserver
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
@@ -38,23 +39,23 @@ class ExternalTorqueLoop(StateLoop):
         super().__init__(node, carried)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
-        self._tracker = FrictionTracker(robot, time_constant) if time_constant else None
         level, reversal = node.value('contact_threshold'), node.value('reversal_threshold')
         self._stated = np.array(
             [threshold('contact_threshold', level, robot.nv), threshold('reversal_threshold', reversal, robot.nv)]
         )
         self._stated[0, self._stated[0] == 0.0] = np.inf
         self._detector = ContactDetector(robot.nv, gain)
-        self._learning = ThresholdLearning(
-            self._detector, robot.joint_names, robot.friction.coulomb + robot.friction.stribeck
-        )
+        contact, limit = self._detector.thresholds[0], robot.limits.effort
+        self._tracker = FrictionTracker(robot, time_constant, contact) if time_constant else None
+        static = robot.friction.coulomb + robot.friction.stribeck
+        self._learning = ThresholdLearning(self._detector, robot.joint_names, static, limit, self._tracker)
         self._forget()
         observer = MomentumObserver(robot, gain, self._tracker)
         gravity = PayloadBlender(GravityTorque, robot, carried.current)
-        for take in (observer.take, gravity.take):
-            carried.follow(take)
         effort = MeasuredEffort(meaning, robot.joint_names, lambda: torque_constants(robot))
-        self._law = ExternalTorqueLaw(observer, self._detector, self._learning, effort, gravity)
+        self._law = ExternalTorqueLaw(robot, observer, self._detector, self._learning, effort, gravity)
+        for take in (observer.take, gravity.take, self._law.take):
+            carried.follow(take)
         self._wrench = ExternalWrench(robot, node.value('wrench_frame'))
         state, unlimited = self._state_input(effort=True), np.full(robot.nv, np.inf)
         pipeline = TorquePipeline(
@@ -98,12 +99,13 @@ class ExternalTorqueLoop(StateLoop):
         """Return the fields of a state loop, efforts at rest, external torque, thresholds, friction and wrench."""
         detector, tracker = self._detector, self._tracker
         is_silent = bool(self.silence) or not self._node.active
+        contact = 'unknown' if self._contact_unknown() else 'yes' if detector.contact else 'no'
         level, reversal = detector.thresholds
         return {
             **super().report(),
             **self._effort.report(),
             'external torque, N m': '' if is_silent else numbers(np.round(self._law.observer.residual, 3)),
-            'contact': 'unknown' if is_silent or not detector.is_calibrated else 'yes' if detector.contact else 'no',
+            'contact': contact,
             'contacts': str(self._law.contacts),
             'calibration': self._learning.status,
             'contact thresholds, N m': numbers(np.round(level, 4)),
@@ -112,6 +114,13 @@ class ExternalTorqueLoop(StateLoop):
             'friction offset, N m': '' if tracker is None else numbers(np.round(tracker.offset, 3)),
             'wrench, undetermined directions': '' if is_silent else '; '.join(self._wrench.undetermined()),
         }
+
+    def _contact_unknown(self) -> bool:
+        """Return whether the detector has no state; after a repeated stamp the state of the last second counts."""
+        if not self._node.active or not self._detector.is_calibrated:
+            return True
+        age = self._node.get_clock().now().nanoseconds - self._law.stamp
+        return bool(self.silence) and not (self.silence == REPEATED.reason and age <= INTERRUPTION_NS)
 
     def _forget(self) -> None:
         """Return to the thresholds and the friction of the parameters."""

@@ -120,8 +120,9 @@ def test_a_state_without_what_it_needs_gets_nothing_and_diagnostics_say_why(proc
         monitor.stamp = max(stamp, monitor.stamp)
         assert reason in monitor.status()[0]
         assert monitor.status()[1]['external torque, N m'] == ''
+        assert monitor.status()[1]['contact'] == ('no' if reason == REPEATED.reason else 'unknown')
     assert monitor.count() == before
-    assert monitor.give(np.full(N, 1e308), 3) == SETTLES.reason
+    assert monitor.give(np.full(N, 1e308), 3).startswith(f'effort of joint {NAMES[0]!r} above 10 times its limit')
     assert monitor.count() == before
 
 
@@ -167,7 +168,9 @@ def test_thresholds_are_learnt_in_free_motion_alone(process):
     assert fields['contact'] == 'no' and 'inf' not in fields['contact thresholds, N m']
     assert monitor.last(Contact).calibrated and np.isfinite(monitor.last(Contact).threshold).all()
     scale = [float(part) for part in fields['friction scale'].split()]
-    assert scale == pytest.approx([1.3] * N, abs=0.1)
+    assert all(1.05 < part < 1.4 for part in scale), scale  # up to a share of the thresholds
+    swing(400)
+    assert monitor.status()[1]['contact'] == 'no' and monitor.status()[1]['contacts'] == '0'
     monitor.give(AT_REST - 100.0, 50)
     assert monitor.call('calibrate').message.startswith('contact at joint ')
     assert monitor.call('reset').success
@@ -182,11 +185,13 @@ def test_a_payload_that_is_set_is_no_external_torque(process):
     monitor.give(AT_REST, 100)
     loaded = ROBOT.with_payload(Payload(3.0, (0.0, 0.0, 0.0)), 'ee_link').gravity_torque(Q) + ROBOT.friction.offset
     monitor.give(loaded, 200)
+    monitor.task._tracker.offset[:] = 0.1  # as if a part of the payload were learnt
     assert np.abs(monitor.last(JointState).effort).max() > 5.0
     set_payload(server, 3.0, ramp_time=1e-3)
     process.spin_until(lambda: monitor.task._payload_gravity.current.payload.mass == 3.0, 'the payload')
     monitor.give(loaded, 200)
     np.testing.assert_allclose(monitor.last(JointState).effort, 0.0, atol=1e-3)
+    assert not monitor.task._tracker.offset.any()
 
 
 @pytest.mark.parametrize(
