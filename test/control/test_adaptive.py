@@ -162,6 +162,7 @@ def test_a_torque_that_was_not_sent_as_computed_changes_no_estimate():
     assert not np.array_equal(arm.adaptation.estimate.parameters, before)
 
 
+@pytest.mark.compiled
 def test_the_estimate_stays_while_the_arm_is_held_and_after_states_that_got_no_torque():
     arm = AdaptiveArm(MOTION)
     arm.run(0.5)

@@ -186,11 +186,13 @@ def test_friction_that_only_grows_with_the_torque_is_learnt():
     assert tracker.scale == pytest.approx(1.3, abs=0.05)
 
 
+@pytest.mark.compiled
 def test_an_update_of_another_shape_is_refused():
     with pytest.raises(TypeError, match='track_friction: expected'):
         FrictionTracker(ROBOT, TIME_CONSTANT).update(np.ones(N - 1), LEVEL, LEVEL, PERIOD)
 
 
+@pytest.mark.compiled
 def test_an_update_allocates_nothing():
     tracker, rows = FrictionTracker(ROBOT, TIME_CONSTANT), np.ones((3, N))
     qd, friction, measured = rows
