@@ -23,12 +23,17 @@ from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.joint_space_control import Hold, gains
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
 
+LARGEST_ERROR = 0.05
+"""Position error, rad (m), above which the adaptation does not get faster: an arm that is far from a trajectory, at its
+start for instance, is not told from one with a large payload."""
+
 
 def _reference(rate, turn, slow, dead_zone, qdd_r, total, difference, s, error, q, qd, q_d, qd_d, qdd_d) -> None:
     """Write qdd_r, qd + qd_r, qd - qd_r, s and the error of the adaptation, (n) each.
 
-    ``rate`` (n, 1/s) is Lambda. The error is s beyond the dead zone; 0 for a joint whose reference is not faster than
-    ``slow`` (n): its friction may be any up to the Coulomb one.
+    ``rate`` (n, 1/s) is Lambda. The error is s beyond the dead zone, at most that of a position error of
+    ``LARGEST_ERROR``; 0 for a joint whose reference is not faster than ``slow`` (n): its friction may be any up to the
+    Coulomb one.
     """
     for i in range(s.shape[0]):
         e = q_d[i] - q[i]
@@ -37,7 +42,9 @@ def _reference(rate, turn, slow, dead_zone, qdd_r, total, difference, s, error, 
         qd_r = qd_d[i] + rate[i] * e
         qdd_r[i] = qdd_d[i] + rate[i] * (qd_d[i] - qd[i])
         total[i], difference[i], s[i] = qd[i] + qd_r, qd[i] - qd_r, qd_r - qd[i]
-        error[i] = 0.0 if abs(qd_d[i]) <= slow[i] else s[i] - min(max(s[i], -dead_zone), dead_zone)
+        largest = rate[i] * LARGEST_ERROR
+        beyond = s[i] - min(max(s[i], -dead_zone), dead_zone)
+        error[i] = 0.0 if abs(qd_d[i]) <= slow[i] else min(max(beyond, -largest), largest)
 
 
 def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
@@ -67,10 +74,14 @@ def _add_adapted_friction(speed, transition, friction, columns, qd, out) -> None
             out[i] += friction[k, i] * columns[k, i]
 
 
-def _add_gravity(row, wide, parameters, out) -> None:
-    """Write out (n) += Y (parameters - row), with the last ten columns of ``wide`` (n, 10 links)."""
+def _add_gravity(row, wide, parameters, friction, out) -> None:
+    """Write out (n) += Y (parameters - row) + the offset of the adapted friction (3, n).
+
+    Y are the last ten columns of ``wide`` (n, 10 links).
+    """
     first = wide.shape[1] - 10
     for i in range(out.shape[0]):
+        out[i] += friction[2, i]
         for k in range(10):
             out[i] += wide[i, first + k] * (parameters[k] - row[k])
 
@@ -132,13 +143,16 @@ class AdaptiveControl:
 
 
 class AdaptiveHold(Hold):
-    """``Hold`` with the gravity torque of the estimate; nothing is adapted meanwhile."""
+    """``Hold`` with the gravity torque of the estimate and the adapted offset, which balance it together.
+
+    Nothing is adapted meanwhile.
+    """
 
     def __init__(self, robot, stiffness, damping, adaptation: Adaptation):
         super().__init__(robot, stiffness, damping)
         row = tip_row(robot)
         self._zeros, self._wide = np.zeros(robot.nv), np.zeros((robot.nv, len(robot.model.arrays.I[1:].ravel())))
-        parts = row, self._wide, adaptation.estimate.parameters
+        parts = row, self._wide, adaptation.estimate.parameters, adaptation.friction
         self._add_gravity = bound(_add_gravity, *parts, then=(np.zeros(robot.nv),))
 
     def torque(self, q, qd, q_hold, out) -> None:

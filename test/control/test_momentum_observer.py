@@ -63,7 +63,11 @@ def pushed(n, t):
     return np.where(t[:, None] > 0.8, 5.0 - 2.0 * np.arange(n), 0.0)
 
 
-@pytest.mark.parametrize('robot', [ROBOT, LOADED], ids=['aubo_i5', 'load-dependent friction and a sliding joint'])
+@pytest.mark.parametrize(
+    'robot',
+    [pytest.param(ROBOT, marks=pytest.mark.compiled), LOADED],
+    ids=['aubo_i5', 'load-dependent friction and a sliding joint'],
+)
 @pytest.mark.parametrize(
     'varies', [pytest.param(False, marks=pytest.mark.compiled), True], ids=['equal steps', 'unequal steps']
 )
