@@ -63,14 +63,13 @@ def pushed(n, t):
     return np.where(t[:, None] > 0.8, 5.0 - 2.0 * np.arange(n), 0.0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     'robot',
-    [pytest.param(ROBOT, marks=pytest.mark.compiled), LOADED],
+    [ROBOT, LOADED],
     ids=['aubo_i5', 'load-dependent friction and a sliding joint'],
 )
-@pytest.mark.parametrize(
-    'varies', [pytest.param(False, marks=pytest.mark.compiled), True], ids=['equal steps', 'unequal steps']
-)
+@pytest.mark.parametrize('varies', [False, True], ids=['equal steps', 'unequal steps'])
 def test_the_residual_is_the_filtered_external_torque(robot, varies):
     """The error is that of the steps: a quarter with half of them."""
     errors = []
