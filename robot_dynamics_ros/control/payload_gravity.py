@@ -129,6 +129,23 @@ class PayloadGravity:
         )
 
 
+class CarryingRobot:
+    """A robot under payload and gravity that may change: the same object while nothing changes."""
+
+    def __init__(self, robot: Robot):
+        """Store ``robot``, which has no payload."""
+        self._robot = self._made = robot
+        self._under: PayloadGravity | None = None
+
+    def at(self, payload_gravity: PayloadGravity, time: int) -> Robot:
+        """Return the robot with ``payload_gravity`` at ``time`` (ns)."""
+        if not payload_gravity.finished(time):
+            return payload_gravity.robot_at(self._robot, time)
+        if self._under is not payload_gravity:
+            self._under, self._made = payload_gravity, payload_gravity.robot_at(self._robot, time)
+        return self._made
+
+
 def _ends(ramp: Ramp, time: int) -> tuple:
     """Return both ends of a ramp that is not finished at ``time`` (ns), else its value after it."""
     return (ramp.after,) if ramp.finished(time) else (ramp.before, ramp.after)

@@ -23,6 +23,8 @@ FEATURES = (
 )
 TRANSITION = 0.02
 """Transition velocity v_s of the smooth sign, rad/s (m/s)."""
+LARGEST_SHARE = 0.3
+"""Largest bound of a residual, as a share of the effort limit."""
 
 
 def residual_features(gear_ratio, fastest, q, qd, features) -> None:
@@ -37,10 +39,6 @@ def residual_features(gear_ratio, fastest, q, qd, features) -> None:
         sine, cosine = sincos(gear_ratio[i] * q[i])
         features[i, 9], features[i, 10] = sine, cosine
         features[i, 11], features[i, 12] = 2.0 * sine * cosine, cosine * cosine - sine * sine
-
-
-LARGEST_SHARE = 0.3
-"""Largest bound of a residual, as a share of the effort limit."""
 
 
 class ResidualTorque:

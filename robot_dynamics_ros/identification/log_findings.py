@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from robot_dynamics_ros.identification.log import Log
-from robot_dynamics_ros.identification.prediction import Validation, predicted_torque
+from robot_dynamics_ros.identification.prediction import Validation
 from robot_dynamics_ros.identification.signals import FEWEST, LARGEST_DELAY, estimate_delay, moving
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
@@ -45,7 +45,7 @@ def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Ite
     verdict = log.effort_at_rest(robot)
     if verdict.fits is False:
         yield Finding('warning', 'log', f'efforts at rest: {verdict.sentence}')
-    friction = shown.predicted - predicted_torque(robot.with_friction(**_NONE), log)[0]
+    friction = shown.predicted - robot.inverse_dynamics(log.q, log.qd, log.qdd)
     for j, name in enumerate(robot.joint_names):
         yield from (Finding('warning', f'joint {name!r}', text) for text in _of_joint(log, shown, friction, j))
 
@@ -55,9 +55,6 @@ def gravity_share(robot: Robot, known: Robot, log: Log) -> float:
     found, expected = (it.gravity_torque(log.q) for it in (robot, known))
     square = float((expected**2).sum())
     return float((found * expected).sum()) / square if square > 0.0 else 1.0
-
-
-_NONE = dict.fromkeys(('viscous', 'coulomb', 'offset', 'stribeck', 'load'), 0.0)
 
 
 def _of_time(log: Log) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.model.audit import audit_inertial, audited
+from robot_dynamics_ros.model.audit import audit_inertial, audit_model, audited
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding, Friction, Model
 
@@ -48,7 +48,7 @@ def with_rotor_inertia(model: Model, rotor: np.ndarray) -> Model:
 
 def _audited_again(before: Model, changed: Model) -> Model:
     """Return ``changed`` with the findings that it has; those on what a file says stay."""
-    outdated = set(audited(replace(before, findings=()), ()).findings)
+    outdated = set(audit_model(before))
     return audited(changed, [it for it in before.findings if it not in outdated])
 
 

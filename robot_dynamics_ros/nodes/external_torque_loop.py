@@ -39,9 +39,11 @@ class ExternalTorqueLoop(StateLoop):
         super().__init__(node, carried)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
-        level, reversal = node.value('contact_threshold'), node.value('reversal_threshold')
         self._stated = np.array(
-            [threshold('contact_threshold', level, robot.nv), threshold('reversal_threshold', reversal, robot.nv)]
+            [
+                validation.of_each_joint(name, node.value(name), robot.nv, zero=True)
+                for name in ('contact_threshold', 'reversal_threshold')
+            ]
         )
         self._stated[0, self._stated[0] == 0.0] = np.inf
         self._detector = ContactDetector(robot.nv, gain)
@@ -147,8 +149,3 @@ class ExternalTorqueLoop(StateLoop):
             f'learning for {duration:g} s: move all joints, touch nothing; then see calibration on /diagnostics'
         )
         return response
-
-
-def threshold(name: str, stated, joints: int) -> np.ndarray:
-    """Return thresholds (n, N m or N) from one number for each joint or one for all; ArgumentError otherwise."""
-    return validation.of_each_joint(name, stated, joints, zero=True)

@@ -1,8 +1,9 @@
 """Publishes the torques and the wrench of the environment on an arm, and contact; it commands nothing."""
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.external_wrench import ExternalWrench
 from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.external_torque_loop import ExternalTorqueLoop, threshold
+from robot_dynamics_ros.nodes.external_torque_loop import ExternalTorqueLoop
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
 from robot_dynamics_ros.nodes.realtime import cores_of
@@ -27,7 +28,7 @@ class ExternalTorqueNode(BaseNode):
 
     def _check(self, name: str):
         """Return the check of a parameter with thresholds."""
-        return lambda stated: threshold(name, stated, self.robot.nv)
+        return lambda stated: validation.of_each_joint(name, stated, self.robot.nv, zero=True)
 
 
 def main():

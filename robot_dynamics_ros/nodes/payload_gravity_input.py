@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_dynamics_ros.control.payload_gravity import PayloadGravity
+from robot_dynamics_ros.control.payload_gravity import CarryingRobot, PayloadGravity
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, payload_gravity_report, payload_ramp_of
@@ -59,7 +59,7 @@ class PayloadGravityInput:
         self._began = time.monotonic()
         self.missing, self.in_use = NOT_ACTIVATED, False
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
-        self._made: tuple[PayloadGravity, Robot] | None = None
+        self._carrying = CarryingRobot(node.robot)
         for topic, message in self._topics.newest():
             self._apply(topic, message)
         self._topics.attach(self._on_message)
@@ -77,12 +77,7 @@ class PayloadGravityInput:
     @property
     def robot(self) -> Robot:
         """The node's robot under payload and gravity of now; the same object while nothing changes."""
-        now, current = self._node.get_clock().now().nanoseconds, self.current
-        if not current.finished(now):
-            return current.robot_at(self._node.robot, now)
-        if self._made is None or self._made[0] is not current:
-            self._made = current, current.robot_at(self._node.robot, now)
-        return self._made[1]
+        return self._carrying.at(self.current, self._node.get_clock().now().nanoseconds)
 
     def follow(self, take: Callable[[PayloadGravity], object]) -> None:
         """Let a law take payload and gravity, now and after each change."""

@@ -3,7 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp, carrier, vector_of
+from robot_dynamics_ros.control.payload_gravity import (
+    CarryingRobot,
+    GravityRamp,
+    PayloadGravity,
+    PayloadRamp,
+    carrier,
+    vector_of,
+)
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
@@ -34,7 +41,7 @@ class PayloadGravityService:
         ModelError names the file if it is broken.
         """
         self._node, self._publishers, self._path = node, publishers, path
-        self._made: tuple[PayloadGravity, Robot] | None = None
+        self._carrying = CarryingRobot(node.robot)
         now = self._now()
         gravity = PayloadGravity.of(node.robot).gravity
         self.current = PayloadGravity(PayloadRamp(start=now), replace(gravity, start=now))
@@ -84,13 +91,9 @@ class PayloadGravityService:
     def robot(self) -> Robot:
         """The node's robot under payload and gravity of now; the same object while nothing changes."""
         now = self._now()
-        if not self.current.finished(now):
-            return self.current.robot_at(self._node.robot, now)
-        if self.current.payload.duration or self.current.gravity.duration:
+        if self.current.finished(now) and (self.current.payload.duration or self.current.gravity.duration):
             self.current = self.current.clock_set_back(now, now)  # finished for good, whatever the clock does
-        if self._made is None or self._made[0] is not self.current:
-            self._made = self.current, self.current.robot_at(self._node.robot, now)
-        return self._made[1]
+        return self._carrying.at(self.current, now)
 
     def clock_set_back(self, before: int, after: int) -> None:
         """Keep the progress of both ramps on a clock that went back from ``before`` to ``after`` (ns)."""

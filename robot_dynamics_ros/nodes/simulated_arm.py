@@ -5,8 +5,7 @@ from functools import partial
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.plant_loop import PlantLoop, elastic_joints, gain, start_position
 from robot_dynamics_ros.nodes.process import run
-
-GAINS = ('motor_stiffness', 'motor_damping', 'joint_damping')
+from robot_dynamics_ros.validation import of_each_joint
 
 
 class SimulatedArm(BaseNode):
@@ -19,8 +18,9 @@ class SimulatedArm(BaseNode):
         """Declare the parameters."""
         checks = {
             'start': lambda start: start_position(start, self.robot.nq),
-            **{name: partial(self._check_gain, name) for name in GAINS},
+            **{name: partial(self._check_gain, name) for name in ('motor_stiffness', 'motor_damping')},
             'joint_stiffness': lambda stiffness: elastic_joints(self.robot, stiffness, [0.0]),
+            'joint_damping': lambda values: of_each_joint('joint_damping', values, self.robot.nv, zero=True),
         }
         super().__init__('simulated_arm', checks, **options)
 

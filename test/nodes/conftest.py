@@ -12,6 +12,8 @@ from support.feedforward import NODE as FEEDFORWARD
 from support.payload_gravity_followers import Process
 
 import pytest
+import rclpy
+from rclpy.parameter import Parameter
 
 _THOUSANDS = itertools.count(1)
 
@@ -86,3 +88,24 @@ def other_process():
     running = Process()
     yield running
     running.end()
+
+
+@pytest.fixture
+def configured():
+    """Configured nodes: a function of their class and parameters."""
+    context, nodes = rclpy.Context(), []
+    context.init(args=ros.AUBO_I5)
+
+    def make(kind, **values):
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        nodes.append(kind(context=context, parameter_overrides=overrides))
+        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
+        nodes[-1].trigger_configure()
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        if node.active:
+            node.trigger_deactivate()
+        node.destroy_node()
+    context.try_shutdown()

@@ -7,7 +7,6 @@ from support import graph as ros
 
 import numpy as np
 import pytest
-import rclpy
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
@@ -36,24 +35,9 @@ FAR = NEAR + 0.4
 
 
 @pytest.fixture
-def made():
+def made(configured):
     """Configured controllers: a function of their parameters."""
-    context, nodes = rclpy.Context(), []
-    context.init(args=ros.AUBO_I5)
-
-    def make(**values):
-        overrides = [Parameter(name, value=value) for name, value in {**ADAPTIVE, **values}.items()]
-        nodes.append(TorqueController(context=context, parameter_overrides=overrides))
-        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        nodes[-1].trigger_configure()
-        return nodes[-1]
-
-    yield make
-    for node in nodes:
-        if node.active:
-            node.trigger_deactivate()
-        node.destroy_node()
-    context.try_shutdown()
+    return lambda **values: configured(TorqueController, **{**ADAPTIVE, **values})
 
 
 class Controller:

@@ -2,11 +2,8 @@
 
 import time
 
-from support import graph as ros
-
 import numpy as np
 import pytest
-import rclpy
 import yaml
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
@@ -22,27 +19,6 @@ from robot_dynamics_ros.nodes.torque_controller import TorqueController
 from robot_dynamics_ros.nodes.torque_publishers import JUMP_WARNED
 
 SECOND = 1_000_000_000
-
-
-@pytest.fixture
-def configured():
-    """Configured nodes: a function of their class and parameters."""
-    context, nodes = rclpy.Context(), []
-    context.init(args=ros.AUBO_I5)
-
-    def make(kind, **values):
-        overrides = [Parameter(name, value=value) for name, value in values.items()]
-        nodes.append(kind(context=context, parameter_overrides=overrides))
-        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        nodes[-1].trigger_configure()
-        return nodes[-1]
-
-    yield make
-    for node in nodes:
-        if node.active:
-            node.trigger_deactivate()
-        node.destroy_node()
-    context.try_shutdown()
 
 
 @pytest.fixture

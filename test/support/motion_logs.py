@@ -3,6 +3,7 @@
 import itertools
 from pathlib import Path
 
+from support.excited_logs import torque
 from support.logs import bag, state, written
 
 import numpy as np
@@ -33,8 +34,7 @@ def motion(robot, duration=12.0, rate=40.0, rest=0.0, delay=0.0, noise=0.0) -> L
 
     q, qd, qdd = states(t)
     late = states(t - delay)
-    transmitted = robot.inverse_dynamics(*late)
-    tau = transmitted + robot.friction_torque(late[1], transmitted)
+    tau = torque(robot, *late)
     tau += noise * np.random.default_rng(5).normal(size=tau.shape)
     return Log(t, q, qd, qdd, tau)
 
