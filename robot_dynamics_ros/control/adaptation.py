@@ -84,7 +84,7 @@ def _equal(computed, sent) -> bool:
 
 
 class Adaptation:
-    """What the laws of an arm adapt: the tip link's parameters, and friction on request.
+    """Estimate that the laws of an arm share: the tip link's parameters, and friction on request.
 
     The estimate begins at the model with the payload in force, at an activation and after an ``INTERRUPTION``. Another
     payload becomes the estimate over its ramp, in which nothing is adapted: the torque makes no step, and the estimate
@@ -130,14 +130,14 @@ class Adaptation:
         self.computed, self._anchor, self._from = np.zeros(n), np.zeros(10), 0.0
         self._equal = bound(_equal, self.computed, then=(np.zeros(n),))
         self.q: np.ndarray | None = None  # of the measured state; laws are also called with others, to prepare them
-        self._last: Any = None  # a Reaction, where there is one
+        self._last: Any = None  # the Reaction of the last state
         self._laws, self._ramps, self._continues = 0, False, False
         self._goal = self._used = _Goal(PayloadRamp(), self._bare, self.estimate.nearest(self._bare))
         self.estimate.restart(*self._goal.after)
         self.doing = HOLDS
 
     def take(self, payload_gravity: PayloadGravity) -> None:
-        """Let another payload become the estimate, over its ramp; any thread may call it."""
+        """Follow the ramp of another payload, which becomes the estimate; any thread may call it."""
         ramp, goal = payload_gravity.payload, self._goal
         if ramp is goal.ramp:
             return

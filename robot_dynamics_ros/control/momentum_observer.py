@@ -130,7 +130,7 @@ class MomentumObserver:
         self.reset()
 
     def reset(self) -> None:
-        """Start anew with the next sample; the tracker keeps what it has learnt."""
+        """Restart with the next sample; scale and offset of the friction stay."""
         self._stamp, self.elapsed, self._time = 0, 0.0, -1.0
         self._filtered[:] = self._inputs[:] = 0.0
 

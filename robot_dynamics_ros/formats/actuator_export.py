@@ -1,4 +1,4 @@
-"""Export of a model's actuator file, which ``actuators.with_actuators`` reads back: what a URDF has no element for."""
+"""Export of a model's actuator file: quantities that a URDF cannot hold, as ``actuators.with_actuators`` reads them."""
 
 import numpy as np
 

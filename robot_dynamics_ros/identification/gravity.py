@@ -32,7 +32,7 @@ ONE_SIDED = 0.5
 
 
 class GravityIdentification(NamedTuple):
-    """What standing poses say about an arm; deviations are standard deviations."""
+    """Result of ``identify_gravity``; deviations are standard deviations."""
 
     robot: Robot  # with masses, centres and inertias; the latter follow from the prior
     regrouping: np.ndarray  # (b, 10 n)           base parameters of gravity: regrouping inertial_parameters
@@ -129,7 +129,7 @@ def _excitation(robot: Robot, q: np.ndarray, Y: np.ndarray) -> tuple[BaseParamet
 
 
 def _findings(robot: Robot, direction: np.ndarray, measured: np.ndarray, expected: np.ndarray) -> tuple[Finding, ...]:
-    """Return what makes the answer doubtful."""
+    """Return findings that make the result doubtful."""
     one_sided = (np.abs(direction.mean(axis=0)) > ONE_SIDED) | ~direction.any(axis=0)
     product = (measured * expected).sum(axis=0)
     reversed_sign = product < -0.5 * np.linalg.norm(measured, axis=0) * np.linalg.norm(expected, axis=0)

@@ -131,7 +131,7 @@ class Log:
         topic : str
             Topic of the joint states.
         effort : {'torque', 'current', 'torque_without_gravity'}
-            What the field effort is.
+            Meaning of the field ``effort``.
         cutoff : float, optional
             Cut-off frequency of ``low_pass``, Hz. None leaves all signals as they are.
 

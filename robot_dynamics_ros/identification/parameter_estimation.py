@@ -46,7 +46,7 @@ BASE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Identification:
-    """What ``identify`` found: the robot, and how far it can be trusted.
+    """Result of ``identify``: the robot, with deviations and findings.
 
     ``robot`` has the identified inertial parameters, rotor inertias, friction and torque constants: it is written by
     ``to_urdf`` and ``to_yaml``.

@@ -24,7 +24,7 @@ BLOCK = 2000
 
 
 class Samples(NamedTuple):
-    """What a regression explains: torques of a log, and what friction and weights depend on; (m, n) each."""
+    """Data of a regression: torques of a log, and the torques on which friction and weights depend; (m, n) each."""
 
     log: Log
     torque: np.ndarray  # N m (N)    without those of rotors' spins

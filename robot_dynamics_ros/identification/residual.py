@@ -111,7 +111,7 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, joint: str, features, left, qd, blocks: int) -> '_Fit':
-        """Return the fit to samples of what is ``left`` (m), where the joint moves."""
+        """Return the fit to the torque errors ``left`` (m) of the samples in which the joint moves."""
         parts = [k[np.abs(qd[k]) > SPEED] for k in np.array_split(np.arange(len(qd)), blocks)]
         if min(map(len, parts)) < FEWEST:
             raise ArgumentError(

@@ -115,11 +115,11 @@ class ControlLoop(StateLoop):
         }
 
     def _announce(self) -> None:
-        """Publish what the torque holds."""
+        """Publish the info of the torque."""
         self._output.publish_info()
 
     def _on_change(self) -> None:
-        """Publish what the torque holds now."""
+        """Publish the info of the torque again after a change."""
         if self._node.active:
             self._announce()
 

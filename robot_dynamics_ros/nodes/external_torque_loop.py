@@ -39,12 +39,11 @@ class ExternalTorqueLoop(StateLoop):
         super().__init__(node, carried)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
-        self._stated = np.array(
-            [
-                validation.of_each_joint(name, node.value(name), robot.nv, zero=True)
-                for name in ('contact_threshold', 'reversal_threshold')
-            ]
-        )
+        stated = {
+            'contact_threshold': node.value('contact_threshold'),
+            'reversal_threshold': node.value('reversal_threshold'),
+        }
+        self._stated = np.array([validation.of_each_joint(*it, robot.nv, zero=True) for it in stated.items()])
         self._stated[0, self._stated[0] == 0.0] = np.inf
         self._detector = ContactDetector(robot.nv, gain)
         contact, limit = self._detector.thresholds[0], robot.limits.effort

@@ -15,7 +15,7 @@ class ExternalTorqueTopics:
     """``external_torque``, ``external_wrench`` and ``~/contact``, all with the stamp of the joint state."""
 
     def __init__(self, node, state: MeasuredState, wrench: ExternalWrench, detector: ContactDetector):
-        """Publish for ``node``, a BaseNode: ``wrench`` of each torque at ``state``, and what ``detector`` has found."""
+        """Publish for ``node``, a BaseNode: ``wrench`` of each torque at ``state``, and the contact of ``detector``."""
         self._state, self._wrench, self._detector = state, wrench, detector
         self._torque = NamedTorque(node, 'external_torque')
         self._wrench_message = _WrenchMessage(wrench.frame)
@@ -66,7 +66,7 @@ class _ContactMessage:
         )
 
     def bytes(self, stamp: int, torque: np.ndarray, found: ContactDetector) -> bytes:
-        """Return the message of an external torque (n, N m or N) with what a detector has found."""
+        """Return the message of an external torque (n, N m or N) and the contact that ``found`` detects."""
         self._layout.set_stamp(stamp)
         self._contact[0], self._calibrated[0] = found.contact, found.is_calibrated
         self._joint[0], self._ratio[0] = found.joint, found.ratio

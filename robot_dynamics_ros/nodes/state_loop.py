@@ -37,7 +37,7 @@ class StateLoop(LifecycleTask):
     """Runs a pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
 
     def __init__(self, node, payload_gravity: PayloadGravityInput):
-        """Read age limit and schedule of ``node``, a BaseNode; ``payload_gravity`` is what a torque waits for."""
+        """Read age limit and schedule of ``node``, a BaseNode, which publishes once ``payload_gravity`` is known."""
         self._node, self._payload_gravity = node, payload_gravity
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         cores = cores_of(node.value('cores'))

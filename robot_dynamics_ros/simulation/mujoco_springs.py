@@ -49,7 +49,7 @@ class MujocoSprings:
             self._data.qpos[self._q] = -self._data.qfrc_bias[self._v] / self._elastic.stiffness
 
     def shorten_step(self, period: float) -> int:
-        """Shorten MuJoCo's step to what the stiffest mode needs at this position; return the number in a period (s)."""
+        """Shorten MuJoCo's step for the stiffest mode at this position; return the number of steps in a period (s)."""
         mujoco.mj_forward(self._model, self._data)
         M_inv = np.zeros((self._model.nv, self._model.nv))
         mujoco.mj_solveM(self._model, self._data, M_inv, np.eye(self._model.nv))

@@ -1,4 +1,4 @@
-"""Momentum observer: external torques behind a low-pass filter, whatever the motion, steps, payload and friction."""
+"""Momentum observer: external torques behind a low-pass filter, for any motion, steps, payload and friction."""
 
 import math
 import tracemalloc

@@ -1,4 +1,4 @@
-"""An exported actuator file gives a robot of a URDF back what the URDF has no element for."""
+"""Exported actuator files: with the URDF they give the same robot again."""
 
 import numpy as np
 import pytest

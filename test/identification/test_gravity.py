@@ -114,7 +114,7 @@ def test_scales_do_not_depend_on_the_number_of_steps(monkeypatch):
 
 
 def standing_log(period=0.02, seconds=1.0, poses=6):
-    """Moves to a pose slowly from 0.2 rad below and from 0.2 rad above, and stands in each."""
+    """Return the log of an arm that approaches each pose from 0.2 rad below and above, and stands still there."""
     steps, still = round(2.0 / period), round(seconds / period)
     q, sides, last = [], [], POSES[0]
     for pose in POSES[:poses]:
