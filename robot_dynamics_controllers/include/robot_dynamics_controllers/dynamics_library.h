@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ROBOT_DYNAMICS_CONTROLLERS__DYNAMICS_LIBRARY_H_
+#define ROBOT_DYNAMICS_CONTROLLERS__DYNAMICS_LIBRARY_H_
+
+/* The binary interface between exported dynamics of one robot and the controllers of this package, in C99.
+ *
+ * An exported shared library defines robot_dynamics_exported_library. SI units; arrays of joint quantities are in the
+ * order of joint_names, n = velocities entries each. All of it is constant and lives as long as the library is loaded.
+ * The functions compute one state, allocate nothing and may be called by several threads at a time. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes with the layout of the structures below. */
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 1u
+
+/* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
+ * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
+ * on the last link in its own frame, at its origin: moment, force (6; N m, N). */
+enum {
+  ROBOT_DYNAMICS_GRAVITY = 0,
+  ROBOT_DYNAMICS_LAST_LINK_INERTIA = 3,
+  ROBOT_DYNAMICS_LAST_LINK_WRENCH = 13,
+  ROBOT_DYNAMICS_INPUTS = 19
+};
+
+/* Rows of the friction parameters, each n; kernels/friction.py of robot_dynamics_ros has the equation. */
+enum {
+  ROBOT_DYNAMICS_VISCOUS,
+  ROBOT_DYNAMICS_COULOMB,
+  ROBOT_DYNAMICS_OFFSET,
+  ROBOT_DYNAMICS_TRANSITION,
+  ROBOT_DYNAMICS_STRIBECK,
+  ROBOT_DYNAMICS_STRIBECK_VELOCITY,
+  ROBOT_DYNAMICS_LOAD_DEPENDENT,
+  ROBOT_DYNAMICS_FRICTION_ROWS
+};
+
+/* A frame that is fixed to the last link: x_link = rotation x_frame + position. */
+typedef struct robot_dynamics_frame {
+  const char * name;
+  double rotation[9]; /* row by row */
+  double position[3]; /* m */
+} robot_dynamics_frame;
+
+typedef struct robot_dynamics_library {
+  uint32_t version; /* ROBOT_DYNAMICS_LIBRARY_VERSION */
+  uint32_t size;    /* sizeof(robot_dynamics_library) */
+  const char * robot;
+  const char * model_digest; /* 16 hexadecimal digits: hash of all model parameters except gravity and payload */
+  const char * base_link;
+  const char * last_link;
+  uint32_t joints;
+  uint32_t coordinates; /* entries of q */
+  uint32_t velocities;  /* entries of qd, qdd and tau */
+  uint32_t frames;
+  const char * const * joint_names;    /* joints; UTF-8 */
+  const bool * continuous;             /* joints: whether positions count modulo a turn */
+  const double * effort_limits;        /* n, N m (prismatic joints: N); 0: unknown */
+  const double * velocity_limits;      /* n, rad/s (m/s); 0: unknown */
+  const double * friction;             /* ROBOT_DYNAMICS_FRICTION_ROWS x n */
+  const double * default_inputs;       /* ROBOT_DYNAMICS_INPUTS: of the robot when it was exported, without payload */
+  const robot_dynamics_frame * frame;  /* frames: the last link first, under its own name */
+  /* Each returns whether all numbers of joint vectors and result are finite, and all angles below 2^40 rad. */
+  bool (*gravity_torque)(const double * q, const double * inputs, double * tau);
+  bool (*inverse_dynamics)(
+    const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
+} robot_dynamics_library;
+
+typedef const robot_dynamics_library * (*robot_dynamics_library_function)(void);
+
+/* The name under which dlsym finds the function, of type robot_dynamics_library_function. */
+#define ROBOT_DYNAMICS_LIBRARY_SYMBOL "robot_dynamics_exported_library"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // ROBOT_DYNAMICS_CONTROLLERS__DYNAMICS_LIBRARY_H_
