@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ROBOT_DYNAMICS_CONTROLLERS__EFFORT_LAW_HPP_
+#define ROBOT_DYNAMICS_CONTROLLERS__EFFORT_LAW_HPP_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "robot_dynamics_controllers/compensation.hpp"
+#include "robot_dynamics_controllers/dynamics_library.hpp"
+#include "robot_dynamics_controllers/handover.hpp"
+#include "robot_dynamics_controllers/payload_gravity.hpp"
+#include "robot_dynamics_controllers/presets.hpp"
+#include "robot_dynamics_controllers/torque_limiter.hpp"
+#include "robot_dynamics_controllers/torque_transitions.hpp"
+
+namespace robot_dynamics_controllers
+{
+
+/// Parameters of an EffortLaw, with the meaning that those of the nodes have under the same names.
+struct Settings
+{
+  std::vector<std::string> joints;  ///< those of the library, in its order
+  std::string preset;               ///< '': unknown; monitor_only is refused: such an arm takes no effort
+  std::string gravity_owner;        ///< '': as the preset says, else node; node, robot
+  std::vector<std::string> compensation;  ///< {} or {""}: all terms that the robot does not compensate
+  bool evaluate_at_measured = false;      ///< false: positions and velocities of the reference
+  std::vector<double> effort_limit{0.0};  ///< 1 or n, N m (N); 0: of the library, inf: none; unknown is refused
+  std::vector<double> rate_limit{0.0};    ///< 1 or n, N m/s (N/s); 0: none
+  double fade_in_time = -1.0;             ///< s, from an activation; -1: of the preset
+  double ramp_time = 0.5;                 ///< s, of every change of source, and down to zero; above 0
+  double reference_timeout = 0.1;         ///< s for which the last reference is followed without a new one
+  double update_rate = 0.0;               ///< Hz, of `update`; has to be stated
+  std::string model_digest;               ///< of the library; '': not checked
+};
+
+/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured only.
+struct State
+{
+  const double * q;
+  const double * qd;
+};
+
+/// A desired motion (n each), and efforts (n) that are added to the torque; nullptr: none.
+struct Reference
+{
+  const double * q;
+  const double * qd;
+  const double * qdd;
+  const double * effort;
+};
+
+/// What an update has sent, and why.
+enum class Outcome
+{
+  inactive,                  ///< not activated: zero
+  sent,                      ///< the terms at the reference
+  gravity_only,              ///< no reference: gravity at the measured position, zero where gravity is no term
+  reference_refused,         ///< a number of this reference is not finite: as without a new reference
+  awaiting_payload_gravity,  ///< payload or gravity is not known yet: what `activate` was given, else zero
+  state_held,                ///< state or torque is not finite: the last effort, for at most HELD periods
+  state_lost,                ///< likewise for longer: the last effort, reduced to zero over ramp_time
+  stopping,                  ///< after request_stop: the last effort, reduced to zero over ramp_time
+  stopped                    ///< zero after it, until `activate`
+};
+
+/// The outcome in one line for logs and diagnostics.
+const char * text_of(Outcome outcome) noexcept;
+
+/// The law of an effort controller: one `update` computes the efforts of all joints.
+///
+/// Efforts never step, except where fade_in_time is 0 at an activation and where a reference itself steps (rate_limit
+/// bounds both). Whatever the input is, the efforts are finite and within the effort limits.
+///
+/// Threads: `activate`, `update` on the real-time thread; nothing there allocates, locks, waits or throws. All other
+/// methods are for one or several other threads.
+///
+/// References: give `update` a reference in each cycle in which a new one has come, nullptr otherwise; the law holds
+/// the last one for reference_timeout. Whoever reads chained references sets them to NaN once they are read, so that a
+/// controller above that stops writing is noticed; a reference with NaN is not used, not even in part.
+class EffortLaw
+{
+public:
+  static constexpr int HELD = 3;
+  /// Periods for which the last effort is held without a usable state. Also the longest time, in periods, that counts
+  /// between two updates for rate limit and ramps.
+
+  /// Throws std::invalid_argument (LibraryError is none) that names the parameter, and LibraryError for other joints
+  /// or another digest. Allocates all memory that `update` needs.
+  EffortLaw(const DynamicsLibrary & library, const Settings & settings);
+
+  // --- other threads
+  /// Follows a ramp of payload_state or gravity_state; `now`: ROS time, ns. A refused one changes nothing.
+  Taken take(const PayloadRamp & ramp, std::int64_t now);
+  Taken take(const GravityRamp & ramp, std::int64_t now);
+  /// Whether payload and gravity are known: both messages came, or no dynamics_server is on the graph and await_load
+  /// is false. False at first; no effort is computed before. It stays true until it is set to false.
+  void set_payload_gravity_known(bool known) noexcept;
+  void clock_set_back(std::int64_t before, std::int64_t after);
+  /// Reduces the effort to zero over ramp_time, and keeps it there until the next activation.
+  void request_stop() noexcept;
+  /// Whether zero was sent since request_stop; also where nothing is active.
+  bool stopped() const noexcept;
+  /// The outcome of the last update, and whether its effort is one of a fade-in or of a change of source.
+  Outcome outcome() const noexcept;
+  bool blends() const noexcept;
+  /// Counts and flags of what was limited; `reset` of it may be called.
+  TorqueLimiter & limiter() noexcept {return limiter_;}
+  /// Payload and gravity after their ramps.
+  std::vector<Body> payloads() const;
+  std::array<double, 3> gravity() const;
+  const CompensationPolicy & policy() const noexcept {return policy_;}
+
+  // --- the real-time thread
+  /// Begins: nothing from before counts. `last` (n): the efforts that the joints have now, where they are known and
+  /// finite; nullptr: zero.
+  void activate(const double * last = nullptr) noexcept;
+  /// Ends: `update` writes zero and returns `inactive`; `stopped()` is true.
+  void deactivate() noexcept;
+  /// Writes `effort` (n, N m or N). `time`: ROS time of the cycle, ns, by which ramps of payload and gravity count;
+  /// `period`: s since the last update. The efforts are finite and have to be sent, whatever is returned.
+  Outcome update(
+    std::int64_t time, double period, const State & state, const Reference * reference,
+    double * effort) noexcept;
+
+private:
+  enum class Source { none, reference, gravity };
+
+  Outcome outcome_of(
+    std::int64_t time, double elapsed, const State & state, const Reference * reference) noexcept;
+  bool take_reference(const Reference & reference) noexcept;
+  bool compute(Source source, std::int64_t time, const State & state) noexcept;
+  bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
+  Outcome without_state(double elapsed) noexcept;
+  bool down(double elapsed) noexcept;
+  void follow(Source source, double elapsed) noexcept;
+
+  DynamicsLibrary library_;
+  std::size_t n_;
+  CompensationPolicy policy_;
+  bool at_measured_;
+  double reference_timeout_, longest_;  // s
+  Compensation terms_;
+  TorqueLimiter limiter_;
+  FadeIn fade_in_;
+  Transition transition_;
+  RampToZero ramp_;
+  std::vector<double> q_, qd_, qdd_, added_;  // the reference that is followed
+  std::vector<double> tau_, corner_, before_fade_in_;
+
+  mutable std::mutex taking_;  // of the other threads
+  PayloadGravity payload_gravity_;
+  Handover<Corners> corners_;
+
+  // real-time thread
+  bool active_ = false, has_reference_ = false, goes_down_ = false;
+  Source source_ = Source::none;
+  double reference_age_ = 0.0;  // s
+  int without_state_ = 0;       // updates
+
+  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, stopped_{true}, blends_{false};
+  std::atomic<Outcome> outcome_{Outcome::inactive};
+};
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // ROBOT_DYNAMICS_CONTROLLERS__EFFORT_LAW_HPP_

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ROBOT_DYNAMICS_CONTROLLERS__PAYLOAD_GRAVITY_HPP_
+#define ROBOT_DYNAMICS_CONTROLLERS__PAYLOAD_GRAVITY_HPP_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "robot_dynamics_controllers/dynamics_library.h"
+
+namespace robot_dynamics_controllers
+{
+
+/// A rigid body on a frame, with the fields of the message robot_dynamics_interfaces/Payload.
+struct Body
+{
+  std::string frame;               ///< fixed to the last link; '': the last link
+  double mass = 0.0;               ///< kg; 0: no body
+  std::array<double, 3> com{};     ///< centre of mass in the frame, m
+  std::array<double, 6> inertia{};  ///< about com: ixx, iyy, izz, ixy, ixz, iyz; kg m^2
+};
+
+/// The change of the payload from `before` to `after`, which begins at `start` and lasts `duration` (ns both, ROS
+/// time), as the message PayloadState has it. A duration of 0: at once.
+struct PayloadRamp
+{
+  Body after;
+  std::vector<Body> before;
+  std::int64_t start = 0, duration = 0;
+};
+
+/// The same of gravity in the base link (m/s^2), as the message GravityState has it.
+struct GravityRamp
+{
+  std::string frame;  ///< header.frame_id: the base link, or ''
+  std::array<double, 3> after{}, before{};
+  std::int64_t start = 0, duration = 0;
+};
+
+/// Nanoseconds of `ramp_time` (s) of a message; throws std::invalid_argument unless it is 0 to 3600 s.
+std::int64_t ramp_duration(double ramp_time);
+
+/// What became of a ramp that was given to a controller.
+struct Taken
+{
+  bool accepted = true;
+  bool early = false;   ///< refused since it begins more than 1 s from now: give it again later
+  std::string message;  ///< why it is refused; of an accepted one a warning, '' for none
+};
+
+/// Run-time inputs of the exported functions at the ends of both ramps: what the real-time thread computes with.
+struct Corners
+{
+  struct Corner
+  {
+    bool payload_after, gravity_after;
+    std::array<double, ROBOT_DYNAMICS_INPUTS> inputs;
+  };
+  struct Span
+  {
+    std::int64_t start, duration;
+    double share(std::int64_t time) const noexcept;  ///< weight of the value after the ramp, 0 to 1
+  };
+  Span payload, gravity;
+  int count;  ///< 1, 2 or 4
+  std::array<Corner, 4> corner;
+};
+
+/// Payload and gravity over time, as the nodes follow payload_state and gravity_state (control/payload_gravity.py,
+/// control/ramp.py, nodes/payload_gravity_input.py): the same refusals, the same ramps instead of steps, the same
+/// bits. Not for the real-time thread, which gets `corners`.
+class PayloadGravity
+{
+public:
+  using Payloads = std::map<std::string, Body>;  // by frame; a body has no mass of 0
+
+  /// Begins with no payload under the gravity of the library, which has to outlive this object.
+  explicit PayloadGravity(const robot_dynamics_library & library);
+
+  /// Follows a ramp. `now` is ROS time, ns. `in_use`: efforts with the present value have been sent, so that a ramp
+  /// that does not continue it is replaced by one that does.
+  Taken take(const PayloadRamp & ramp, std::int64_t now, bool in_use);
+  Taken take(const GravityRamp & ramp, std::int64_t now, bool in_use);
+
+  /// Keeps the progress of both ramps on a clock that went back from `before` to `after` (ns).
+  void clock_set_back(std::int64_t before, std::int64_t after);
+
+  Corners corners() const;
+
+  /// Payloads and gravity (m/s^2) after their ramps, for info and diagnostics.
+  std::vector<Body> payloads() const;
+  std::array<double, 3> gravity() const {return gravity_.after;}
+
+private:
+  using Row = std::array<double, 10>;
+  struct Carried
+  {
+    std::vector<Body> after, before;  // in the order of the message; each frame once
+    std::int64_t start = 0, duration = 0;
+  };
+
+  Body checked(const Body & body) const;  // throws std::invalid_argument
+  Row last_link(const std::vector<Body> & bodies) const;
+
+  const robot_dynamics_library & library_;
+  Carried payload_;
+  GravityRamp gravity_;
+};
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // ROBOT_DYNAMICS_CONTROLLERS__PAYLOAD_GRAVITY_HPP_
