@@ -26,6 +26,8 @@ class DynamicsLibrary
 {
 public:
   /// Loads a shared library by its path. Code of the file runs: the path comes from whoever starts the controller.
+  /// The parameter `library` of controllers is an absolute path, or begins with "$(find-pkg-prefix PACKAGE)", as
+  /// export_controller writes it: a launch file or the controller replaces that by the prefix of the package.
   /// Throws LibraryError: no library, no function ROBOT_DYNAMICS_LIBRARY_SYMBOL, or as `linked`.
   static DynamicsLibrary open(const std::string & path);
 

@@ -84,12 +84,12 @@ const char * text_of(Outcome outcome) noexcept;
 class EffortLaw
 {
 public:
-  static constexpr int HELD = 3;
   /// Periods for which the last effort is held without a usable state. Also the longest time, in periods, that counts
   /// between two updates for rate limit and ramps.
+  static constexpr int HELD = 3;
 
-  /// Throws std::invalid_argument (LibraryError is none) that names the parameter, and LibraryError for other joints
-  /// or another digest. Allocates all memory that `update` needs.
+  /// Throws std::invalid_argument that names the parameter, and LibraryError, which is not derived from it, for other
+  /// joints or another digest. Allocates all memory that `update` needs.
   EffortLaw(const DynamicsLibrary & library, const Settings & settings);
 
   // --- other threads
@@ -130,13 +130,13 @@ private:
   enum class Source { none, reference, gravity };
 
   Outcome outcome_of(
-    std::int64_t time, double elapsed, const State & state, const Reference * reference) noexcept;
+    std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
   bool take_reference(const Reference & reference) noexcept;
   bool compute(Source source, std::int64_t time, const State & state) noexcept;
   bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
+  bool follow(Source source, double elapsed) noexcept;
   Outcome without_state(double elapsed) noexcept;
-  bool down(double elapsed) noexcept;
-  void follow(Source source, double elapsed) noexcept;
+  bool go_down(double elapsed) noexcept;
 
   DynamicsLibrary library_;
   std::size_t n_;
@@ -155,13 +155,14 @@ private:
   PayloadGravity payload_gravity_;
   Handover<Corners> corners_;
 
-  // real-time thread
+  // of the real-time thread
+  const Corners * now_ = nullptr;  // in this update
   bool active_ = false, has_reference_ = false, goes_down_ = false;
-  Source source_ = Source::none;
-  double reference_age_ = 0.0;  // s
-  int without_state_ = 0;       // updates
+  Source source_ = Source::none;  // of the last torque since the activation
+  double reference_age_ = 0.0;    // s
+  int without_state_ = 0;         // updates
 
-  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, stopped_{true}, blends_{false};
+  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false};
   std::atomic<Outcome> outcome_{Outcome::inactive};
 };
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -74,8 +73,6 @@ struct Corners
 class PayloadGravity
 {
 public:
-  using Payloads = std::map<std::string, Body>;  // by frame; a body has no mass of 0
-
   /// Begins with no payload under the gravity of the library, which has to outlive this object.
   explicit PayloadGravity(const robot_dynamics_library & library);
 
@@ -90,23 +87,31 @@ public:
   Corners corners() const;
 
   /// Payloads and gravity (m/s^2) after their ramps, for info and diagnostics.
-  std::vector<Body> payloads() const;
-  std::array<double, 3> gravity() const {return gravity_.after;}
+  const std::vector<Body> & payloads() const {return payload_.after;}
+  const std::array<double, 3> & gravity() const {return gravity_.after;}
 
-private:
-  using Row = std::array<double, 10>;
-  struct Carried
+  using Bodies = std::vector<Body>;  // each frame once, in the order in which they are added; none of mass 0
+  using Vector = std::array<double, 3>;
+  template<typename Value>
+  struct Ramp
   {
-    std::vector<Body> after, before;  // in the order of the message; each frame once
-    std::int64_t start = 0, duration = 0;
+    Value after{}, before{};
+    Corners::Span span{0, 0};
   };
 
+private:
   Body checked(const Body & body) const;  // throws std::invalid_argument
-  Row last_link(const std::vector<Body> & bodies) const;
+  std::array<double, 10> last_link(const Bodies & bodies) const;
+  template<typename Value, typename Message>
+  Taken followed(
+    Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
+    bool in_use);
 
   const robot_dynamics_library & library_;
-  Carried payload_;
-  GravityRamp gravity_;
+  Ramp<Bodies> payload_;
+  Ramp<Vector> gravity_;
+  PayloadRamp applied_payload_;  // the last messages that were accepted: the same one again changes nothing
+  GravityRamp applied_gravity_;
 };
 
 }  // namespace robot_dynamics_controllers

@@ -14,6 +14,7 @@ class FadeIn
 public:
   FadeIn(std::size_t joints, double duration);  // s; 0: torques are not changed
   bool runs() const noexcept {return elapsed_ < duration_;}
+  void stop() noexcept {elapsed_ = duration_;}
   /// Begins with the next torque, from `last` (n).
   void restart(const double * last) noexcept;
   /// Blends tau (n) in place; `elapsed` is the time since the last torque, s.

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot_dynamics_controllers/effort_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace robot_dynamics_controllers
+{
+namespace
+{
+
+void require_between(const std::string & name, double value, double least, double most)
+{
+  if (!(value >= least && value <= most)) {
+    throw std::invalid_argument(
+            name + ": expected " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
+            std::to_string(value));
+  }
+}
+
+const DynamicsLibrary & checked(const DynamicsLibrary & library, const Settings & settings)
+{
+  library.require_joints(settings.joints);
+  library.require_digest(settings.model_digest);
+  require_between("ramp_time", settings.ramp_time, 0.01, 60.0);
+  require_between("reference_timeout", settings.reference_timeout, 0.001, 10.0);
+  require_between("update_rate", settings.update_rate, 0.1, 100000.0);
+  if (settings.fade_in_time != -1.0) {
+    require_between("fade_in_time (or -1: of the preset)", settings.fade_in_time, 0.0, 60.0);
+  }
+  return library;
+}
+
+CompensationPolicy policy_of(const Settings & settings)
+{
+  const CompensationPolicy policy(settings.preset, settings.gravity_owner, settings.compensation);
+  if (!policy.takes_commands) {
+    throw std::invalid_argument(
+            "preset: expected one that accepts efforts, got '" + settings.preset +
+            "'; use feedforward_node, whose torques are not sent to such an arm");
+  }
+  return policy;
+}
+
+bool finite(const double * numbers, std::size_t n) noexcept
+{
+  return std::all_of(numbers, numbers + n, [](double number) {return std::isfinite(number);});
+}
+
+constexpr auto RELAXED = std::memory_order_relaxed;
+
+}  // namespace
+
+const char * text_of(Outcome outcome) noexcept
+{
+  switch (outcome) {
+    case Outcome::inactive: return "not active";
+    case Outcome::sent: return "follows the reference";
+    case Outcome::gravity_only: return "no reference: gravity compensation";
+    case Outcome::reference_refused: return "refused: a number of the reference or its torque is not finite";
+    case Outcome::awaiting_payload_gravity: return "payload or gravity is not known yet";
+    case Outcome::state_held: return "the state or its torque is not finite: the last effort is held";
+    case Outcome::state_lost: return "the state or its torque is not finite: down to zero";
+    case Outcome::stopping: return "asked to stop: down to zero";
+    case Outcome::stopped: return "stopped: zero until the next activation";
+  }
+  return "";
+}
+
+EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
+: library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
+  at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
+  longest_(HELD / settings.update_rate), terms_(*library_, policy_.terms),
+  limiter_(
+    effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
+    rate_limits(settings.rate_limit, settings.joints)),
+  fade_in_(n_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
+  transition_(n_, settings.ramp_time), ramp_(n_, settings.ramp_time),
+  q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
+  payload_gravity_(*library_), corners_(payload_gravity_.corners())
+{
+}
+
+Taken EffortLaw::take(const PayloadRamp & ramp, std::int64_t now)
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  const Taken taken = payload_gravity_.take(ramp, now, in_use_.load(RELAXED));
+  corners_.write(payload_gravity_.corners());
+  return taken;
+}
+
+Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  const Taken taken = payload_gravity_.take(ramp, now, in_use_.load(RELAXED));
+  corners_.write(payload_gravity_.corners());
+  return taken;
+}
+
+void EffortLaw::clock_set_back(std::int64_t before, std::int64_t after)
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  payload_gravity_.clock_set_back(before, after);
+  corners_.write(payload_gravity_.corners());
+}
+
+std::vector<Body> EffortLaw::payloads() const
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  return payload_gravity_.payloads();
+}
+
+std::array<double, 3> EffortLaw::gravity() const
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  return payload_gravity_.gravity();
+}
+
+void EffortLaw::set_payload_gravity_known(bool known) noexcept
+{
+  // what was taken before is read after it
+  known_.store(known, std::memory_order_release);
+}
+
+void EffortLaw::request_stop() noexcept
+{
+  stop_.store(true, RELAXED);
+}
+
+bool EffortLaw::stopped() const noexcept
+{
+  const Outcome last = outcome();
+  return last == Outcome::stopped || last == Outcome::inactive;
+}
+
+Outcome EffortLaw::outcome() const noexcept
+{
+  return outcome_.load(RELAXED);
+}
+
+bool EffortLaw::blends() const noexcept
+{
+  return blends_.load(RELAXED);
+}
+
+void EffortLaw::activate(const double * last) noexcept
+{
+  std::fill(tau_.begin(), tau_.end(), 0.0);
+  limiter_.set_last(tau_.data());
+  if (last != nullptr && finite(last, n_)) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      tau_[i] = std::clamp(last[i], -limiter_.effort_limit()[i], limiter_.effort_limit()[i]);
+    }
+    limiter_.set_last(tau_.data());
+  }
+  fade_in_.restart(limiter_.last().data());
+  transition_.stop();
+  source_ = Source::none;
+  has_reference_ = goes_down_ = false;
+  without_state_ = 0;
+  in_use_.store(false, RELAXED);
+  stop_.store(false, RELAXED);
+  active_ = true;
+  outcome_.store(Outcome::awaiting_payload_gravity, RELAXED);
+}
+
+void EffortLaw::deactivate() noexcept
+{
+  active_ = false;
+  blends_.store(false, RELAXED);
+  outcome_.store(Outcome::inactive, RELAXED);
+}
+
+Outcome EffortLaw::update(
+  std::int64_t time, double period, const State & state, const Reference * reference,
+  double * effort) noexcept
+{
+  if (!active_) {
+    std::fill_n(effort, n_, 0.0);
+    return Outcome::inactive;
+  }
+  const Outcome outcome = outcome_of(time, period > 0.0 ? period : 0.0, state, reference);
+  std::copy(limiter_.last().begin(), limiter_.last().end(), effort);
+  outcome_.store(outcome, RELAXED);
+  blends_.store(source_ != Source::none && (fade_in_.runs() || transition_.runs()), RELAXED);
+  return outcome;
+}
+
+Outcome EffortLaw::outcome_of(
+  std::int64_t time, double period, const State & state, const Reference * reference) noexcept
+{
+  const double elapsed = std::min(period, longest_);
+  if (stop_.load(RELAXED)) {
+    return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
+  }
+  if (!known_.load(std::memory_order_acquire)) {
+    return Outcome::awaiting_payload_gravity;
+  }
+  now_ = &corners_.read();
+  reference_age_ += period;
+  bool refused = reference != nullptr && !take_reference(*reference);
+  has_reference_ = has_reference_ && reference_age_ <= reference_timeout_;
+  if (!finite(state.q, n_) || (at_measured_ && !finite(state.qd, n_))) {
+    return without_state(elapsed);
+  }
+  if (has_reference_ && !compute(Source::reference, time, state)) {
+    has_reference_ = false;
+    refused = true;
+  }
+  const Source source = has_reference_ ? Source::reference : Source::gravity;
+  if (source == Source::gravity && !compute(source, time, state)) {
+    return without_state(elapsed);
+  }
+  if (!follow(source, elapsed)) {
+    return without_state(elapsed);
+  }
+  return refused ? Outcome::reference_refused :
+         source == Source::reference ? Outcome::sent : Outcome::gravity_only;
+}
+
+bool EffortLaw::take_reference(const Reference & reference) noexcept
+{
+  const bool adds = reference.effort != nullptr;
+  if (!finite(reference.q, n_) || !finite(reference.qd, n_) || !finite(reference.qdd, n_) ||
+    (adds && !finite(reference.effort, n_)))
+  {
+    return false;
+  }
+  std::copy_n(reference.q, n_, q_.begin());
+  std::copy_n(reference.qd, n_, qd_.begin());
+  std::copy_n(reference.qdd, n_, qdd_.begin());
+  if (adds) {
+    std::copy_n(reference.effort, n_, added_.begin());
+  } else {
+    std::fill(added_.begin(), added_.end(), 0.0);
+  }
+  has_reference_ = true;
+  reference_age_ = 0.0;
+  return true;
+}
+
+/// Writes the torque of a source at `time` to tau_; returns whether it is finite. control/payload_blending.py.
+bool EffortLaw::compute(Source source, std::int64_t time, const State & state) noexcept
+{
+  const Corners & corners = *now_;
+  const double p = corners.payload.share(time), g = corners.gravity.share(time);
+  const auto last = static_cast<std::size_t>(corners.count - 1);
+  if (last == 0 || (p >= 1.0 && g >= 1.0)) {
+    if (!corner_torque(source, state, corners.corner[last].inputs.data(), tau_.data())) {
+      return false;
+    }
+  } else {
+    // tau = sum of w_p w_g tau(payload, gravity)
+    bool first = true;
+    for (std::size_t k = 0; k <= last; ++k) {
+      const Corners::Corner & corner = corners.corner[k];
+      const double weight =
+        (corner.payload_after ? p : 1.0 - p) * (corner.gravity_after ? g : 1.0 - g);
+      if (weight == 0.0) {
+        continue;
+      }
+      double * const target = first ? tau_.data() : corner_.data();
+      if (!corner_torque(source, state, corner.inputs.data(), target)) {
+        return false;
+      }
+      for (std::size_t i = 0; i < n_; ++i) {
+        target[i] *= weight;
+        if (!first) {
+          tau_[i] += target[i];
+        }
+      }
+      first = false;
+    }
+  }
+  if (source == Source::reference) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      tau_[i] += added_[i];
+    }
+  }
+  return finite(tau_.data(), n_);
+}
+
+bool EffortLaw::corner_torque(
+  Source source, const State & state, const double * inputs, double * tau) noexcept
+{
+  if (source == Source::reference) {
+    return terms_.torque(
+      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), inputs, tau);
+  }
+  if (policy_.terms.gravity) {
+    return library_->gravity_torque(state.q, inputs, tau);
+  }
+  std::fill_n(tau, n_, 0.0);
+  return true;
+}
+
+/// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.
+bool EffortLaw::follow(Source source, double elapsed) noexcept
+{
+  if (goes_down_) {
+    transition_.begin(limiter_.last().data(), tau_.data());
+    fade_in_.stop();
+  } else if (source_ != Source::none && source != source_) {
+    transition_.begin(before_fade_in_.data(), tau_.data());
+  }
+  source_ = source;
+  goes_down_ = false;
+  transition_.apply(tau_.data(), elapsed);
+  std::copy(tau_.begin(), tau_.end(), before_fade_in_.begin());
+  fade_in_.apply(tau_.data(), elapsed);
+  if (limiter_.apply(tau_.data(), elapsed) & TorqueLimiter::NOT_FINITE) {
+    return false;
+  }
+  without_state_ = 0;
+  in_use_.store(true, RELAXED);
+  return true;
+}
+
+/// Holds the last effort for HELD updates, then reduces it to zero.
+Outcome EffortLaw::without_state(double elapsed) noexcept
+{
+  if (without_state_ < HELD) {
+    ++without_state_;
+    return Outcome::state_held;
+  }
+  go_down(elapsed);
+  return Outcome::state_lost;
+}
+
+/// Reduces the effort to zero over ramp_time, within the rate limit; returns whether it is zero.
+bool EffortLaw::go_down(double elapsed) noexcept
+{
+  if (!goes_down_) {
+    ramp_.begin(limiter_.last().data());
+    goes_down_ = true;
+  }
+  const bool over = ramp_.torque(elapsed, tau_.data());
+  limiter_.apply(tau_.data(), elapsed);
+  const auto & last = limiter_.last();
+  return over && std::all_of(last.begin(), last.end(), [](double tau) {return tau == 0.0;});
+}
+
+}  // namespace robot_dynamics_controllers

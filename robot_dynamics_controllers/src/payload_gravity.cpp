@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot_dynamics_controllers/payload_gravity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <tuple>
+
+#include "inertial_parameters.hpp"
+
+namespace robot_dynamics_controllers
+{
+namespace
+{
+
+constexpr double LARGEST = 1e8;     // kg, m, kg m, kg m^2
+constexpr double SMALLEST = 1e-9;   // kg
+constexpr double INERTIA_ROUNDING = 1.5e-6;  // kg m^2, of six printed decimals
+constexpr double LONGEST = 3600.0;  // s
+constexpr std::int64_t AHEAD = 1'000'000'000;    // ns by which a ramp may begin later than now
+constexpr std::int64_t LATE = 50'000'000;        // ns: what a ramp changes in this time is applied at once
+constexpr std::int64_t SHORTEST = 500'000'000;   // ns, of a ramp that replaces a step
+constexpr double ROUNDING = 1e-12;  // of values that went through a message
+
+using Bodies = PayloadGravity::Bodies;
+using Vector = PayloadGravity::Vector;
+template<typename Value>
+using Ramp = PayloadGravity::Ramp<Value>;
+
+std::string shown(double number)
+{
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+[[noreturn]] void refuse(const std::string & why)
+{
+  throw std::invalid_argument(why);
+}
+
+template<typename Numbers>
+void require_finite(const std::string & name, const Numbers & numbers)
+{
+  if (!std::all_of(numbers.begin(), numbers.end(), [](double x) {return std::isfinite(x);})) {
+    refuse(name + ": expected finite numbers");
+  }
+}
+
+template<typename Numbers>
+double largest_of(const Numbers & numbers)
+{
+  double largest = 0.0;
+  for (double number : numbers) {
+    largest = std::max(largest, std::abs(number));
+  }
+  return largest;
+}
+
+auto fields(const Body & body)
+{
+  return std::tie(body.frame, body.mass, body.com, body.inertia);
+}
+
+bool same(const PayloadRamp & a, const PayloadRamp & b)
+{
+  return a.start == b.start && a.duration == b.duration && fields(a.after) == fields(b.after) &&
+         std::equal(
+    a.before.begin(), a.before.end(), b.before.begin(), b.before.end(),
+    [](const Body & x, const Body & y) {return fields(x) == fields(y);});
+}
+
+bool same(const GravityRamp & a, const GravityRamp & b)
+{
+  return a.start == b.start && a.duration == b.duration && a.after == b.after && a.before == b.before;
+}
+
+void add(Bodies & bodies, const Body & body)
+{
+  const auto place = std::find_if(
+    bodies.begin(), bodies.end(), [&](const Body & other) {return other.frame == body.frame;});
+  if (place == bodies.end()) {
+    bodies.push_back(body);
+    return;
+  }
+  Row sum = ten_parameters(*place);
+  const Row own = ten_parameters(body);
+  for (std::size_t k = 0; k < sum.size(); ++k) {
+    sum[k] += own[k];
+  }
+  Body combined = central_parameters(sum);
+  combined.frame = body.frame;
+  *place = combined;
+}
+
+bool finished(const Corners::Span & span, std::int64_t time)
+{
+  return span.share(time) >= 1.0;
+}
+
+/// The value of a ramp at `time`.
+Bodies at(const Ramp<Bodies> & ramp, std::int64_t time)
+{
+  const double share = ramp.span.share(time);
+  if (share >= 1.0) {
+    return ramp.after;
+  }
+  if (share <= 0.0) {
+    return ramp.before;
+  }
+  Bodies carried;
+  for (const auto & [bodies, part] : {std::tuple(&ramp.before, 1.0 - share), {&ramp.after, share}}) {
+    for (Body body : *bodies) {
+      body.mass = part * body.mass;
+      for (double & entry : body.inertia) {
+        entry = part * entry;
+      }
+      add(carried, body);
+    }
+  }
+  return carried;
+}
+
+Vector at(const Ramp<Vector> & ramp, std::int64_t time)
+{
+  const double share = ramp.span.share(time);
+  if (share >= 1.0) {
+    return ramp.after;
+  }
+  Vector value;
+  for (std::size_t k = 0; k < 3; ++k) {
+    value[k] = (1.0 - share) * ramp.before[k] + share * ramp.after[k];
+  }
+  return value;
+}
+
+/// The numbers of values that change linearly: for bodies those of each frame of any of them.
+using Numbers = std::vector<std::vector<double>>;
+
+Numbers numbers_of(const std::vector<Bodies> & values)
+{
+  std::vector<std::string> frames;
+  for (const Bodies & bodies : values) {
+    for (const Body & body : bodies) {
+      if (std::find(frames.begin(), frames.end(), body.frame) == frames.end()) {
+        frames.push_back(body.frame);
+      }
+    }
+  }
+  Numbers numbers;
+  for (const Bodies & bodies : values) {
+    std::vector<double> row(10 * frames.size(), 0.0);
+    for (const Body & body : bodies) {
+      const auto place = std::find(frames.begin(), frames.end(), body.frame) - frames.begin();
+      const Row own = ten_parameters(body);
+      std::copy(own.begin(), own.end(), row.begin() + 10 * place);
+    }
+    numbers.push_back(row);
+  }
+  return numbers;
+}
+
+Numbers numbers_of(const std::vector<Vector> & values)
+{
+  Numbers numbers;
+  for (const Vector & value : values) {
+    numbers.emplace_back(value.begin(), value.end());
+  }
+  return numbers;
+}
+
+/// The largest share of its change that a ramp makes in LATE before or after `now`.
+double late(const Corners::Span & span, std::int64_t now)
+{
+  const double share = span.share(now);
+  return std::max(share - span.share(now - LATE), span.share(now + LATE) - share);
+}
+
+/// Whether the step from `held`, which is `value` at `now`, to `told` is small or was asked for.
+template<typename Value>
+bool continues(
+  const Ramp<Value> & told, const Ramp<Value> & held, const Value & value, std::int64_t now)
+{
+  const Numbers rows =
+    numbers_of({told.before, told.after, held.before, held.after, value, at(told, now)});
+  double largest = 0.0;
+  for (std::size_t k : {0u, 1u, 4u}) {
+    largest = std::max(largest, largest_of(rows[k]));
+  }
+  const double rounding = ROUNDING * largest;
+  const double of_told = late(told.span, now), of_held = late(held.span, now);
+  bool asked_for = told.span.duration == 0, small = true;
+  for (std::size_t i = 0; i < rows[0].size(); ++i) {
+    const auto & [before, after, held_before, held_after, held_now, own] = std::tuple(
+      rows[0][i], rows[1][i], rows[2][i], rows[3][i], rows[4][i], rows[5][i]);
+    asked_for = asked_for && std::abs(held_now - before) <= rounding;
+    const double room = rounding + of_told * std::abs(after - before) +
+      of_held * std::abs(held_after - held_before);
+    small = small && std::abs(held_now - own) <= room;
+  }
+  return asked_for || small;
+}
+
+void require_duration(std::int64_t duration)
+{
+  if (duration < 0 || duration > std::int64_t{3600} * 1'000'000'000) {
+    refuse("ramp_time: expected 0 to " + shown(LONGEST) + " s, got " + shown(1e-9 * static_cast<double>(duration)));
+  }
+}
+
+}  // namespace
+
+std::int64_t ramp_duration(double ramp_time)
+{
+  if (!(ramp_time >= 0.0 && ramp_time <= LONGEST)) {
+    refuse("ramp_time: expected 0 to " + shown(LONGEST) + " s, got " + shown(ramp_time));
+  }
+  return std::llrint(ramp_time * 1e9);
+}
+
+double Corners::Span::share(std::int64_t time) const noexcept
+{
+  // stamps of a message are any numbers: their difference must not overflow
+  const double elapsed = time >= start ?
+    static_cast<double>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(start)) : -1.0;
+  if (duration == 0 || elapsed >= static_cast<double>(duration)) {
+    return 1.0;
+  }
+  return std::max(0.0, elapsed / static_cast<double>(duration));
+}
+
+PayloadGravity::PayloadGravity(const robot_dynamics_library & library)
+: library_(library)
+{
+  std::copy_n(library.default_inputs + ROBOT_DYNAMICS_GRAVITY, 3, gravity_.after.begin());
+  gravity_.before = gravity_.after;
+  applied_payload_.duration = applied_gravity_.duration = -1;  // none yet
+}
+
+Body PayloadGravity::checked(const Body & given) const
+{
+  Body body = given;
+  if (!(body.mass >= 0.0 && std::isfinite(body.mass))) {
+    refuse("mass: expected a finite number, at least 0 kg, got " + shown(body.mass));
+  }
+  require_finite("com", body.com);
+  require_finite("inertia", body.inertia);
+  if (body.mass == 0.0 && largest_of(body.inertia) != 0.0) {
+    refuse("inertia: expected zeros, since the mass is 0");
+  }
+  const double excess = moments_excess(body);
+  if (!(excess <= INERTIA_ROUNDING)) {
+    refuse(
+      "inertia: expected principal moments none of which exceeds the sum of the others, one does by " +
+      shown(excess) + " kg m^2");
+  }
+  const Row row = ten_parameters(body);
+  if (!(largest_of(body.com) <= LARGEST &&
+    std::all_of(row.begin(), row.end(), [](double x) {return std::abs(x) <= LARGEST;})))
+  {
+    refuse(
+      "mass, com, inertia: expected at most " + shown(LARGEST) +
+      " kg, m, kg m, kg m^2 about the origin of the frame");
+  }
+  if (body.mass > 0.0 && body.mass < SMALLEST) {
+    refuse("mass: expected 0 or at least " + shown(SMALLEST) + " kg, got " + shown(body.mass));
+  }
+  if (body.frame.empty()) {
+    body.frame = library_.last_link;
+  }
+  const auto * end = library_.frame + library_.frames;
+  const bool carries = std::any_of(
+    library_.frame, end, [&](const robot_dynamics_frame & frame) {return body.frame == frame.name;});
+  if (body.mass > 0.0 && !carries) {
+    refuse(
+      "frame: '" + body.frame + "' is not fixed to the last link '" + library_.last_link +
+      "'; add this body to its link in the URDF and export it again");
+  }
+  return body;
+}
+
+Row PayloadGravity::last_link(const Bodies & bodies) const
+{
+  Row row;
+  std::copy_n(library_.default_inputs + ROBOT_DYNAMICS_LAST_LINK_INERTIA, row.size(), row.begin());
+  for (const Body & body : bodies) {
+    const auto * frame = std::find_if(
+      library_.frame, library_.frame + library_.frames,
+      [&](const robot_dynamics_frame & other) {return body.frame == other.name;});
+    const Row own = moved(ten_parameters(body), *frame);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      row[k] += own[k];
+    }
+  }
+  return row;
+}
+
+template<typename Value, typename Message>
+Taken PayloadGravity::followed(
+  Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
+  bool in_use)
+{
+  const auto ahead = static_cast<double>(told.span.start) - static_cast<double>(now);
+  if (told.span.duration && ahead > static_cast<double>(AHEAD)) {
+    return {
+      false, true,
+      "its ramp begins " + shown(1e-9 * ahead) + " s later than now: it is of another clock, or of this one "
+      "before it was set back; activate dynamics_server on the same clock"};
+  }
+  Taken taken;
+  if (in_use) {
+    const Value value = at(held, now);
+    if (!continues(told, held, value, now)) {
+      const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
+        told.span.start + told.span.duration - now : 0;
+      told.before = value;
+      told.span = {now, std::max(left, SHORTEST)};
+      taken.message = "does not begin at the value in force: ramp over " +
+        shown(1e-9 * static_cast<double>(told.span.duration)) +
+        " s; it is late, or from a dynamics_server that has started anew or runs beside another one";
+    }
+  }
+  held = told;
+  applied = message;
+  return taken;
+}
+
+Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, bool in_use)
+{
+  if (same(ramp, applied_payload_)) {
+    return {};
+  }
+  Ramp<Bodies> told;
+  told.span = {ramp.start, ramp.duration};
+  try {
+    require_duration(ramp.duration);
+    const Body after = checked(ramp.after);
+    if (after.mass > 0.0) {
+      told.after.push_back(after);
+    }
+    for (std::size_t k = 0; k < ramp.before.size(); ++k) {
+      try {
+        const Body before = checked(ramp.before[k]);
+        if (before.mass > 0.0) {
+          add(told.before, before);
+        }
+      } catch (const std::invalid_argument & error) {
+        refuse("before[" + std::to_string(k) + "]: " + error.what());
+      }
+    }
+  } catch (const std::invalid_argument & error) {
+    return {false, false, error.what()};
+  }
+  return followed(payload_, told, applied_payload_, ramp, now, in_use);
+}
+
+Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_use)
+{
+  if (same(ramp, applied_gravity_)) {
+    return {};
+  }
+  Ramp<Vector> told;
+  told.after = ramp.after;
+  told.before = ramp.before;
+  told.span = {ramp.start, ramp.duration};
+  try {
+    if (!ramp.frame.empty() && ramp.frame != library_.base_link) {
+      refuse(
+        std::string("gravity: expected it in the base link '") + library_.base_link + "', got frame '" +
+        ramp.frame + "'");
+    }
+    require_duration(ramp.duration);
+    require_finite("gravity", ramp.after);
+    require_finite("before", ramp.before);
+  } catch (const std::invalid_argument & error) {
+    return {false, false, error.what()};
+  }
+  return followed(gravity_, told, applied_gravity_, ramp, now, in_use);
+}
+
+void PayloadGravity::clock_set_back(std::int64_t before, std::int64_t after)
+{
+  for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
+    if (finished(*span, before)) {
+      span->duration = 0;
+    } else {
+      span->start += after - before;
+    }
+  }
+}
+
+Corners PayloadGravity::corners() const
+{
+  Corners corners{payload_.span, gravity_.span, 0, {}};
+  for (int payload_after = payload_.span.duration ? 0 : 1; payload_after < 2; ++payload_after) {
+    const Row row = last_link(payload_after ? payload_.after : payload_.before);
+    for (int gravity_after = gravity_.span.duration ? 0 : 1; gravity_after < 2; ++gravity_after) {
+      const Vector & gravity = gravity_after ? gravity_.after : gravity_.before;
+      Corners::Corner & corner = corners.corner[static_cast<std::size_t>(corners.count++)];
+      corner.payload_after = payload_after == 1;
+      corner.gravity_after = gravity_after == 1;
+      corner.inputs = {};
+      std::copy(gravity.begin(), gravity.end(), corner.inputs.begin() + ROBOT_DYNAMICS_GRAVITY);
+      std::copy(row.begin(), row.end(), corner.inputs.begin() + ROBOT_DYNAMICS_LAST_LINK_INERTIA);
+    }
+  }
+  return corners;
+}
+
+}  // namespace robot_dynamics_controllers
