@@ -156,8 +156,8 @@ void EffortLaw::activate(const double * last) noexcept
   }
   fade_in_.restart(limiter_.last().data());
   transition_.stop();
-  source_ = Source::none;
-  has_reference_ = goes_down_ = false;
+  source_ = reference_ = Source::none;
+  goes_down_ = false;
   without_state_ = 0;
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
@@ -200,42 +200,43 @@ Outcome EffortLaw::outcome_of(
   now_ = &corners_.read();
   reference_age_ += period;
   bool refused = reference != nullptr && !take_reference(*reference);
-  has_reference_ = has_reference_ && reference_age_ <= reference_timeout_;
+  if (!(reference_age_ <= reference_timeout_)) {
+    reference_ = Source::none;
+  }
   if (!finite(state.q, n_) || (at_measured_ && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
-  if (has_reference_ && !compute(Source::reference, time, state)) {
-    has_reference_ = false;
+  if (reference_ != Source::none && !compute(reference_, time, state)) {
+    reference_ = Source::none;
     refused = true;
   }
-  const Source source = has_reference_ ? Source::reference : Source::gravity;
-  if (source == Source::gravity && !compute(source, time, state)) {
+  const bool follows = reference_ != Source::none;
+  const Source source = follows ? reference_ : Source::gravity;
+  if (!(follows || compute(source, time, state)) || !follow(source, elapsed)) {
     return without_state(elapsed);
   }
-  if (!follow(source, elapsed)) {
-    return without_state(elapsed);
-  }
-  return refused ? Outcome::reference_refused :
-         source == Source::reference ? Outcome::sent : Outcome::gravity_only;
+  return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept
 {
-  const bool adds = reference.effort != nullptr;
-  if (!finite(reference.q, n_) || !finite(reference.qd, n_) || !finite(reference.qdd, n_) ||
-    (adds && !finite(reference.effort, n_)))
-  {
+  const bool moves = reference.q != nullptr, adds = reference.effort != nullptr;
+  if (moves && !(finite(reference.q, n_) && finite(reference.qd, n_) && finite(reference.qdd, n_))) {
     return false;
   }
-  std::copy_n(reference.q, n_, q_.begin());
-  std::copy_n(reference.qd, n_, qd_.begin());
-  std::copy_n(reference.qdd, n_, qdd_.begin());
+  if ((adds && !finite(reference.effort, n_)) || !(moves || adds)) {
+    return false;
+  }
+  if (moves) {
+    std::copy_n(reference.q, n_, q_.begin());
+    std::copy_n(reference.qd, n_, qd_.begin());
+    std::copy_n(reference.qdd, n_, qdd_.begin());
+  }
   if (adds) {
     std::copy_n(reference.effort, n_, added_.begin());
-  } else {
-    std::fill(added_.begin(), added_.end(), 0.0);
   }
-  has_reference_ = true;
+  reference_ = moves ? Source::motion : Source::effort;
+  adds_ = adds;
   reference_age_ = 0.0;
   return true;
 }
@@ -273,7 +274,7 @@ bool EffortLaw::compute(Source source, std::int64_t time, const State & state) n
       first = false;
     }
   }
-  if (source == Source::reference) {
+  if (source != Source::gravity && adds_) {
     for (std::size_t i = 0; i < n_; ++i) {
       tau_[i] += added_[i];
     }
@@ -284,7 +285,7 @@ bool EffortLaw::compute(Source source, std::int64_t time, const State & state) n
 bool EffortLaw::corner_torque(
   Source source, const State & state, const double * inputs, double * tau) noexcept
 {
-  if (source == Source::reference) {
+  if (source == Source::motion) {
     return terms_.torque(
       at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), inputs, tau);
   }

@@ -44,7 +44,8 @@ struct State
   const double * qd;
 };
 
-/// A desired motion (n each), and efforts (n) that are added to the torque; nullptr: none.
+/// A desired motion (n each), and efforts (n) that are added to the torque; effort nullptr: none. With nullptr for q,
+/// qd and qdd, efforts alone: they are added to gravity compensation.
 struct Reference
 {
   const double * q;
@@ -57,7 +58,7 @@ struct Reference
 enum class Outcome
 {
   inactive,                  ///< not activated: zero
-  sent,                      ///< the terms at the reference
+  sent,                      ///< the terms at the reference, or gravity and the efforts of a reference of them alone
   gravity_only,              ///< no reference: gravity at the measured position, zero where gravity is no term
   reference_refused,         ///< a number of this reference is not finite: as without a new reference
   awaiting_payload_gravity,  ///< payload or gravity is not known yet: what `activate` was given, else zero
@@ -127,7 +128,7 @@ public:
     double * effort) noexcept;
 
 private:
-  enum class Source { none, reference, gravity };
+  enum class Source { none, motion, effort, gravity };
 
   Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
@@ -157,7 +158,8 @@ private:
 
   // of the real-time thread
   const Corners * now_ = nullptr;  // in this update
-  bool active_ = false, has_reference_ = false, goes_down_ = false;
+  bool active_ = false, goes_down_ = false, adds_ = false;
+  Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
   double reference_age_ = 0.0;    // s
   int without_state_ = 0;         // updates
