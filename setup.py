@@ -26,6 +26,7 @@ COMMANDS = {
     'demo': 'tools',
     'demo_motion': 'tools',
     'export_c': 'tools',
+    'export_controller': 'tools',
     'identify': 'tools',
     'propose_gains': 'tools',
     'replay': 'tools',

@@ -1,6 +1,6 @@
 """Export of a robot's quantities as C99: choice of the functions, their comments, and writing of the files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 from types import FunctionType
@@ -77,11 +77,21 @@ def write_c(
         }
     except ArithmeticError:
         raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
-    for path in texts:
-        if path.exists() and export.mark not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
-            raise ArgumentError(f'folder: {path} exists and is not of an export of {export.title}; choose another one')
-    folder.mkdir(parents=True, exist_ok=True)
+    check_replaceable(texts, export.mark, export.title)
+    return write_files(texts)
+
+
+def check_replaceable(paths: Iterable[Path], mark: str, title: str) -> None:
+    """Raise ArgumentError for a file that exists and whose first line lacks the ``mark`` of an export of ``title``."""
+    for path in paths:
+        if path.exists() and mark not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
+            raise ArgumentError(f'folder: {path} exists and is not of an export of {title}; choose another one')
+
+
+def write_files(texts: Mapping[Path, str]) -> list[Path]:
+    """Write files, with the folders that they need, and return their paths."""
     for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding='utf-8')
     return list(texts)
 

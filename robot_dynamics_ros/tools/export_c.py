@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DynamicsError
@@ -47,12 +48,14 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
     )
 
 
-def robot_of(options) -> Robot:
-    """Return the robot that the options describe."""
+def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
+    """Return the robot that the options describe, with ``locked`` joints at positions; ``mimic`` as in ``Robot``."""
     is_urdf = Path(options.robot).suffix == '.urdf'
-    robot = Robot.from_urdf(options.robot) if is_urdf else Robot.named(options.robot)
+    robot = Robot.from_urdf(options.robot, mimic=mimic) if is_urdf else Robot.named(options.robot)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)
+    if locked:
+        robot = robot.with_locked_joints(locked)
     return robot.chain(options.base_link, options.tip_link, options.gravity)
 
 

@@ -1,0 +1,81 @@
+"""Write a package for a ROS 2 workspace: dynamics of one arm as a shared library, and its ros2_control controllers."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
+from robot_dynamics_ros.control.driven_robot import with_followers
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.evaluation.c_export import check_replaceable, write_files
+from robot_dynamics_ros.evaluation.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
+from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+
+LARGEST_RATE = 100_000
+
+
+def main() -> None:
+    """Write the files and print their paths; on an error exit with 1 and the reason."""
+    parser = argparse.ArgumentParser(prog='robot_dynamics_export_controller', description=__doc__)
+    add_robot_options(parser)
+    parser.add_argument('folder', type=Path, help='folder of the package; it is created if it does not exist')
+    parser.add_argument(
+        '--lock',
+        action='append',
+        default=[],
+        metavar='JOINT:POSITION',
+        help="joint to lock at a position (rad, m), such as a gripper's; what mimics it is locked, too; repeat it",
+    )
+    parser.add_argument('--preset', choices=sorted(PRESETS), help='kind of robot: what it compensates itself')
+    parser.add_argument('--rate', type=int, default=1000, help='of the controllers, Hz (default: 1000)')
+    parser.add_argument('--package', help='name of the package (default: that of the robot and _controllers)')
+    options = parser.parse_args()
+    try:
+        for path in write_package(options):
+            print(path)
+    except (DynamicsError, OSError) as error:
+        sys.exit(f'{parser.prog}: {error}')
+
+
+def write_package(options) -> list[Path]:
+    """Write the package that the options describe, and return the paths of its files.
+
+    DynamicsError, before anything is written: for a robot that no controller can command, a wrong option, and a file
+    that is not of an earlier export.
+    """
+    robot = commanded_robot(options)
+    library = controller_library(robot)
+    preset = options.preset or ''
+    if not CompensationPolicy(preset, '', ()).takes_commands:
+        raise ArgumentError(f'--preset {preset}: such an arm takes no efforts, and needs no controller')
+    if not 1 <= options.rate <= LARGEST_RATE:
+        raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
+    name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
+    package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
+    dynamics = options.folder / 'dynamics'
+    source = {dynamics / f'{library.title}.c': library_source(library)}
+    texts = {options.folder / path: text for path, text in package.files().items()}
+    check_replaceable(source, library.mark, library.title)
+    check_replaceable(texts, package.mark, name)
+    return [*robot.export_c(dynamics, PROGRAMS), *write_files({**source, **texts})]
+
+
+def commanded_robot(options) -> Robot:
+    """Return the robot that the options describe, with locked joints and what mimics them."""
+    positions: dict[str, float] = {}
+    for entry in options.lock:
+        joint, _, text = entry.rpartition(':')
+        try:
+            positions[joint.strip()] = float(text)
+        except ValueError:
+            raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
+    if positions and Path(options.robot).suffix == '.urdf':
+        positions = with_followers(Robot.from_urdf(options.robot, mimic='couple').loops.couplings, positions)
+    return robot_of(options, 'couple', positions)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,166 @@
+"""The core of robot_dynamics_controllers computes the same bits as the laws of the nodes."""
+
+import functools
+
+from support.controllers_core import BOTH, EFFORT, MOTION, NONE, Law, Terms, body_numbers, exported, has_compilers
+from support.small_robots import mixed
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.compensation import Compensation, checked_terms
+from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
+from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
+from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+
+pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
+STATES = 10_000
+START = 1_700_000_000_000_000_000
+LENGTH = 500_000_000
+STEP = 1_000_000
+
+
+@functools.cache
+def robots() -> dict:
+    """Robots with all kinds of friction; the second one has a sliding and a continuous joint."""
+    friction = {'stribeck': 1.5, 'stribeck_velocity': 0.2, 'load': 0.07}
+    sliding = mixed().with_friction(viscous=1.0, coulomb=2.0, offset=-0.3, transition=0.05, **friction)
+    return {
+        'aubo_i5': Robot.named('aubo_i5').with_friction(**friction).with_binding('specialised'),
+        'sliding': sliding.with_binding('specialised'),
+    }
+
+
+@functools.cache
+def library(name: str):
+    return exported(robots()[name], name)
+
+
+def inertia(random) -> np.ndarray:
+    points = random.normal(size=(5, 3))
+    moments = points.T @ points
+    return 0.01 * (np.trace(moments) * np.eye(3) - moments)
+
+
+def body(random) -> Payload:
+    return Payload(random.uniform(0.5, 4.0), 0.2 * random.normal(size=3), inertia(random))
+
+
+def motions(random, count: int, n: int) -> np.ndarray:
+    """Return q, qd, qdd and efforts (count, 4, n), some of them zero or large."""
+    result = random.normal(size=(count, 4, n)) * np.array([3.0, 2.0, 10.0, 5.0])[:, None]
+    result[: count // 50] = np.round(result[: count // 50])
+    result[count // 50 : count // 25, 0] *= 1e4
+    return result
+
+
+def ramps(robot: Robot, random, frame: str) -> PayloadGravity:
+    """Return payload and gravity that change over half a second, the one a little after the other."""
+    last = robot.link_names[-1]
+    payload = PayloadRamp({frame: body(random)}, {last: body(random) + body(random)}, START, LENGTH)
+    mounted = np.array([1.0, -7.0, 6.0])
+    return PayloadGravity(payload, GravityRamp(tuple(mounted), tuple(robot.gravity), START + 100 * STEP, LENGTH))
+
+
+def take(law: Law, under: PayloadGravity) -> None:
+    payload, gravity = under.payload, under.gravity
+    ((frame, after),) = payload.after.items()
+    before = [(name, body_numbers(it)) for name, it in payload.before.items()]
+    span = {'now': payload.start}
+    said = law.payload(body_numbers(after), frame, before, payload.start, payload.duration, **span)
+    assert said == (True, False, '')
+    assert law.gravity(gravity.after, gravity.before, '', gravity.start, gravity.duration, **span) == said
+
+
+def same(ours: np.ndarray, expected: np.ndarray) -> None:
+    wrong = np.flatnonzero((ours.view(np.uint64) != expected.view(np.uint64)).any(axis=-1))
+    assert not len(wrong), (len(wrong), wrong[0], ours[wrong[0]], expected[wrong[0]])
+
+
+@pytest.mark.parametrize('preset', ['', *PRESETS])
+def test_terms_of_every_preset(preset):
+    """10,000 states of the AUBO-i5, with load-dependent friction."""
+    robot, random = robots()['aubo_i5'], np.random.default_rng(3)
+    policy, ours = CompensationPolicy(preset, '', ['']), Terms(library('aubo_i5'), preset)
+    assert (ours.owner, tuple(ours.names)) == (policy.gravity_owner, policy.terms)
+    assert (ours.takes_commands, ours.motor_pd) == (policy.takes_commands, policy.motor_pd)
+    assert ours.fade_in_time == policy.fade_in_time
+    carrying = robot.with_gravity((1.0, 2.0, -9.0)).with_payload(body(random), 'ee_link')
+    theirs, states = Compensation(carrying, policy.terms), motions(random, STATES, 6)[:, :3]
+    expected = np.empty((STATES, 6))
+    for state, out in zip(states, expected, strict=True):
+        theirs.torque(*state, out=out)
+    efforts, finite = ours.torques(states, carrying.runtime_inputs)
+    assert finite == STATES
+    same(efforts, expected)
+
+
+@pytest.mark.parametrize(
+    ('name', 'terms', 'measured'),
+    [
+        ('aubo_i5', ['gravity', 'coriolis', 'inertia', 'friction'], False),
+        ('aubo_i5', ['friction', 'coriolis'], True),
+        ('sliding', ['gravity', 'coriolis', 'inertia', 'friction'], True),
+        ('sliding', ['gravity', 'friction'], False),
+        ('sliding', ['inertia'], False),
+    ],
+)
+def test_efforts_while_payload_and_gravity_change(name, terms, measured):
+    """Fade-in, terms, ramps of a payload on a frame and of gravity, added efforts, effort and rate limits."""
+    robot, random = robots()[name], np.random.default_rng(5)
+    n, frame = robot.nv, robot.frame_names[-1] if name == 'sliding' else 'ee_link'
+    under = ramps(robot, random, frame)
+    limits, rates = np.full(n, 120.0), np.where(np.arange(n) % 2, 0.0, 5e4)
+    law = Law(
+        library(name), robot.joint_names, compensation=terms, measured=measured, effort_limit=limits, rate_limit=rates,
+        fade_in_time=0.05,
+    )  # fmt: skip
+    take(law, under)
+    law.activate()
+    blender = PayloadBlender(lambda it: Compensation(it, checked_terms(terms)), robot, under)
+    fade_in, limiter = FadeIn(n, 0.05), TorqueLimiter(limits, rates)
+    fade_in.restart(np.zeros(n))
+    count = 800
+    times, states, references = START + STEP * np.arange(count), motions(random, count, n), motions(random, count, n)
+    efforts, outcomes = law.updates(states[:, :2], references, np.where(np.arange(count) % 3, MOTION, BOTH), times)
+    assert set(outcomes) == {'sent'}
+    expected = np.empty((count, n))
+    for k, (time, state, reference, out) in enumerate(zip(times, states, references, expected, strict=True)):
+        blender.torque(int(time), *(state if measured else reference)[:2], reference[2], out=out)
+        if not k % 3:
+            out += reference[3]
+        fade_in.apply(out, 1.0 / 1000.0)
+        assert limiter.apply(out, 1.0 / 1000.0)
+    same(efforts, expected)
+    limited = [law.limited(k) for k in range(n)]
+    assert limited == limiter.by_joint.tolist() and any(limited)
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', 'sliding'])
+@pytest.mark.parametrize('kind', [NONE, EFFORT])
+def test_without_a_motion_gravity_is_compensated(name, kind):
+    robot, random = robots()[name], np.random.default_rng(7)
+    n, under = robot.nv, ramps(robot, random, robot.link_names[-1])
+    law = Law(library(name), robot.joint_names, effort_limit=[np.inf])
+    take(law, under)
+    law.activate()
+    blender, count = PayloadBlender(GravityTorque, robot, under), 1000
+    times, states, references = START + STEP * np.arange(count), motions(random, count, n), motions(random, count, n)
+    efforts, outcomes = law.updates(states[:, :2], references, kind, times)
+    assert set(outcomes) == {'gravity_only' if kind == NONE else 'sent'}
+    expected = np.empty((count, n))
+    for time, state, reference, out in zip(times, states, references, expected, strict=True):
+        blender.torque(int(time), state[0], out=out)
+        if kind == EFFORT:
+            out += reference[3]
+    same(efforts, expected)
+
+
+def test_a_robot_that_compensates_gravity_gets_none():
+    law = Law(library('aubo_i5'), robots()['aubo_i5'].joint_names, preset='franka')
+    law.activate()
+    efforts, outcomes = law.updates(np.random.default_rng(1).normal(size=(20, 2, 6)))
+    assert set(outcomes) == {'gravity_only'} and not efforts.any()

@@ -1,0 +1,225 @@
+"""The core of robot_dynamics_controllers for tests: compiled once a session, and called through C."""
+
+import ctypes
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from support.project_files import ROOT
+
+import numpy as np
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.evaluation.c_library_export import PROGRAMS, controller_library
+
+PACKAGE = ROOT / 'robot_dynamics_controllers'
+INCLUDE = PACKAGE / 'include'
+WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wno-sign-conversion', '-Werror', '-ffp-contract=off')
+OUTCOMES = (
+    'inactive', 'sent', 'gravity_only', 'reference_refused', 'awaiting_payload_gravity', 'state_held', 'state_lost',
+    'stopping', 'stopped',
+)  # fmt: skip
+RATE = 1000.0
+"""Hz, of the updates."""
+MILLISECOND = 1_000_000
+NONE, MOTION, BOTH, EFFORT = range(4)
+"""Kinds of references."""
+
+
+def run(*command) -> str:
+    """Return what a command prints; it has to succeed."""
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    text = done.stdout.decode(errors='replace')
+    assert done.returncode == 0, text
+    return text
+
+
+@functools.cache
+def folder() -> Path:
+    """Return a folder that lasts as long as the process."""
+    made = tempfile.TemporaryDirectory()
+    folder.kept = made
+    return Path(made.name)
+
+
+def compiled(compiler: str, name: str, source: str, *options) -> Path:
+    """Return a compiled C++ file of the package's tests."""
+    path = folder() / name
+    options = ('-std=c++17', *WARNINGS, '-I', INCLUDE, '-I', PACKAGE / 'src', *options)
+    run(compiler, *options, PACKAGE / 'test' / source, '-o', path, '-ldl', '-pthread')
+    return path
+
+
+def exported(robot: Robot, name: str) -> Path:
+    """Return the shared library of a robot, as its package builds it."""
+    target = folder() / name
+    _, dynamics, _ = robot.export_c(target, PROGRAMS)
+    library = controller_library(robot)
+    source = target / f'{library.title}.c'
+    source.write_text(library_source(library))
+    return linked(target / 'library.so', source, dynamics)
+
+
+def linked(path: Path, *sources) -> Path:
+    """Return a shared library of C files, compiled as CMakeLists.txt says."""
+    strict = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
+    run('gcc', *strict, '-O1', '-ffp-contract=off', '-shared', '-fPIC', '-I', INCLUDE, *sources, '-o', path, '-lm')
+    return path
+
+
+@functools.cache
+def core(compiler: str = 'gcc') -> ctypes.CDLL:
+    """Return the core with the functions of test/driver.cpp."""
+    compiler = {'gcc': 'g++', 'clang': 'clang++'}[compiler]
+    driver = ctypes.CDLL(str(compiled(compiler, f'{compiler}_driver.so', 'driver.cpp', '-O0', '-shared', '-fPIC')))
+    driver.law_new.restype = driver.terms_new.restype = ctypes.c_void_p
+    return driver
+
+
+def has_compilers() -> bool:
+    """Return whether C and C++ can be compiled."""
+    return all(map(shutil.which, ('gcc', 'g++')))
+
+
+def _numbers(values) -> ctypes.c_void_p:
+    return values.ctypes.data_as(ctypes.c_void_p)
+
+
+def _text(text: str) -> bytes:
+    return text.encode()
+
+
+def body_numbers(payload) -> np.ndarray:
+    """Return mass, centre and inertia of a payload in the order of messages, (10,)."""
+    J = np.asarray(payload.inertia)
+    return np.array([payload.mass, *payload.com, J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+
+
+NO_BODY = np.zeros(10)
+
+
+class Law:
+    """An EffortLaw; ValueError with type and text of a C++ exception. Payload and gravity are known at once."""
+
+    def __init__(
+        self, library, joints, preset='', gravity_owner='', compensation=(), measured=False, effort_limit=(0.0,),
+        rate_limit=(0.0,), fade_in_time=-1.0, ramp_time=0.5, reference_timeout=0.1, update_rate=RATE, digest='',
+        compiler='gcc',
+    ):  # fmt: skip
+        self.core, self.n = core(compiler), len(joints)
+        effort, rate = np.array(effort_limit, float), np.array(rate_limit, float)
+        times = np.array([fade_in_time, ramp_time, reference_timeout, update_rate])
+        self._said = ctypes.create_string_buffer(2000)
+        made = self.core.law_new(
+            str(library).encode(), _text('\n'.join(joints)), _text(preset), _text(gravity_owner),
+            _text('\n'.join(compensation)), int(measured), _numbers(effort), len(effort), _numbers(rate), len(rate),
+            _numbers(times), _text(digest), self._said, ctypes.c_size_t(len(self._said)),
+        )  # fmt: skip
+        if not made:
+            raise ValueError(self._said.value.decode())
+        self._law = ctypes.c_void_p(made)
+        self.now = 1_700_000_000_000_000_000
+        self.known(True)
+
+    def __del__(self):
+        if hasattr(self, '_law'):
+            self.core.law_delete(self._law)
+
+    def known(self, known: bool) -> None:
+        self.core.law_known(self._law, int(known))
+
+    def activate(self, last=None) -> None:
+        self.core.law_activate(self._law, None if last is None else _numbers(np.array(last, float)))
+
+    def deactivate(self) -> None:
+        self.core.law_deactivate(self._law)
+
+    def request_stop(self) -> None:
+        self.core.law_request_stop(self._law)
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.core.law_stopped(self._law))
+
+    @property
+    def blends(self) -> bool:
+        return bool(self.core.law_blends(self._law))
+
+    def limited(self, joint: int) -> int:
+        return self.core.law_limited(self._law, joint)
+
+    def clock_set_back(self, before: int, after: int) -> None:
+        self.core.law_clock_set_back(self._law, ctypes.c_int64(before), ctypes.c_int64(after))
+
+    def payload(self, after=NO_BODY, frame='', before=(), start=0, duration=0, now=None):
+        """Return (accepted, early, message) for numbers of a body and pairs (frame, numbers) before it."""
+        rows = np.array([numbers for _, numbers in before], float).ravel()
+        after = np.array(after, float)
+        return self._taken(
+            self.core.law_payload, _text(frame), _numbers(after), _text('\n'.join(name for name, _ in before)),
+            _numbers(rows), *self._span(start, duration, now),
+        )  # fmt: skip
+
+    def gravity(self, after, before, frame='', start=0, duration=0, now=None):
+        """Return (accepted, early, message)."""
+        after, before = np.array(after, float), np.array(before, float)
+        span = self._span(start, duration, now)
+        return self._taken(self.core.law_gravity, _text(frame), _numbers(after), _numbers(before), *span)
+
+    def updates(self, states, references=None, kinds=NONE, times=None, period=1.0 / RATE):
+        """Return efforts (count, n) and names of outcomes for states (count, 2, n) and references (count, 4, n)."""
+        states = np.ascontiguousarray(states, float)
+        count = len(states)
+        references = np.zeros((count, 4, self.n)) if references is None else np.ascontiguousarray(references, float)
+        kinds = np.broadcast_to(np.asarray(kinds, np.int32), count).copy()
+        if times is None:
+            times = self.now + round(period * 1e9) * np.arange(1, count + 1)
+        times = np.ascontiguousarray(times, np.int64)
+        efforts, outcomes = np.full((count, self.n), 7e7), np.zeros(count, np.int32)
+        assert states.shape == (count, 2, self.n) and references.shape == (count, 4, self.n)
+        self.core.law_updates(
+            self._law, count, self.n, _numbers(times), ctypes.c_double(period), _numbers(states),
+            _numbers(references), _numbers(kinds), _numbers(efforts), _numbers(outcomes),
+        )  # fmt: skip
+        self.now = int(times[-1])
+        return efforts, [OUTCOMES[it] for it in outcomes]
+
+    def _span(self, start, duration, now):
+        return [ctypes.c_int64(it) for it in (start, duration, self.now if now is None else now)]
+
+    def _taken(self, function, *arguments):
+        said = self._said
+        taken = function(self._law, *arguments, said, ctypes.c_size_t(len(said)))
+        return bool(taken & 1), bool(taken & 2), said.value.decode()
+
+
+class Terms:
+    """Policy and compensation of the core; ValueError as ``Law``."""
+
+    def __init__(self, library, preset='', gravity_owner='', compensation=(), compiler='gcc'):
+        self.core, said = core(compiler), ctypes.create_string_buffer(2000)
+        made = self.core.terms_new(
+            str(library).encode(), _text(preset), _text(gravity_owner), _text('\n'.join(compensation)), said,
+            ctypes.c_size_t(len(said)),
+        )  # fmt: skip
+        if not made:
+            raise ValueError(said.value.decode())
+        self._terms = ctypes.c_void_p(made)
+        self.owner, commands, motor_pd, fade_in_time, *self.names = said.value.decode().split()
+        self.takes_commands, self.motor_pd = commands == 'commands', motor_pd == 'pd'
+        self.fade_in_time = float(fade_in_time)
+
+    def __del__(self):
+        if hasattr(self, '_terms'):
+            self.core.terms_delete(self._terms)
+
+    def torques(self, motions, inputs):
+        """Return torques (count, n) of motions (count, 3, n) and how many are finite."""
+        motions, inputs = np.ascontiguousarray(motions, float), np.ascontiguousarray(inputs, float)
+        count, _, n = motions.shape
+        torques = np.full((count, n), 7e7)
+        finite = self.core.terms_torques(self._terms, count, n, *map(_numbers, (motions, inputs, torques)))
+        return torques, finite
