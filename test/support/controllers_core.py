@@ -1,10 +1,11 @@
 """The core of robot_dynamics_controllers for tests: compiled once a session, and called through C."""
 
 import ctypes
+import fcntl
 import functools
 import shutil
 import subprocess
-import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 from support.project_files import ROOT
@@ -27,6 +28,7 @@ RATE = 1000.0
 MILLISECOND = 1_000_000
 NONE, MOTION, BOTH, EFFORT = range(4)
 """Kinds of references."""
+FOLDER: list[Path] = []
 
 
 def run(*command) -> str:
@@ -37,30 +39,51 @@ def run(*command) -> str:
     return text
 
 
-@functools.cache
+def use_folder(folder: Path) -> None:
+    """Keep compiled files in ``folder``, which several processes may share."""
+    folder.mkdir(exist_ok=True)
+    FOLDER[:] = [folder]
+
+
 def folder() -> Path:
-    """Return a folder that lasts as long as the process."""
-    made = tempfile.TemporaryDirectory()
-    folder.kept = made
-    return Path(made.name)
+    """Return the folder of compiled files."""
+    return FOLDER[0]
+
+
+@contextmanager
+def made_once(path: Path):
+    """Give a path to write to, or None where ``path`` exists; other processes wait meanwhile."""
+    with path.with_name(f'{path.name}.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists():
+            yield None
+            return
+        unfinished = path.with_name(f'unfinished_{path.name}')
+        yield unfinished
+        unfinished.rename(path)
 
 
 def compiled(compiler: str, name: str, source: str, *options) -> Path:
     """Return a compiled C++ file of the package's tests."""
     path = folder() / name
-    options = ('-std=c++17', *WARNINGS, '-I', INCLUDE, '-I', PACKAGE / 'src', *options)
-    run(compiler, *options, PACKAGE / 'test' / source, '-o', path, '-ldl', '-pthread')
+    with made_once(path) as target:
+        if target:
+            options = ('-std=c++17', *WARNINGS, '-I', INCLUDE, '-I', PACKAGE / 'src', *options)
+            run(compiler, PACKAGE / 'test' / source, *options, '-o', target, '-ldl', '-pthread')
     return path
 
 
 def exported(robot: Robot, name: str) -> Path:
     """Return the shared library of a robot, as its package builds it."""
-    target = folder() / name
-    _, dynamics, _ = robot.export_c(target, PROGRAMS)
-    library = controller_library(robot)
-    source = target / f'{library.title}.c'
-    source.write_text(library_source(library))
-    return linked(target / 'library.so', source, dynamics)
+    sources = folder() / name
+    with made_once(folder() / f'{name}.so') as target:
+        if target:
+            _, dynamics, _ = robot.export_c(sources, PROGRAMS)
+            library = controller_library(robot)
+            source = sources / f'{library.title}.c'
+            source.write_text(library_source(library))
+            linked(target, source, dynamics)
+    return folder() / f'{name}.so'
 
 
 def linked(path: Path, *sources) -> Path:
@@ -74,14 +97,14 @@ def linked(path: Path, *sources) -> Path:
 def core(compiler: str = 'gcc') -> ctypes.CDLL:
     """Return the core with the functions of test/driver.cpp."""
     compiler = {'gcc': 'g++', 'clang': 'clang++'}[compiler]
-    driver = ctypes.CDLL(str(compiled(compiler, f'{compiler}_driver.so', 'driver.cpp', '-O0', '-shared', '-fPIC')))
+    driver = ctypes.CDLL(str(compiled(compiler, f'{compiler}_driver.so', 'driver.cpp', '-O1', '-shared', '-fPIC')))
     driver.law_new.restype = driver.terms_new.restype = ctypes.c_void_p
     return driver
 
 
-def has_compilers() -> bool:
-    """Return whether C and C++ can be compiled."""
-    return all(map(shutil.which, ('gcc', 'g++')))
+def has_compilers(*names: str) -> bool:
+    """Return whether the compilers are there, by default gcc's of C and C++."""
+    return all(map(shutil.which, names or ('gcc', 'g++')))
 
 
 def _numbers(values) -> ctypes.c_void_p:
@@ -159,7 +182,7 @@ class Law:
         rows = np.array([numbers for _, numbers in before], float).ravel()
         after = np.array(after, float)
         return self._taken(
-            self.core.law_payload, _text(frame), _numbers(after), _text('\n'.join(name for name, _ in before)),
+            self.core.law_payload, _text(frame), _numbers(after), _text(''.join(f'{name}\n' for name, _ in before)),
             _numbers(rows), *self._span(start, duration, now),
         )  # fmt: skip
 

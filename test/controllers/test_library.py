@@ -1,0 +1,139 @@
+"""A shared library that does not fit is refused, with culprit, expected and actual."""
+
+import functools
+import re
+
+from support.controllers_core import Law, Terms, exported, folder, has_compilers, linked, run
+from support.small_robots import mixed
+
+import pytest
+
+from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.evaluation.c_library_export import controller_library
+
+pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
+LIMITS = {'effort_limit': [50.0]}
+JOINTS = ['turn', 'swing', 'slide']
+
+
+@functools.cache
+def right():
+    """Return the library of three joints."""
+    return exported(mixed(), 'three')
+
+
+@functools.cache
+def dynamics():
+    """Return the compiled dynamics of that library."""
+    target = folder() / 'three_dynamics.o'
+    run('gcc', '-c', '-O1', '-fPIC', right().with_suffix('') / 'r_dynamics.c', '-o', target)
+    return target
+
+
+@functools.cache
+def changed(pattern: str, replacement: str):
+    """Return that library with something else in its source."""
+    text, count = re.subn(pattern, replacement, library_source(controller_library(mixed())), count=1)
+    assert count == 1
+    target = folder() / f'changed {abs(hash((pattern, replacement)))}'
+    target.mkdir()
+    (target / 'changed.c').write_text(text)
+    return linked(target / 'changed.so', '-I', right().with_suffix(''), target / 'changed.c', dynamics())
+
+
+def test_the_right_one():
+    law = Law(right(), JOINTS, digest=mixed().digest, **LIMITS)
+    assert Terms(right()).names == ['gravity', 'coriolis', 'inertia', 'friction']
+    law.activate()
+    efforts, outcomes = law.updates([[[0.3, 0.2, 0.1], [0.0] * 3]])
+    assert outcomes == ['gravity_only'] and efforts.any()
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'replacement', 'said'),
+    [
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 1 \(export the robot again\), got 2'),
+        (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
+        (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
+        (r'\.joint_names = \w+', '.joint_names = 0', 'joint_names: expected an array, got nothing'),
+        (r'\.coordinates = \w+', '.coordinates = 4', 'coordinates, velocities: expected 3, one for each joint, got 4'),
+        (r'\.last_link = "\w+"', '.last_link = "hub"', r'frame\[0\]: expected hub, got sledge'),
+        (r'\.model_digest = "\w+"', '.model_digest = ""', 'model_digest: expected a name, got an empty text'),
+        (
+            r'(effort_limits\[3\] = \{)0\.0',
+            r'\1-1.0',
+            r'effort_limits\[0\]: expected a finite number, at least 0, got -',
+        ),
+        (r'0\.01, (?=0\.01)', '0.0, ', r'friction\[3\]\[0\]: expected a finite number above 0, got 0'),
+        (r'-9\.81', '1e308 * 10.0', r'default_inputs\[2\]: expected a finite number, got inf'),
+    ],
+)
+def test_a_wrong_one_is_refused_by_name(pattern, replacement, said):
+    with pytest.raises(ValueError, match=f'LibraryError: .*changed.so: {said}'):
+        Law(changed(pattern, replacement), JOINTS, **LIMITS)
+
+
+def test_a_file_that_is_none(tmp_path):
+    text = tmp_path / 'text.so'
+    text.write_text('no library')
+    (tmp_path / 'empty.c').write_text('int nothing;\n')
+    other = linked(tmp_path / 'other.so', tmp_path / 'empty.c')
+    for path, said in (
+        (text, 'text.so: expected a shared library, got .*text.so'),
+        (tmp_path / 'missing.so', 'missing.so: expected a shared library, got .*missing.so'),
+        (tmp_path, 'expected a shared library'),
+        (other, 'other.so: expected the function robot_dynamics_exported_library of export_controller'),
+        ('library.so', "library: expected a path, got 'library.so'"),
+    ):
+        with pytest.raises(ValueError, match=f'LibraryError: .*{said}'):
+            Law(path, JOINTS, **LIMITS)
+
+
+@pytest.mark.parametrize(
+    ('joints', 'said'),
+    [
+        (['swing', 'turn', 'slide'], r"joints\[0\]: expected 'turn' in the order of the library of r, got 'swing'"),
+        (['turn', 'swing'], r"joints\[2\]: expected 'slide' .*, got nothing"),
+        ([*JOINTS, 'more'], r"joints\[3\]: expected nothing more .*, got 'more'"),
+    ],
+)
+def test_joints_in_another_order(joints, said):
+    with pytest.raises(ValueError, match=f'LibraryError: {said}'):
+        Law(right(), joints, **LIMITS)
+
+
+def test_another_model():
+    with pytest.raises(
+        ValueError, match=r'LibraryError: model_digest: expected [0-9a-f]{16} of the library of r, got 12'
+    ):
+        Law(right(), JOINTS, digest='12', **LIMITS)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'said'),
+    [
+        ({}, "joint 'turn': no effort limit is known; set the parameter effort_limit"),
+        ({'effort_limit': [1.0, 2.0]}, r'effort_limit: expected one number >= 0 or 3, got \[1.0+, 2.0+\]'),
+        ({'rate_limit': [-1.0]}, 'rate_limit: expected one number >= 0 or 3'),
+        ({'rate_limit': [float('nan')]}, 'rate_limit: expected one number >= 0 or 3'),
+        ({'preset': 'ur'}, "preset: expected one of sim, .*, got 'ur'"),
+        ({'preset': 'monitor_only'}, "preset: expected one that accepts efforts, got 'monitor_only'"),
+        ({'gravity_owner': 'me'}, "gravity_owner: expected one of node, robot, got 'me'"),
+        ({'preset': 'franka', 'gravity_owner': 'node'}, 'gravity_owner node contradicts preset franka'),
+        ({'preset': 'franka', 'compensation': ['gravity']}, 'compensation: gravity would be added twice: with preset'),
+        (
+            {'gravity_owner': 'robot', 'compensation': ['gravity']},
+            'compensation: gravity would be added twice: with gravity_owner robot',
+        ),
+        ({'compensation': ['residual']}, "compensation: .*'residual', which feedforward_node has alone"),
+        ({'compensation': ['inertia', 'inertia']}, "compensation: .* each once, got 'inertia'"),
+        ({'ramp_time': 0.0}, 'ramp_time: expected 0.01'),
+        ({'fade_in_time': -0.5}, 'fade_in_time'),
+        ({'reference_timeout': float('nan')}, 'reference_timeout'),
+        ({'update_rate': 0.0}, 'update_rate'),
+    ],
+)
+def test_a_wrong_parameter_is_named(settings, said):
+    limits = {} if 'effort limit' in said else LIMITS
+    with pytest.raises(ValueError, match=f'invalid_argument: {said}'):
+        Law(right(), JOINTS, **{**limits, **settings})

@@ -1,0 +1,71 @@
+"""What an update must not do, shown by counting, by seccomp, and by the compilers' sanitizers."""
+
+import functools
+import subprocess
+import sys
+
+from support.controllers_core import Terms, compiled, core, exported, has_compilers, run
+from support.small_robots import mixed
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.compensation import TERMS, Compensation
+
+pytestmark = pytest.mark.skipif(
+    not has_compilers() or sys.platform != 'linux', reason='no C and C++ compiler, or another system than Linux'
+)
+EVERY_OUTCOME = '1ff outcomes'
+SANITIZED = ('-O0', '-fno-sanitize-recover=all')
+
+
+@functools.cache
+def library():
+    """Return the library of three joints with load-dependent friction."""
+    return exported(mixed().with_friction(load=0.1, viscous=2.0), 'loaded')
+
+
+@functools.cache
+def program():
+    core()
+    driver = compiled('g++', 'g++_driver.so', 'driver.cpp')
+    return compiled('g++', 'real_time', 'real_time.cpp', driver, f'-Wl,-rpath,{driver.parent}')
+
+
+@pytest.mark.parametrize(
+    ('word', 'found'), [('', ' 0 allocations, 0 locks'), ('allocate', '2000 allocations'), ('lock', '1000 locks')]
+)
+def test_an_update_neither_allocates_nor_locks(word, found):
+    """The other two show that both are counted."""
+    assert found in run(program(), library(), 'count', *[word][: len(word)]).replace(EVERY_OUTCOME, '')
+
+
+def test_an_update_makes_no_system_call():
+    """Under seccomp's strict mode any but read, write and exit ends the process; the second run shows it."""
+    printed = run(program(), library(), 'seccomp')
+    if printed == 'no seccomp\n':
+        pytest.skip('this system has no seccomp')
+    assert printed == f'{EVERY_OUTCOME}\n'
+    killed = subprocess.run([program(), library(), 'seccomp', 'call'], capture_output=True, check=False)
+    assert killed.returncode == -9 and not killed.stdout
+
+
+def test_any_input_under_the_sanitizers():
+    """20,000 updates and 500 changes of payload and gravity, broken ones among them."""
+    checked = compiled('g++', 'any_input', 'any_input.cpp', *SANITIZED, '-fsanitize=address,undefined')
+    for seed in (1, 2):
+        assert run(checked, library(), seed) == f'{EVERY_OUTCOME.replace("1ff", "1fe")}\n'
+
+
+def test_threads_under_the_sanitizer():
+    assert run(compiled('g++', 'threads', 'threads.cpp', *SANITIZED, '-fsanitize=thread'), library()) == 'right\n'
+
+
+@pytest.mark.skipif(not has_compilers('clang', 'clang++'), reason='the compiler clang is missing')
+def test_the_bits_of_clang():
+    robot, random = mixed().with_friction(load=0.1, viscous=2.0).with_binding('specialised'), np.random.default_rng(1)
+    theirs, states, expected = Compensation(robot, TERMS), random.normal(size=(500, 3, 3)), np.empty((500, 3))
+    for state, out in zip(states, expected, strict=True):
+        theirs.torque(*state, out=out)
+    efforts, _ = Terms(library(), compiler='clang').torques(states, robot.runtime_inputs)
+    assert efforts.tobytes() == expected.tobytes()
