@@ -110,9 +110,9 @@ ament_package()
         limits = f'    # state it: the description has no effort limit of {unknown}\n' if unknown else ''
         return f"""# {self.mark} Change a copy of it.
 #
-# {TRAJECTORY} writes desired positions, velocities and accelerations to {FEEDFORWARD}, which
-# writes the effort that they require. Nothing here corrects an error of the position: either the motors do, or another
-# controller, see below.
+# {TRAJECTORY} writes desired positions, velocities and accelerations to
+# {FEEDFORWARD}, which writes the effort that they require. Nothing here corrects an error of the
+# position: either the motors do, or a PD, see the end of this file.
 
 controller_manager:
   ros__parameters:
@@ -136,6 +136,7 @@ controller_manager:
     # which terms the robot compensates itself: sim, effort_controller, motor_pd, franka, ur_direct_torque, kuka_fri
     preset: "{self.preset}"
     evaluate_at: desired
+    reference_interfaces: [position, velocity, acceleration]
 {limits}    effort_limit: [0.0]
     rate_limit: [0.0]
     fade_in_time: -1.0
@@ -153,7 +154,8 @@ controller_manager:
 {above}
     command_interfaces: [position, velocity, acceleration]
     state_interfaces: [position, velocity]
-    # A PD about the trajectory instead, whose efforts are added to gravity compensation. State gains:
+    # A PD about the trajectory instead, whose efforts are added to gravity compensation: state gains here, and
+    # reference_interfaces: [effort] above.
     # command_interfaces: [effort]
     # gains:
 {gains}

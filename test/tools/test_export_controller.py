@@ -1,0 +1,180 @@
+"""The command export_controller: the package that it writes, and which robots and requests it refuses."""
+
+import re
+import shutil
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+from support.project_files import ROOT
+from support.small_robots import joint, link
+
+import pytest
+import yaml
+
+from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
+from robot_dynamics_ros.control.compensation_policy import PRESETS
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.evaluation.c_library_export import controller_library
+from robot_dynamics_ros.tools import export_controller
+
+FILES = [
+    'CMakeLists.txt', 'config/controllers.yaml', 'dynamics/CMakeLists.txt', 'dynamics/NAME_dynamics.c',
+    'dynamics/NAME_dynamics.h', 'dynamics/NAME_library.c', 'launch/controllers.launch.py', 'package.xml',
+]  # fmt: skip
+HOSTILE = 'a&quot;*/ $ (&apos;id&apos;) ??/ \\ : # {} é'
+MIMIC = '<mimic joint="left" multiplier="-1"/>'
+LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="30"/>'
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Return a function that runs the command with arguments."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, 'argv', ['robot_dynamics_export_controller', *map(str, arguments)])
+        export_controller.main()
+
+    return call
+
+
+def written(folder) -> dict:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob('*') if path.is_file()}
+
+
+def parameters(folder) -> dict:
+    return yaml.safe_load((folder / 'config' / 'controllers.yaml').read_text())
+
+
+def description(folder, *parts, name='arm'):
+    path = folder / f'{name}.urdf'
+    path.write_text(f'<robot name="{name}">{"".join(parts)}</robot>')
+    return path
+
+
+def gripper(folder):
+    """Return the path of an arm of one joint with a gripper of two fingers, the second of which mimics the first."""
+    return description(
+        folder, link('base'), link('arm', 2.0), link('finger_1', 0.1), link('finger_2', 0.1),
+        joint('swing', 'base', 'arm', 'revolute', '0 1 0', inside=LIMIT),
+        joint('left', 'arm', 'finger_1', 'prismatic', origin='0 0 1', inside=LIMIT),
+        joint('right', 'arm', 'finger_2', 'prismatic', origin='0 0 1', inside=LIMIT + MIMIC),
+    )  # fmt: skip
+
+
+def test_the_package_of_an_arm(command, tmp_path, capsys):
+    folder = tmp_path / 'new'
+    command('aubo_i5', folder, '--preset', 'motor_pd', '--rate', '500')
+    files = written(folder)
+    assert sorted(files) == [name.replace('NAME', 'aubo_i5') for name in FILES]
+    assert sorted(capsys.readouterr().out.split()) == sorted(str(folder / name) for name in files)
+    package = ElementTree.fromstring(files['package.xml'])
+    assert package.findtext('name') == 'aubo_i5_controllers'
+    assert 'project(aubo_i5_controllers LANGUAGES C)' in files['CMakeLists.txt']
+    compile(files['launch/controllers.launch.py'], 'controllers.launch.py', 'exec')
+    robot, said = Robot.named('aubo_i5'), parameters(folder)
+    manager, own = (said[name]['ros__parameters'] for name in ('controller_manager', 'feedforward_effort_controller'))
+    assert manager['update_rate'] == 500
+    assert own['joints'] == list(robot.joint_names) and own['model_digest'] == robot.digest
+    assert own['library'] == '$(find-pkg-prefix aubo_i5_controllers)/lib/libaubo_i5_library.so'
+    assert own['preset'] == 'motor_pd' and own['preset'] in PRESETS
+    above = said['joint_trajectory_controller']['ros__parameters']
+    assert above['command_joints'] == [f'feedforward_effort_controller/{name}' for name in robot.joint_names]
+    assert above['command_interfaces'] == own['reference_interfaces'] == ['position', 'velocity', 'acceleration']
+    for name in ('feedforward_effort_controller', 'joint_trajectory_controller'):
+        assert manager[name]['type'] == said[name]['ros__parameters']['type']
+    command('aubo_i5', folder, '--preset', 'motor_pd', '--rate', '500')
+    assert written(folder) == files
+
+
+@pytest.mark.parametrize('own', ['package.xml', 'config/controllers.yaml', 'dynamics/aubo_i5_library.c'])
+def test_a_file_of_somebody_else_is_kept(own, command, tmp_path):
+    (tmp_path / own).parent.mkdir(exist_ok=True)
+    (tmp_path / own).write_text('mine')
+    with pytest.raises(SystemExit, match=f'folder: .*{own} exists and is not of an export of aubo_i5_'):
+        command('aubo_i5', tmp_path)
+    assert written(tmp_path) == {own: 'mine'}
+
+
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+def test_names_are_text_and_nothing_else(command, tmp_path):
+    path = description(
+        tmp_path, link('base'), link('hand', 1.0), joint(HOSTILE, 'base', 'hand', 'continuous'), joint('fixed', 'hand',
+        HOSTILE, 'fixed'), link(HOSTILE),
+    )  # fmt: skip
+    command(path, tmp_path / 'new')
+    (name,) = Robot.from_urdf(path).joint_names
+    own = parameters(tmp_path / 'new')
+    assert own['feedforward_effort_controller']['ros__parameters']['joints'] == [name]
+    text = (tmp_path / 'new' / 'config' / 'controllers.yaml').read_text()
+    assert not re.findall(r'\$(?!\(find-pkg-prefix)', text), 'a launch file may replace substitutions'
+    source = tmp_path / 'new' / 'dynamics' / 'arm_library.c'
+    include = ROOT / 'robot_dynamics_controllers' / 'include'
+    strict = '-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only'
+    subprocess.run(['gcc', *strict, '-I', include, source], check=True)
+    joints = re.search(r'joint_names\[1\] = \{\s*"(.*)",', (source.parent / 'arm_dynamics.c').read_text())[1]
+    assert joints.encode().decode('unicode_escape').encode('latin-1').decode() == name
+
+
+def test_the_limit_that_is_missing_is_named(command, tmp_path):
+    command(description(tmp_path, link('base'), link('hand', 1.0), joint('turn', 'base', 'hand')), tmp_path / 'new')
+    text = (tmp_path / 'new' / 'config' / 'controllers.yaml').read_text()
+    assert '# state it: the description has no effort limit of "turn"' in text
+    command('aubo_i5', tmp_path / 'other')
+    assert 'state it' not in (tmp_path / 'other' / 'config' / 'controllers.yaml').read_text()
+
+
+def test_a_gripper_is_locked_or_left_out(command, tmp_path):
+    arm = gripper(tmp_path)
+    with pytest.raises(SystemExit, match="joint 'right' follows 'left', so that its torque counts at that joint; lock"):
+        command(arm, tmp_path / 'new')
+    assert not (tmp_path / 'new').exists()
+    command(arm, tmp_path / 'locked', '--lock', 'left:0.1')
+    command(arm, tmp_path / 'without', '--tip-link', 'arm')
+    masses = []
+    for name in ('locked', 'without'):
+        own = parameters(tmp_path / name)['feedforward_effort_controller']['ros__parameters']
+        assert own['joints'] == ['swing']
+        source = (tmp_path / name / 'dynamics' / 'arm_library.c').read_text()
+        inputs = re.search(r'default_inputs\[ROBOT_DYNAMICS_INPUTS\] = \{\s*(.*),\n', source)[1].split(', ')
+        masses.append(float(inputs[3]))
+    assert masses == pytest.approx([2.2, 2.0])
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['--preset', 'monitor_only'], '--preset monitor_only: such an arm takes no efforts'),
+        (['--rate', '0'], '--rate: expected 1 to 100000 Hz, got 0'),
+        (['--package', 'My-arm'], "--package: expected lower-case letters, .*, got 'My-arm'"),
+        (['--lock', 'wrist3_joint'], "--lock: expected JOINT:POSITION, got 'wrist3_joint'"),
+        (['--lock', 'nothing:0.0'], "'nothing'"),
+        (['--tip-link', 'nothing'], "'nothing'"),
+    ],
+)
+def test_one_line_says_what_is_wrong(arguments, said, command, tmp_path):
+    with pytest.raises(SystemExit, match=f'robot_dynamics_export_controller: .*{said}') as refused:
+        command('aubo_i5', tmp_path / 'new', *arguments)
+    assert '\n' not in str(refused.value) and not (tmp_path / 'new').exists()
+
+
+def test_what_no_controller_can_command():
+    arm = Robot.named('aubo_i5')
+    free = Robot.from_urdf(
+        f'<robot name="r">{link("base")}{link("hand", 1.0)}{joint("a", "base", "hand", "planar")}</robot>'
+    )
+    for robot, said in (
+        (free, "joint 'a' is planar, and a controller commands joints of one coordinate"),
+        (arm.with_loops([LoopClosure('closed', 'foreArm_Link')]), "with closed loops ('closed')"),
+        (
+            arm.with_loops([Coupling('wrist3_joint', 'wrist2_joint', (0.0, 1.0))]),
+            "'wrist3_joint' follows 'wrist2_joint'",
+        ),
+        (arm.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'foreArm_Link'), "the payload on 'foreArm_Link' would become"),
+        (arm.with_payload(Payload(1.0, (0.0, 0.0, 0.0))), 'belongs in the description'),
+        (Robot.from_urdf('<robot name="r"><link name="base"/></robot>'), 'r: no joint moves'),
+    ):
+        with pytest.raises(ModelError, match=re.escape(said)):
+            controller_library(robot)
+    assert controller_library(arm).digest == arm.digest
+    assert [frame.name for frame in controller_library(arm).frames] == ['wrist3_Link', 'ee_link']
