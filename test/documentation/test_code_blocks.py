@@ -125,6 +125,7 @@ def test_each_language_occurs():
         ('ros2 run robot_dynamics_ros gravity_compensation_node --ros-args -r joint_trajectory:=x', 'joint_trajectory'),
         ('ros2 run robot_dynamics_ros export_c aubo_i5 exported --program mass', 'mass'),
         ('ros2 run robot_dynamics_ros export_c aubo_i5 exported --programs mass_matrix', '--programs'),
+        ('ros2 run robot_dynamics_ros export_controller aubo_i5 exported --preset aubo', 'aubo'),
         ('ros2 run robot_dynamics_ros compare --motoin cubic', '--motoin'),
         ('robot_dynamics_replay aubo_i5', 'robot_dynamics_replay'),  # without a log
         ('compare aubo_i5', 'compare'),

@@ -17,7 +17,7 @@ import yaml
 
 from robot_dynamics_ros.control.compensation_policy import PRESETS
 from robot_dynamics_ros.nodes import bringup
-from robot_dynamics_ros.tools import compare, demo, export_c, identify, propose_gains, replay
+from robot_dynamics_ros.tools import compare, demo, export_c, export_controller, identify, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -165,7 +165,9 @@ def check_launch(file: str, arguments: list[str]) -> None:
 def check_executable(name: str, arguments: list[str]) -> None:
     """Assert that an executable, by its short name, has these arguments."""
     if name == 'export_c':
-        check_export(arguments)
+        check_export(export_c, name, arguments)
+    elif name == 'export_controller':
+        check_export(export_controller, name, arguments)
     elif name == 'check_model':
         check_model(arguments)
     elif name == 'propose_gains':
@@ -197,11 +199,11 @@ def check_node(executable: str, arguments: list[str]) -> None:
             assert f'path="{next(words)}"' in policy, arguments
 
 
-def check_export(arguments: list[str]) -> None:
-    """Run export_c, which refuses a robot, option or quantity that does not exist."""
+def check_export(module, name: str, arguments: list[str]) -> None:
+    """Run a command that writes to a folder and refuses a robot, option or quantity that does not exist."""
     robot, _, *options = arguments
     with TemporaryDirectory() as folder:
-        run_command(export_c, 'export_c', [robot, folder, *options])
+        run_command(module, name, [robot, folder, *options])
 
 
 def check_parsed(parser: ArgumentParser, arguments: list[str]) -> None:
