@@ -6,5 +6,6 @@
 #include "../src/inertial_parameters.cpp"
 #include "../src/payload_gravity.cpp"
 #include "../src/presets.cpp"
+#include "../src/ramps.cpp"
 #include "../src/torque_limiter.cpp"
 #include "../src/torque_transitions.cpp"

@@ -25,9 +25,17 @@ STEP = 1_000_000
 
 @functools.cache
 def robots() -> dict:
-    """Robots with all kinds of friction; the second one has a sliding and a continuous joint."""
+    """Robots with all kinds of friction; the second has a sliding and a continuous joint, and a turned tool frame."""
+    tool = Robot.from_urdf('<robot name="r"><link name="tool"/></robot>')
+    pose = np.eye(4)
+    pose[:3, :3] = np.array([[2.0, -1.0, 2.0], [2.0, 2.0, -1.0], [-1.0, 2.0, 2.0]]) / 3.0
+    pose[:3, 3] = 0.13, -0.07, 0.31
     friction = {'stribeck': 1.5, 'stribeck_velocity': 0.2, 'load': 0.07}
-    sliding = mixed().with_friction(viscous=1.0, coulomb=2.0, offset=-0.3, transition=0.05, **friction)
+    sliding = (
+        mixed()
+        .with_attached(tool, 'sledge', pose)
+        .with_friction(viscous=1.0, coulomb=2.0, offset=-0.3, transition=0.05, **friction)
+    )
     return {
         'aubo_i5': Robot.named('aubo_i5').with_friction(**friction).with_binding('specialised'),
         'sliding': sliding.with_binding('specialised'),
@@ -96,6 +104,15 @@ def test_terms_of_every_preset(preset):
     efforts, finite = ours.torques(states, carrying.runtime_inputs)
     assert finite == STATES
     same(efforts, expected)
+    if policy.takes_commands:  # and the whole law
+        law = Law(library('aubo_i5'), robot.joint_names, preset, effort_limit=[np.inf], fade_in_time=0.0)
+        ((frame, payload),) = carrying.payloads.items()
+        assert law.payload(body_numbers(payload), frame)[0] and law.gravity(carrying.gravity, robot.gravity)[0]
+        law.activate()
+        references = np.concatenate([states, np.zeros((STATES, 1, 6))], axis=1)
+        efforts, outcomes = law.updates(np.zeros((STATES, 2, 6)), references, MOTION)
+        assert set(outcomes) == {'sent'}
+        same(efforts, expected)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +128,7 @@ def test_terms_of_every_preset(preset):
 def test_efforts_while_payload_and_gravity_change(name, terms, measured):
     """Fade-in, terms, ramps of a payload on a frame and of gravity, added efforts, effort and rate limits."""
     robot, random = robots()[name], np.random.default_rng(5)
-    n, frame = robot.nv, robot.frame_names[-1] if name == 'sliding' else 'ee_link'
+    n, frame = robot.nv, 'tool' if name == 'sliding' else 'ee_link'
     under = ramps(robot, random, frame)
     limits, rates = np.full(n, 120.0), np.where(np.arange(n) % 2, 0.0, 5e4)
     law = Law(
@@ -157,6 +174,45 @@ def test_without_a_motion_gravity_is_compensated(name, kind):
         if kind == EFFORT:
             out += reference[3]
     same(efforts, expected)
+
+
+def test_ramps_that_follow_each_other():
+    """Each one is followed as by the nodes, which make a ramp where it does not begin at the value in force."""
+    robot, random = robots()['aubo_i5'], np.random.default_rng(11)
+    frames, now, replaced = ('ee_link', 'wrist3_Link'), START, 0
+    law = Law(library('aubo_i5'), robot.joint_names, effort_limit=[np.inf])
+    law.activate()
+    held, q = PayloadGravity.of(robot), random.normal(size=(100, 6))
+    law.updates(np.zeros((1, 2, 6)))  # in use from now on
+    for k in range(60):
+        now += int(random.integers(1, 400)) * STEP
+        duration, late = int(random.integers(0, 3)) * LENGTH // 2, int(random.integers(0, 3)) * 40 * STEP
+        payload, gravity = held.payload, held.gravity
+        if k % 3:
+            after = {frames[k % 2]: body(random)} if k % 5 else {}
+            before = payload.at(now - late) if k % 4 else {name: body(random) for name in frames}
+            told = PayloadRamp(after, before, now - late, duration)
+            payload = told.without_step(payload, now)
+            numbers = body_numbers(*after.values()) if after else np.zeros(10)
+            bodies = [(name, body_numbers(it)) for name, it in before.items()]
+            said = law.payload(numbers, frames[k % 2], bodies, told.start, duration, now)
+            replaced += payload is not told
+            assert said[0] and ('ramp over' in said[2]) == (payload is not told)
+        else:
+            vector = tuple(gravity.at(now - late) if k % 4 else random.normal(size=3))
+            told = GravityRamp(tuple(random.normal(size=3).tolist()), vector, now - late, duration)
+            gravity = told.without_step(gravity, now)
+            said = law.gravity(told.after, told.before, '', told.start, duration, now)
+            replaced += gravity is not told
+            assert said[0] and ('ramp over' in said[2]) == (gravity is not told)
+        held = PayloadGravity(payload, gravity)
+        blender, expected = PayloadBlender(GravityTorque, robot, held), np.empty((100, 6))
+        times = now + 5 * STEP * np.arange(100)
+        for time, position, out in zip(times, q, expected, strict=True):
+            blender.torque(int(time), position, out=out)
+        efforts, _ = law.updates(np.stack([q, np.zeros_like(q)], axis=1), times=times)
+        same(efforts, expected)
+    assert 10 < replaced < 50
 
 
 def test_a_robot_that_compensates_gravity_gets_none():

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RAMPS_HPP_
+#define RAMPS_HPP_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "robot_dynamics_controllers/payload_gravity.hpp"
+
+namespace robot_dynamics_controllers
+{
+
+// Ramps of payload and gravity, as control/ramp.py and control/payload_gravity.py of robot_dynamics_ros.
+
+using Bodies = PayloadGravity::Bodies;
+using Vector = PayloadGravity::Vector;
+template<typename Value>
+using Ramp = PayloadGravity::Ramp<Value>;
+
+template<typename Numbers>
+double largest_of(const Numbers & numbers)
+{
+  double largest = 0.0;
+  for (double number : numbers) {
+    largest = std::max(largest, std::abs(number));
+  }
+  return largest;
+}
+
+/// Adds a body to those on frames; two on one frame become one.
+void add(Bodies & bodies, const Body & body);
+
+/// The value of a ramp at `time` (ns).
+Bodies at(const Ramp<Bodies> & ramp, std::int64_t time);
+Vector at(const Ramp<Vector> & ramp, std::int64_t time);
+
+/// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small or was asked for.
+bool continues(
+  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now);
+bool continues(
+  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now);
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // RAMPS_HPP_
