@@ -136,10 +136,12 @@ def test_efforts_while_payload_and_gravity_change(name, terms, measured):
         fade_in_time=0.05,
     )  # fmt: skip
     take(law, under)
-    law.activate()
+    last = 3.0 * random.normal(size=n)
+    law.activate(last)
     blender = PayloadBlender(lambda it: Compensation(it, checked_terms(terms)), robot, under)
     fade_in, limiter = FadeIn(n, 0.05), TorqueLimiter(limits, rates)
-    fade_in.restart(np.zeros(n))
+    fade_in.restart(last)
+    limiter.last[:] = last
     count = 800
     times, states, references = START + STEP * np.arange(count), motions(random, count, n), motions(random, count, n)
     efforts, outcomes = law.updates(states[:, :2], references, np.where(np.arange(count) % 3, MOTION, BOTH), times)
