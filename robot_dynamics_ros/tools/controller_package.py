@@ -66,6 +66,7 @@ class ControllerPackage(NamedTuple):
   <exec_depend>joint_trajectory_controller</exec_depend>
   <exec_depend>launch_ros</exec_depend>
   <exec_depend>robot_dynamics_controllers</exec_depend>
+  <exec_depend>xacro</exec_depend>
 
   <export>
     <build_type>ament_cmake</build_type>
@@ -163,12 +164,12 @@ controller_manager:
 
     def _launch(self) -> str:
         return f'''# {self.mark}
-"""Start the controllers of an arm, and with a description also a controller manager."""
+"""Start the controllers of an arm; with controller_manager:=true also a controller manager."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
-from launch.conditions import LaunchConfigurationNotEquals
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.conditions import IfCondition
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -178,13 +179,13 @@ CONTROLLERS = ['joint_state_broadcaster', '{FEEDFORWARD}', '{TRAJECTORY}']
 
 def generate_launch_description():
     controllers = LaunchConfiguration('controllers')
-    description = LaunchConfiguration('description')
     own = PathJoinSubstitution([FindPackageShare('{self.name}'), 'config', 'controllers.yaml'])
+    description = ParameterValue(Command(['xacro ', LaunchConfiguration('description')]), value_type=str)
     manager = Node(
         package='controller_manager',
         executable='ros2_control_node',
-        parameters=[controllers, {{'robot_description': ParameterValue(description, value_type=str)}}],
-        condition=LaunchConfigurationNotEquals('description', ''),
+        parameters=[controllers, {{'robot_description': description}}],
+        condition=IfCondition(LaunchConfiguration('controller_manager')),
     )
     spawner = Node(
         package='controller_manager',
@@ -195,9 +196,10 @@ def generate_launch_description():
         [
             DeclareLaunchArgument('controllers', default_value=own, description='parameter file of the controllers'),
             DeclareLaunchArgument(
-                'description',
-                default_value='',
-                description="URDF as text with a <ros2_control> tag; '': a controller manager runs already",
+                'controller_manager', default_value='false', description='true: start one, which needs a description'
+            ),
+            DeclareLaunchArgument(
+                'description', default_value='', description='path of a URDF or xacro with a <ros2_control> tag'
             ),
             manager,
             spawner,

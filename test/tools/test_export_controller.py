@@ -1,9 +1,11 @@
 """The command export_controller: the package that it writes, and which robots and requests it refuses."""
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+from unittest import mock
 from xml.etree import ElementTree
 
 from support.project_files import ROOT
@@ -52,6 +54,16 @@ def description(folder, *parts, name='arm'):
     return path
 
 
+def nodes_started_by(path) -> list:
+    """Return the arguments of the nodes that a launch file makes; launch itself is not needed for that."""
+    names = ('launch', *(f'launch.{it}' for it in ('actions', 'conditions', 'substitutions')))
+    names += ('launch_ros', *(f'launch_ros.{it}' for it in ('actions', 'parameter_descriptions', 'substitutions')))
+    modules = {name: mock.MagicMock() for name in names}
+    with mock.patch.dict(sys.modules, modules):
+        runpy.run_path(str(path))['generate_launch_description']()
+    return [call.kwargs for call in modules['launch_ros.actions'].Node.call_args_list]
+
+
 def gripper(folder):
     """Return the path of an arm of one joint with a gripper of two fingers, the second of which mimics the first."""
     return description(
@@ -71,8 +83,13 @@ def test_the_package_of_an_arm(command, tmp_path, capsys):
     package = ElementTree.fromstring(files['package.xml'])
     assert package.findtext('name') == 'aubo_i5_controllers'
     assert 'project(aubo_i5_controllers LANGUAGES C)' in files['CMakeLists.txt']
-    compile(files['launch/controllers.launch.py'], 'controllers.launch.py', 'exec')
+    started = nodes_started_by(folder / 'launch' / 'controllers.launch.py')
+    assert [(it['package'], it['executable']) for it in started] == [
+        ('controller_manager', 'ros2_control_node'),
+        ('controller_manager', 'spawner'),
+    ]
     robot, said = Robot.named('aubo_i5'), parameters(folder)
+    assert set(said) - {'controller_manager'} <= set(started[1]['arguments'])
     manager, own = (said[name]['ros__parameters'] for name in ('controller_manager', 'feedforward_effort_controller'))
     assert manager['update_rate'] == 500
     assert own['joints'] == list(robot.joint_names) and own['model_digest'] == robot.digest
