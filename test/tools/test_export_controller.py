@@ -49,7 +49,7 @@ def parameters(folder) -> dict:
 
 
 def description(folder, *parts, name='arm'):
-    path = folder / f'{name}.urdf'
+    path = folder / 'arm.urdf'
     path.write_text(f'<robot name="{name}">{"".join(parts)}</robot>')
     return path
 
@@ -117,19 +117,21 @@ def test_a_file_of_somebody_else_is_kept(own, command, tmp_path):
 def test_names_are_text_and_nothing_else(command, tmp_path):
     path = description(
         tmp_path, link('base'), link('hand', 1.0), joint(HOSTILE, 'base', 'hand', 'continuous'), joint('fixed', 'hand',
-        HOSTILE, 'fixed'), link(HOSTILE),
+        HOSTILE, 'fixed'), link(HOSTILE), name=HOSTILE,
     )  # fmt: skip
     command(path, tmp_path / 'new')
     (name,) = Robot.from_urdf(path).joint_names
+    ElementTree.parse(tmp_path / 'new' / 'package.xml')
     own = parameters(tmp_path / 'new')
     assert own['feedforward_effort_controller']['ros__parameters']['joints'] == [name]
     text = (tmp_path / 'new' / 'config' / 'controllers.yaml').read_text()
     assert not re.findall(r'\$(?!\(find-pkg-prefix)', text), 'a launch file may replace substitutions'
-    source = tmp_path / 'new' / 'dynamics' / 'arm_library.c'
+    (source,) = (tmp_path / 'new').glob('dynamics/*_library.c')
+    (dynamics,) = source.parent.glob('*_dynamics.c')
     include = ROOT / 'robot_dynamics_controllers' / 'include'
     strict = '-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only'
     subprocess.run(['gcc', *strict, '-I', include, source], check=True)
-    joints = re.search(r'joint_names\[1\] = \{\s*"(.*)",', (source.parent / 'arm_dynamics.c').read_text())[1]
+    joints = re.search(r'joint_names\[1\] = \{\s*"(.*)",', dynamics.read_text())[1]
     assert joints.encode().decode('unicode_escape').encode('latin-1').decode() == name
 
 
