@@ -79,10 +79,50 @@ def test_bootstrap_leaves_a_sourced_ros_alone(bootstrap):
 
 
 def test_bootstrap_refuses_another_processor(bootstrap):
-    stand_in(bootstrap.folder, 'uname', 'Linux aarch64')
+    stand_in(bootstrap.folder, 'uname', 'Linux riscv64')
     code, output = bootstrap(PATH=f'{bootstrap.folder}:{os.environ["PATH"]}')
     assert code == 1
+    assert 'this is Linux riscv64' in output
     assert 'x86-64 only' in output
+
+
+# A Python whose venv contains itself, and whose pip installs a file.
+FAKE_PYTHON = """#!/bin/sh
+echo 3.11
+case "$*" in
+  '-m venv '*)
+    mkdir -p "$3/bin" "$3/lib/python3/site-packages/robot_dynamics_ros/native"
+    cp "$0" "$3/bin/python" ;;
+  '-m pip install '*'/source['*)
+    echo "$*" >> "$(dirname "$0")/../asked"
+    touch "$(dirname "$0")/../lib/python3/site-packages/robot_dynamics_ros/native/call.so" ;;
+esac
+"""
+
+
+def test_bootstrap_installs_the_library_on_arm64_and_says_how_the_nodes_come(bootstrap, setup_arguments):
+    stand_in(bootstrap.folder, 'uname', 'Linux aarch64')
+    python = bootstrap.folder / 'python'
+    python.write_text(FAKE_PYTHON, encoding='utf-8')
+    python.chmod(0o755)
+    here = {'PYTHON': str(python), 'PATH': f'{bootstrap.folder}:{os.environ["PATH"]}'}
+    code, output = bootstrap(**here)
+    assert code == 0, output
+    assert 'installing the library' in output
+    assert 'install ROS 2 for this machine and build with colcon' in output
+    (asked,) = (bootstrap.folder / 'clone' / '.venv' / 'asked').read_text(encoding='utf-8').splitlines()
+    assert set(re.search(r'\[(.+)]', asked)[1].split(',')) == set(setup_arguments['extras_require']) - {'test'}
+    code, output = bootstrap(**here)
+    assert code == 0
+    assert 'installing' not in output
+    assert 'install ROS 2 for this machine' in output
+
+
+def test_bootstrap_names_the_tests_that_run_on_arm64(bootstrap):
+    stand_in(bootstrap.folder, 'uname', 'Linux aarch64')
+    code, output = bootstrap('--test', PATH=f'{bootstrap.folder}:{os.environ["PATH"]}')
+    assert code == 1
+    assert 'scripts/compatibility runs the tests of the library' in output
 
 
 def test_bootstrap_refuses_another_python(bootstrap):
