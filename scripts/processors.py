@@ -6,25 +6,25 @@ import platform
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
-from support.processors import environment_of
+from support.processors import CORES, LLVM_NAMES, PLAIN, environment_of
 
 from robot_dynamics_ros.codegen.object_files import lanes
 
 TREE = Path(__file__).parents[1]
 BOUNDS = {'bound', 'rounding'}
 """Functions of test/support that return a bound on rounding."""
-SHORT = {
-    'BLAS of Haswell': environment_of('Haswell'),
-    'BLAS of SkylakeX': environment_of('SkylakeX'),
-    'BLAS of Nehalem, no vector code of NumPy': environment_of('Nehalem', simd=False),
-}
+BLAS = {f'BLAS of {core}{", no vector code of NumPy" if core in PLAIN else ""}': environment_of(core) for core in CORES}
+SHORT = dict(islice(BLAS.items(), 3))
 LONG = {
-    **SHORT,
-    'BLAS of Prescott, no vector code of NumPy': environment_of('Prescott', simd=False),
-    'kernels of Haswell': {**environment_of('Haswell'), 'NUMBA_CPU_NAME': 'haswell'},
-    'kernels of Nehalem': {**environment_of('Nehalem', simd=False), 'NUMBA_CPU_NAME': 'nehalem'},
+    **BLAS,
+    **{
+        f'kernels of {core}': {**environment_of(core), 'NUMBA_CPU_NAME': LLVM_NAMES[core]}
+        for core in CORES
+        if core in LLVM_NAMES
+    },
 }
 
 

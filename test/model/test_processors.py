@@ -10,7 +10,7 @@ from pathlib import Path
 from support import model_bits
 from support.example_robots import example_urdfs
 from support.matrices import matrix
-from support.processors import CORES, WITHOUT_AVX, environment_of
+from support.processors import CORES, environment_of
 
 import pytest
 
@@ -88,8 +88,7 @@ def printed(urdfs, *environments) -> list[dict]:
 def test_models_and_results_are_equal_on_every_processor(cores, few):
     urdfs = [path for path in example_urdfs() if not few or path.endswith(FEW)]
     # the oldest one has no vector instructions of this decade
-    environments = [environment_of(core, simd=core not in WITHOUT_AVX) for core in cores]
-    first, *others = printed(urdfs, *environments)
+    first, *others = printed(urdfs, *map(environment_of, cores))
     assert len(first) > len(urdfs) > 0
     for core, other in zip(cores[1:], others, strict=True):
         assert {name: other[name] for name in first if other[name] != first[name]} == {}, core
