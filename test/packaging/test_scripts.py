@@ -189,6 +189,16 @@ def test_compatibility_refuses_an_unknown_argument(compatibility):
     assert "unknown argument 'oldest'" in output
 
 
+def test_compatibility_names_the_packages_of_an_emulated_processor(compatibility):
+    tools = compatibility.folder / 'tools'
+    tools.mkdir()
+    for name in ('bash', 'dirname'):
+        (tools / name).symlink_to(shutil.which(name))
+    code, output = compatibility('--arm', PATH=str(tools))
+    assert code == 1
+    assert "no 'qemu-aarch64-static' here; on Debian: apt install qemu-user-static" in output
+
+
 @pytest.mark.parametrize('version', ['3.9', '3.12'])
 def test_compatibility_refuses_a_python_without_the_oldest_numba(compatibility, version):
     code, output = compatibility(PYTHON_OLDEST=stand_in(compatibility.folder, 'python', version))

@@ -15,4 +15,4 @@ COMMANDS = [
     ),
     ROOT / '.ci' / 'run',
 ]
-SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'environment.sh']
+SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'arm64.sh', ROOT / 'scripts' / 'environment.sh']
