@@ -1,0 +1,93 @@
+"""What a release consists of: an sdist, and the wheel that is built from it."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from shutil import copytree, ignore_patterns
+
+from support.project_files import PACKAGE, ROOT
+
+import pytest
+
+BUILD = 'import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])'
+VERSION = 'robot_dynamics_ros-0.1.0'
+
+
+@pytest.fixture(scope='module')
+def release(tmp_path_factory):
+    """The names of the files in both, without their first folder in the sdist; built as ``python -m build`` does."""
+    folder = tmp_path_factory.mktemp('release')
+    unwanted = ignore_patterns('.*', '__pycache__', 'build', 'install', 'log', '*.so', '*.egg-info')
+    copytree(ROOT, folder / 'source', ignore=unwanted)
+    build('build_sdist', folder / 'source', folder)
+    (archive,) = folder.glob('*.tar.gz')
+    with tarfile.open(archive) as packed:
+        sdist = {it.name.partition('/')[2] for it in packed.getmembers() if it.isfile()}
+        packed.extractall(folder)
+    build('build_wheel', folder / VERSION, folder)
+    (wheel,) = folder.glob('*.whl')
+    with zipfile.ZipFile(wheel) as packed:
+        return sdist, set(packed.namelist()), wheel.name
+
+
+def build(what, source, target):
+    """Call setuptools in a source folder."""
+    command = [sys.executable, '-c', BUILD, what, target]
+    done = subprocess.run(
+        command,
+        cwd=source,
+        env={**os.environ, 'CFLAGS': '-O0'},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def files_of(*patterns):
+    """Return the paths in the project of files with these patterns."""
+    found = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
+    return {path.relative_to(ROOT).as_posix() for path in found if '__pycache__' not in path.parts}
+
+
+SHARE = ('launch/*', 'config/**/*', 'urdf/*')
+DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', 'tools/figure_page.html')
+
+
+def test_the_wheel_has_all_modules_the_compiled_part_and_their_data_and_nothing_else(release):
+    _, wheel, _ = release
+    modules = files_of(f'{PACKAGE.name}/**/*.py', *(f'{PACKAGE.name}/{name}' for name in DATA))
+    call = f'{PACKAGE.name}/native/call{sysconfig.get_config_var("EXT_SUFFIX")}'
+    assert {name for name in wheel if name.startswith(f'{PACKAGE.name}/')} == modules | {call}
+    assert {name.partition('/')[0] for name in wheel} == {PACKAGE.name, f'{VERSION}.data', f'{VERSION}.dist-info'}
+    assert f'{VERSION}.dist-info/licenses/LICENSE' in wheel
+
+
+def test_the_wheel_has_the_files_of_a_ros_package(release):
+    _, wheel, _ = release
+    share = f'{VERSION}.data/data/share'
+    index = f'{share}/ament_index/resource_index/packages/{PACKAGE.name}'
+    files = {f'{share}/{PACKAGE.name}/{name}' for name in {'package.xml', *files_of(*SHARE)}}
+    assert {name for name in wheel if name.startswith(f'{VERSION}.data/')} == {index, *files}
+
+
+def test_the_wheel_is_for_this_python_and_processor(release):
+    _, _, name = release
+    python = f'cp{sys.version_info[0]}{sys.version_info[1]}'
+    processor = sysconfig.get_platform().replace('-', '_').replace('.', '_')
+    assert name == f'{VERSION}-{python}-{python}-{processor}.whl'
+
+
+def test_the_sdist_has_the_sources_and_no_tests(release):
+    sdist, _, _ = release
+    sources = files_of(f'{PACKAGE.name}/**/*.py', f'{PACKAGE.name}/native/call.c', *SHARE)
+    assert sources <= sdist
+    assert {'package.xml', 'setup.py', 'setup.cfg', 'pyproject.toml', 'LICENSE', f'resource/{PACKAGE.name}'} <= sdist
+    allowed = ('config/', 'launch/', 'resource/', 'urdf/', f'{PACKAGE.name}/', f'{PACKAGE.name}.egg-info/')
+    assert [name for name in sdist if '/' in name and not name.startswith(allowed)] == []
+    assert [name for name in sdist if name.endswith(('.so', '.pyc'))] == []
