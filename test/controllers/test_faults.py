@@ -140,6 +140,8 @@ def test_a_state_that_is_not_usable(wrong):
     assert outcomes == ['state_held'] * HELD + ['state_lost'] * (200 - HELD)
     assert (efforts[:HELD] == before).all() and not efforts[-1].any()
     assert_no_step(before, efforts)
+    which.activate()
+    assert which.updates(states[:10], desired(10), kind)[1] == outcomes[:10]
     again, outcomes = which.updates(at(Q, 200), desired(200), MOTION)
     assert set(outcomes) == {'sent'} and (again[-1] == torque()).all()
     assert_no_step(efforts[-1], again)
