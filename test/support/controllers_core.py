@@ -95,9 +95,9 @@ def linked(path: Path, *sources) -> Path:
 
 @functools.cache
 def core(compiler: str = 'gcc') -> ctypes.CDLL:
-    """Return the core with the functions of test/driver.cpp."""
-    compiler = {'gcc': 'g++', 'clang': 'clang++'}[compiler]
-    driver = ctypes.CDLL(str(compiled(compiler, f'{compiler}_driver.so', 'driver.cpp', '-O1', '-shared', '-fPIC')))
+    """Return the core with the functions of test/driver.cpp, optimised by gcc."""
+    compiler, level = {'gcc': ('g++', '-O1'), 'clang': ('clang++', '-O0')}[compiler]
+    driver = ctypes.CDLL(str(compiled(compiler, f'{compiler}_driver.so', 'driver.cpp', level, '-shared', '-fPIC')))
     driver.law_new.restype = driver.terms_new.restype = ctypes.c_void_p
     return driver
 
