@@ -3,15 +3,20 @@
 import json
 import re
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
-from robot_dynamics_ros.nodes.parameters import Definition, definitions, definitions_of, groups_by_node
+import yaml
+
+from robot_dynamics_ros.nodes.parameters import Definition, definition, definitions, definitions_of, groups_by_node
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
 
 ARM = 'aubo_i5'
 """Of the layout for PlotJuggler."""
 ROOT = Path(__file__).resolve().parents[1]
+CONTROLLER = 'feedforward_effort_controller'
+"""Whose parameters are in a file of their own."""
 COLUMN, WIDTH = 32, 120
 """Where comments begin, and where lines end."""
 HEADER = """\
@@ -37,6 +42,7 @@ def files() -> dict[Path, str]:
     return {
         ROOT / 'config' / 'nodes.yaml': parameter_file(),
         ROOT / 'config' / 'plotjuggler' / f'{ARM}.xml': layout,
+        ROOT / 'doc' / 'parameters' / f'{CONTROLLER}.md': controller_table(),
         **tables,
     }
 
@@ -88,9 +94,25 @@ def value_text(value) -> str:
 def table(node: str) -> str:
     """Return the documentation of a node's parameters, its own before those that it shares with others."""
     own_first = sorted(definitions_of(node), key=lambda found: found not in own(node))
-    rows = [row(found) for found in own_first]
+    return table_of(own_first, 'robot_dynamics_ros/nodes/parameters.yaml')
+
+
+def controller_table() -> str:
+    """Return the documentation of the controller's parameters."""
+    source = f'robot_dynamics_controllers/src/{CONTROLLER}_parameters.yaml'
+    entries = yaml.safe_load((ROOT / source).read_text(encoding='utf-8'))[CONTROLLER]
+    found = [
+        definition(name, {**fields, 'unit': fields.get('additional_constraints', '')})
+        for name, fields in entries.items()
+    ]
+    return table_of(found, source)
+
+
+def table_of(parameters: Iterable[Definition], source: str) -> str:
+    """Return the table of ``parameters``, which the file ``source`` defines."""
+    rows = [row(found) for found in parameters]
     lines = [
-        '<!-- Generated from robot_dynamics_ros/nodes/parameters.yaml by scripts/generate. -->',
+        f'<!-- Generated from {source} by scripts/generate. -->',
         '',
         '| ' + ' | '.join(COLUMNS) + ' |',
         '| ' + ' | '.join(['---'] * len(COLUMNS)) + ' |',

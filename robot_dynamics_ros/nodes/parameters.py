@@ -61,7 +61,7 @@ def groups_by_node() -> dict[str, list[str]]:
 @cache
 def definitions(group: str) -> tuple[Definition, ...]:
     """Return the parameters of a group."""
-    return tuple(_definition(name, fields) for name, fields in _content()[group].items())
+    return tuple(definition(name, fields) for name, fields in _content()[group].items())
 
 
 def definitions_of(node: str) -> list[Definition]:
@@ -144,8 +144,8 @@ def _content() -> dict:
     return yaml.load(SOURCE.read_text(encoding='utf-8'), Loader=getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
 
 
-def _definition(name: str, fields: dict) -> Definition:
-    """Return a parameter from its entry in the file."""
+def definition(name: str, fields: dict) -> Definition:
+    """Return a parameter from its entry in a file."""
     validations = fields.get('validation', {})
     ours = [key.removeprefix(OURS) for key in validations if key.startswith(OURS)]
     return Definition(

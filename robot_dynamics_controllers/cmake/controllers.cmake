@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Plugins for a ROS installation: the controllers of ros2_control, and the adapter to inverse_dynamics_solver where that
+# package is found.
+
+foreach(package ament_index_cpp diagnostic_msgs generate_parameter_library hardware_interface pluginlib rclcpp
+    rclcpp_lifecycle robot_dynamics_interfaces std_srvs trajectory_msgs)
+  find_package(${package} REQUIRED)
+endforeach()
+
+generate_parameter_library(feedforward_effort_controller_parameters
+  src/feedforward_effort_controller_parameters.yaml)
+
+add_library(robot_dynamics_controllers SHARED
+  src/effort_reports.cpp
+  src/feedforward_effort_controller.cpp
+  src/payload_gravity_input.cpp
+  src/ramp_service.cpp
+  src/reference_input.cpp
+)
+target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
+target_link_libraries(robot_dynamics_controllers PUBLIC
+  robot_dynamics_controllers_core
+  feedforward_effort_controller_parameters
+  ament_index_cpp::ament_index_cpp
+  controller_interface::controller_interface
+  hardware_interface::hardware_interface
+  pluginlib::pluginlib
+  rclcpp::rclcpp
+  rclcpp_lifecycle::rclcpp_lifecycle
+  ${diagnostic_msgs_TARGETS}
+  ${robot_dynamics_interfaces_TARGETS}
+  ${std_srvs_TARGETS}
+  ${trajectory_msgs_TARGETS})
+install(TARGETS robot_dynamics_controllers LIBRARY DESTINATION lib)
+pluginlib_export_plugin_description_file(controller_interface controller_plugins.xml)
+
+find_package(inverse_dynamics_solver QUIET)
+find_package(Eigen3 QUIET)
+if(inverse_dynamics_solver_FOUND AND Eigen3_FOUND)
+  add_library(robot_dynamics_solver SHARED src/exported_inverse_dynamics_solver.cpp)
+  target_include_directories(robot_dynamics_solver PRIVATE ${inverse_dynamics_solver_INCLUDE_DIRS})
+  target_link_libraries(robot_dynamics_solver PRIVATE
+    robot_dynamics_controllers_core
+    ament_index_cpp::ament_index_cpp
+    Eigen3::Eigen
+    pluginlib::pluginlib
+    rclcpp::rclcpp)
+  install(TARGETS robot_dynamics_solver LIBRARY DESTINATION lib)
+  pluginlib_export_plugin_description_file(inverse_dynamics_solver solver_plugins.xml)
+endif()

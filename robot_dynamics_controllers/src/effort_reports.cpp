@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "effort_reports.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "diagnostic_msgs/msg/diagnostic_status.hpp"
+#include "diagnostic_msgs/msg/key_value.hpp"
+
+namespace robot_dynamics_controllers
+{
+namespace
+{
+
+using diagnostic_msgs::msg::DiagnosticArray;
+using diagnostic_msgs::msg::DiagnosticStatus;
+using diagnostic_msgs::msg::KeyValue;
+using robot_dynamics_interfaces::msg::TorqueInfo;
+
+std::string text_of(double number)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", number);
+  return text;
+}
+
+std::string joined(const std::vector<std::string> & parts, const std::string & between)
+{
+  std::string text;
+  for (const std::string & part : parts) {
+    text += (text.empty() || part.empty() ? "" : between) + part;
+  }
+  return text;
+}
+
+template<typename Numbers>
+std::string numbers(const Numbers & values)
+{
+  std::vector<std::string> parts;
+  for (const double value : values) {
+    parts.push_back(text_of(value));
+  }
+  return joined(parts, " ");
+}
+
+robot_dynamics_interfaces::msg::Payload message_of(const Body & body)
+{
+  robot_dynamics_interfaces::msg::Payload message;
+  message.frame = body.frame;
+  message.mass = body.mass;
+  message.com = body.com;
+  message.inertia = body.inertia;
+  return message;
+}
+
+/// Whether an outcome is what a controller without a fault does.
+bool as_wanted(Outcome outcome, bool followed_before)
+{
+  return outcome == Outcome::sent || (outcome == Outcome::gravity_only && !followed_before);
+}
+
+}  // namespace
+
+EffortReports::EffortReports(rclcpp_lifecycle::LifecycleNode & node, Subject subject)
+: node_(node), of_(std::move(subject)),
+  info_(node.create_publisher<TorqueInfo>("~/info", rclcpp::QoS(1).reliable().transient_local())),
+  diagnostics_(node.create_publisher<DiagnosticArray>("/diagnostics", rclcpp::QoS(10)))
+{
+  publish_info();
+}
+
+void EffortReports::look()
+{
+  const std::uint64_t changes = of_.payload_gravity->changes(), activations = of_.counts->activations;
+  if (changes != changes_ || activations != activations_) {
+    changes_ = changes;
+    activations_ = activations;
+    publish_info();
+  }
+}
+
+void EffortReports::publish_info()
+{
+  const CompensationPolicy & policy = of_.law->policy();
+  TorqueInfo info;
+  info.header.stamp = node_.get_clock()->now();
+  info.header.frame_id = of_.library->base_link;
+  info.joint_names = of_.library.joint_names();
+  info.terms = policy.terms.names();
+  info.gravity_owner = policy.gravity_owner;
+  for (const double limit : of_.law->limiter().effort_limit()) {
+    info.effort_limits.push_back(std::isfinite(limit) ? limit : 0.0);
+  }
+  info.torque_scale = of_.torque_scale;
+  info.model_digest = of_.library->model_digest;
+  const auto gravity = of_.law->gravity();
+  info.gravity.x = gravity[0];
+  info.gravity.y = gravity[1];
+  info.gravity.z = gravity[2];
+  for (const Body & body : of_.law->payloads()) {
+    info.payloads.push_back(message_of(body));
+  }
+  info.source = "reference";
+  info_->publish(info);
+}
+
+void EffortReports::publish_diagnostics()
+{
+  const Outcome outcome = of_.law->outcome();
+  const std::vector<std::string> refused = of_.payload_gravity->refused();
+  const std::vector<std::string> warnings = of_.payload_gravity->warnings();
+  DiagnosticStatus status;
+  status.level = !refused.empty() ? DiagnosticStatus::ERROR :
+    warnings.empty() && as_wanted(outcome, of_.counts->followed > 0) ? DiagnosticStatus::OK : DiagnosticStatus::WARN;
+  status.name = node_.get_fully_qualified_name();
+  status.hardware_id = of_.library->robot;
+  status.message = joined({silence(outcome), joined(refused, "; "), joined(warnings, "; ")}, "; ");
+  if (status.message.empty()) {
+    status.message = "answering";
+  }
+  for (const auto & [key, value] : fields()) {
+    KeyValue field;
+    field.key = key;
+    field.value = value;
+    status.values.push_back(field);
+  }
+  DiagnosticArray array;
+  array.header.stamp = node_.get_clock()->now();
+  array.status.push_back(status);
+  diagnostics_->publish(array);
+}
+
+/// Why the efforts are not those of a reference; '' where they are.
+std::string EffortReports::silence(Outcome outcome) const
+{
+  if (outcome == Outcome::sent) {
+    return "";
+  }
+  const bool awaits = outcome == Outcome::awaiting_payload_gravity && !of_.payload_gravity->missing().empty();
+  return awaits ? of_.payload_gravity->missing() : robot_dynamics_controllers::text_of(outcome);
+}
+
+EffortReports::Fields EffortReports::fields() const
+{
+  EffortLaw & law = *of_.law;
+  const Counts & counts = *of_.counts;
+  double mass = 0.0;
+  for (const Body & body : law.payloads()) {
+    mass += body.mass;
+  }
+  return {
+    {"model", of_.library->robot},
+    {"model digest", of_.library->model_digest},
+    {"kernels", "exported"},
+    {"joints", joined(of_.library.joint_names(), " ")},
+    {"updates", std::to_string(counts.updates)},
+    {"updates with a reference", std::to_string(counts.followed)},
+    {"references refused", std::to_string(counts.references_refused)},
+    {"reference refused last", of_.references->refused_last()},
+    {"states refused", std::to_string(counts.states_refused)},
+    {"efforts not written", std::to_string(counts.not_written)},
+    {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
+    {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
+    {"torques, reasons since reset", limited_joints()},
+    {"torque blends", law.blends() ? "true" : "false"},
+    {"gravity owner", law.policy().gravity_owner},
+    {"compensation", joined(law.policy().terms.names(), "+")},
+    {"effort limits, N m", numbers(law.limiter().effort_limit())},
+    {"rate limits, N m/s", numbers(of_.rate_limit)},
+    {"torque scale", numbers(of_.torque_scale)},
+    {"payload, kg", text_of(mass)},
+    {"gravity, m/s^2", numbers(law.gravity())},
+    {"load refused last", of_.payload_gravity->refused_last()},
+    {"publishers of payload_state", std::to_string(of_.payload_gravity->publishers_of_payload())},
+    {"publishers of gravity_state", std::to_string(of_.payload_gravity->publishers_of_gravity())},
+  };
+}
+
+std::string EffortReports::limited_joints() const
+{
+  const std::vector<std::string> joints = of_.library.joint_names();
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const unsigned flags = of_.law->limiter().limited(i);
+    const std::string reasons = joined(
+      {flags & TorqueLimiter::EFFORT ? "beyond the effort limit" : "",
+        flags & TorqueLimiter::RATE ? "faster than the rate limit" : "",
+        flags & TorqueLimiter::NOT_FINITE ? "not finite" : ""}, ", ");
+    if (!reasons.empty()) {
+      lines.push_back(joints[i] + ": " + reasons);
+    }
+  }
+  return joined(lines, "; ");
+}
+
+}  // namespace robot_dynamics_controllers

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef EFFORT_REPORTS_HPP_
+#define EFFORT_REPORTS_HPP_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostic_msgs/msg/diagnostic_array.hpp"
+#include "payload_gravity_input.hpp"
+#include "rclcpp_lifecycle/lifecycle_node.hpp"
+#include "reference_input.hpp"
+#include "robot_dynamics_controllers/dynamics_library.hpp"
+#include "robot_dynamics_controllers/effort_law.hpp"
+#include "robot_dynamics_interfaces/msg/torque_info.hpp"
+
+namespace robot_dynamics_controllers
+{
+
+/// What the real-time thread counts.
+struct Counts
+{
+  std::atomic<std::uint64_t> updates{0};            ///< cycles
+  std::atomic<std::uint64_t> followed{0};           ///< cycles in which a reference was followed
+  std::atomic<std::uint64_t> references_refused{0}; ///< cycles with a reference that is not finite
+  std::atomic<std::uint64_t> states_refused{0};     ///< cycles without a finite state or torque
+  std::atomic<std::uint64_t> not_written{0};        ///< cycles in which an effort could not be written
+  std::atomic<std::uint64_t> activations{0};
+};
+
+/// `~/info` and `/diagnostics` of a controller, with the messages and fields of the torque nodes.
+///
+/// All methods are called in the callbacks of one node, one at a time.
+class EffortReports
+{
+public:
+  struct Subject
+  {
+    DynamicsLibrary library;
+    std::shared_ptr<EffortLaw> law;
+    std::shared_ptr<PayloadGravityInput> payload_gravity;
+    std::shared_ptr<ReferenceInput> references;
+    std::shared_ptr<Counts> counts;
+    std::vector<double> torque_scale, rate_limit;
+  };
+
+  /// Publishes the first info. `node` outlives this object.
+  EffortReports(rclcpp_lifecycle::LifecycleNode & node, Subject subject);
+
+  /// Publishes the info after an activation and after a change of payload or gravity; to be called every 20 ms or so.
+  void look();
+
+  /// Publishes the status; to be called once a second.
+  void publish_diagnostics();
+
+private:
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  void publish_info();
+  Fields fields() const;
+  std::string silence(Outcome outcome) const;
+  std::string limited_joints() const;
+
+  rclcpp_lifecycle::LifecycleNode & node_;
+  Subject of_;
+  std::uint64_t changes_ = 0, activations_ = 0;
+  // base class pointers: a lifecycle publisher would publish nothing while the controller is inactive
+  std::shared_ptr<rclcpp::Publisher<robot_dynamics_interfaces::msg::TorqueInfo>> info_;
+  std::shared_ptr<rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>> diagnostics_;
+};
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // EFFORT_REPORTS_HPP_

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedforward_effort_controller.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "library_path.hpp"
+#include "pluginlib/class_list_macros.hpp"
+
+namespace robot_dynamics_controllers
+{
+namespace
+{
+
+using controller_interface::InterfaceConfiguration;
+using controller_interface::interface_configuration_type;
+using controller_interface::return_type;
+
+constexpr std::chrono::milliseconds LOOK_PERIOD{20};
+constexpr std::chrono::seconds DIAGNOSTICS_PERIOD{1};
+
+/// Names 'JOINT/INTERFACE', those of all joints of the first interface first.
+std::vector<std::string> names_of(
+  const std::vector<std::string> & joints, const std::vector<std::string> & interfaces)
+{
+  std::vector<std::string> names;
+  for (const std::string & interface : interfaces) {
+    for (const std::string & joint : joints) {
+      names.push_back(joint + "/" + interface);
+    }
+  }
+  return names;
+}
+
+bool is_stated(const std::vector<std::string> & names) {return !names.empty() && names != std::vector<std::string>{""};}
+
+std::vector<double> scales_of(const std::vector<double> & stated, std::size_t joints)
+{
+  const bool usable = std::all_of(stated.begin(), stated.end(), [](double scale) {return std::isfinite(scale);});
+  if (!usable || (stated.size() != 1 && stated.size() != joints)) {
+    throw std::invalid_argument("torque_scale: expected one finite number or " + std::to_string(joints));
+  }
+  return stated.size() == joints ? stated : std::vector<double>(joints, stated.front());
+}
+
+}  // namespace
+
+// --- the real-time thread
+
+return_type FeedforwardEffortController::update_and_write_commands(
+  const rclcpp::Time &, const rclcpp::Duration & period)
+{
+  const std::size_t n = joints_.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    q_[i] = value_of(state_interfaces_[i]);
+    qd_[i] = value_of(state_interfaces_[n + i]);
+  }
+  // payload and gravity change in ROS time; the manager's time is that of a steady clock from Jazzy on
+  const Outcome outcome = law_->update(
+    clock_->now().nanoseconds(), period.seconds(), {q_.data(), qd_.data()}, take_references(), effort_.data());
+  count(outcome, write_efforts());
+  const bool at_zero = std::all_of(effort_.begin(), effort_.end(), [](double effort) {return effort == 0.0;});
+  return outcome == Outcome::state_lost && at_zero ? return_type::ERROR : return_type::OK;
+}
+
+/// The references that were written since the last cycle; nullptr: none.
+const Reference * FeedforwardEffortController::take_references()
+{
+  bool any = false;
+  for (std::size_t i = 0; i < written_to_.size(); ++i) {
+    *written_to_[i] = take_reference(i);
+    any = any || !std::isnan(*written_to_[i]);
+  }
+  return any ? &reference_ : nullptr;
+}
+
+void FeedforwardEffortController::references_from_topic()
+{
+  if (const double * numbers = topic_->newest()) {
+    for (std::size_t i = 0; i < written_to_.size(); ++i) {
+      set_reference(i, numbers[i]);
+    }
+  }
+}
+
+bool FeedforwardEffortController::write_efforts()
+{
+  bool written = true;
+  for (std::size_t i = 0; i < effort_.size(); ++i) {
+    written = set_value(command_interfaces_[i], effort_[i] / torque_scale_[i]) && written;
+  }
+  return written;
+}
+
+void FeedforwardEffortController::count(Outcome outcome, bool written)
+{
+  Counts & counts = *counts_;
+  const auto add = [](std::atomic<std::uint64_t> & number, bool one) {
+      number.store(number.load(std::memory_order_relaxed) + (one ? 1 : 0), std::memory_order_relaxed);
+    };
+  add(counts.updates, true);
+  add(counts.followed, outcome == Outcome::sent);
+  add(counts.references_refused, outcome == Outcome::reference_refused);
+  add(counts.states_refused, outcome == Outcome::state_held || outcome == Outcome::state_lost);
+  add(counts.not_written, !written);
+}
+
+void FeedforwardEffortController::drop_references()
+{
+  for (std::size_t i = 0; i < written_to_.size(); ++i) {
+    set_reference(i, NOT_A_NUMBER);
+  }
+  (void)topic_->newest();
+}
+
+FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_activate(const rclcpp_lifecycle::State &)
+{
+  drop_references();
+  for (std::size_t i = 0; i < effort_.size(); ++i) {
+    effort_[i] = value_of(command_interfaces_[i]) * torque_scale_[i];
+  }
+  law_->activate(effort_.data());
+  ++counts_->activations;
+  return CallbackReturn::SUCCESS;
+}
+
+FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_deactivate(const rclcpp_lifecycle::State &)
+{
+  law_->deactivate();
+  if (parameters_.on_deactivate == "zero") {
+    std::fill(effort_.begin(), effort_.end(), 0.0);
+    (void)write_efforts();
+  }
+  return CallbackReturn::SUCCESS;
+}
+
+bool FeedforwardEffortController::on_set_chained_mode(bool)
+{
+  drop_references();
+  return true;
+}
+
+// --- everything else is prepared before
+
+FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_init()
+{
+  try {
+    listener_ = std::make_shared<feedforward_effort_controller::ParamListener>(get_node());
+  } catch (const std::exception & error) {
+    RCLCPP_ERROR(rclcpp::get_logger("feedforward_effort_controller"), "%s", error.what());
+    return CallbackReturn::ERROR;
+  }
+  return CallbackReturn::SUCCESS;
+}
+
+FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_configure(const rclcpp_lifecycle::State &)
+{
+  try {
+    configure();
+  } catch (const std::exception & error) {
+    RCLCPP_ERROR(get_node()->get_logger(), "not configured: %s", error.what());
+    return CallbackReturn::FAILURE;
+  }
+  return CallbackReturn::SUCCESS;
+}
+
+void FeedforwardEffortController::configure()
+{
+  parameters_ = listener_->get_params();
+  const DynamicsLibrary library = DynamicsLibrary::open(library_path(parameters_.library));
+  joints_ = is_stated(parameters_.joints) ? parameters_.joints : library.joint_names();
+  law_ = std::make_shared<EffortLaw>(library, settings());
+  counts_ = std::make_shared<Counts>();
+  clock_ = get_node()->get_clock();
+  const std::size_t n = joints_.size();
+  for (std::vector<double> * numbers :
+    {&q_, &qd_, &effort_, &q_desired_, &qd_desired_, &qdd_desired_, &effort_desired_})
+  {
+    numbers->assign(n, 0.0);
+  }
+  torque_scale_ = scales_of(parameters_.torque_scale, n);
+  prepare_references();
+  start_background(library);
+}
+
+Settings FeedforwardEffortController::settings() const
+{
+  Settings settings;
+  settings.joints = joints_;
+  settings.preset = parameters_.preset;
+  settings.gravity_owner = parameters_.gravity_owner;
+  settings.compensation = parameters_.compensation;
+  settings.evaluate_at_measured = parameters_.evaluate_at == "measured";
+  settings.effort_limit = parameters_.effort_limit;
+  settings.rate_limit = parameters_.rate_limit;
+  settings.fade_in_time = parameters_.fade_in_time;
+  settings.ramp_time = parameters_.ramp_time;
+  settings.reference_timeout = parameters_.reference_timeout;
+  settings.update_rate = get_update_rate();
+  settings.model_digest = parameters_.model_digest;
+  return settings;
+}
+
+void FeedforwardEffortController::prepare_references()
+{
+  const std::vector<std::string> & interfaces = parameters_.reference_interfaces;
+  const std::map<std::string, std::vector<double> *> desired = {
+    {"position", &q_desired_}, {"velocity", &qd_desired_}, {"acceleration", &qdd_desired_},
+    {"effort", &effort_desired_}};
+  const auto has = [&](const char * name) {
+      return std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end();
+    };
+  const bool effort_alone = interfaces == std::vector<std::string>{"effort"};
+  if (!has("position") && !effort_alone) {
+    throw std::invalid_argument("reference_interfaces: expected position among them, or effort alone");
+  }
+  written_to_.clear();
+  for (const std::string & interface : interfaces) {
+    for (double & number : *desired.at(interface)) {
+      written_to_.push_back(&number);
+    }
+  }
+  reference_ = Reference{};
+  if (!effort_alone) {
+    reference_ = {q_desired_.data(), qd_desired_.data(), qdd_desired_.data(), nullptr};
+  }
+  reference_.effort = has("effort") ? effort_desired_.data() : nullptr;
+  name_references(names_of(joints_, interfaces));
+  topic_ = ReferenceInput::create(*get_node(), joints_, interfaces, parameters_.reference_timeout);
+}
+
+void FeedforwardEffortController::start_background(const DynamicsLibrary & library)
+{
+  auto & node = *get_node();
+  const auto payload_gravity = PayloadGravityInput::create(node, law_, parameters_.await_load);
+  EffortReports reports(
+    node, {library, law_, payload_gravity, topic_, counts_, torque_scale_,
+      rate_limits(parameters_.rate_limit, joints_)});
+  const auto law = law_;
+  ClockWatch clock(clock_, [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
+  background_ = std::make_shared<Background>(
+    Background{payload_gravity, RampService::create(node, law_), std::move(reports), std::move(clock)});
+  const std::weak_ptr<Background> weak = background_;
+  timers_ = {
+    node.create_wall_timer(
+      LOOK_PERIOD, [weak] {
+        if (const auto background = weak.lock()) {
+          background->look();
+        }
+      }),
+    node.create_wall_timer(
+      DIAGNOSTICS_PERIOD, [weak] {
+        if (const auto background = weak.lock()) {
+          background->reports.publish_diagnostics();
+        }
+      })};
+}
+
+void FeedforwardEffortController::Background::look()
+{
+  clock.look();
+  payload_gravity->look();
+  ramp->look();
+  reports.look();
+}
+
+FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_cleanup(const rclcpp_lifecycle::State &)
+{
+  timers_.clear();
+  background_.reset();
+  topic_.reset();
+  law_.reset();
+  return CallbackReturn::SUCCESS;
+}
+
+InterfaceConfiguration FeedforwardEffortController::command_interface_configuration() const
+{
+  return {interface_configuration_type::INDIVIDUAL, names_of(joints_, {"effort"})};
+}
+
+InterfaceConfiguration FeedforwardEffortController::state_interface_configuration() const
+{
+  return {interface_configuration_type::INDIVIDUAL, names_of(joints_, {"position", "velocity"})};
+}
+
+}  // namespace robot_dynamics_controllers
+
+PLUGINLIB_EXPORT_CLASS(
+  robot_dynamics_controllers::FeedforwardEffortController, controller_interface::ChainableControllerInterface)

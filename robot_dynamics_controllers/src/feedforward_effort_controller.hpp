@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef FEEDFORWARD_EFFORT_CONTROLLER_HPP_
+#define FEEDFORWARD_EFFORT_CONTROLLER_HPP_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clock_watch.hpp"
+#include "distributions.hpp"
+#include "effort_reports.hpp"
+#include "payload_gravity_input.hpp"
+#include "ramp_service.hpp"
+#include "reference_input.hpp"
+#include "robot_dynamics_controllers/effort_law.hpp"
+#include "robot_dynamics_controllers/feedforward_effort_controller_parameters.hpp"
+
+namespace robot_dynamics_controllers
+{
+
+/// Efforts that a desired motion needs, or gravity compensation without one: an EffortLaw between the interfaces of
+/// ros2_control.
+///
+/// References of each joint, from a controller above or from `~/reference`: those of the parameter reference_interfaces.
+/// States: position and velocity. Command: effort.
+class FeedforwardEffortController : public ReferencedController
+{
+public:
+  using CallbackReturn = controller_interface::CallbackReturn;
+
+  CallbackReturn on_init() override;
+  CallbackReturn on_configure(const rclcpp_lifecycle::State & previous) override;
+  CallbackReturn on_activate(const rclcpp_lifecycle::State & previous) override;
+  CallbackReturn on_deactivate(const rclcpp_lifecycle::State & previous) override;
+  CallbackReturn on_cleanup(const rclcpp_lifecycle::State & previous) override;
+
+  controller_interface::InterfaceConfiguration command_interface_configuration() const override;
+  controller_interface::InterfaceConfiguration state_interface_configuration() const override;
+
+protected:
+  bool on_set_chained_mode(bool chained) override;
+  void references_from_topic() override;
+  controller_interface::return_type update_and_write_commands(
+    const rclcpp::Time & time, const rclcpp::Duration & period) override;
+
+private:
+  /// What the timers call; another thread may clean up meanwhile.
+  struct Background
+  {
+    std::shared_ptr<PayloadGravityInput> payload_gravity;
+    std::shared_ptr<RampService> ramp;
+    EffortReports reports;
+    ClockWatch clock;
+
+    void look();
+  };
+
+  void configure();
+  Settings settings() const;
+  void prepare_references();
+  void start_background(const DynamicsLibrary & library);
+  void drop_references();
+  const Reference * take_references();
+  bool write_efforts();
+  void count(Outcome outcome, bool written);
+
+  std::shared_ptr<feedforward_effort_controller::ParamListener> listener_;
+  feedforward_effort_controller::Params parameters_;
+  std::vector<std::string> joints_;
+  std::shared_ptr<EffortLaw> law_;
+  std::shared_ptr<ReferenceInput> topic_;
+  std::shared_ptr<Counts> counts_;
+  std::shared_ptr<Background> background_;
+  std::vector<std::shared_ptr<rclcpp::TimerBase>> timers_;
+  rclcpp::Clock::SharedPtr clock_;
+
+  // real-time thread
+  std::vector<double> q_, qd_, effort_, torque_scale_;
+  std::vector<double> q_desired_, qd_desired_, qdd_desired_, effort_desired_;
+  std::vector<double *> written_to_;  // where each reference goes, in the order of the exported names
+  Reference reference_{};
+};
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // FEEDFORWARD_EFFORT_CONTROLLER_HPP_

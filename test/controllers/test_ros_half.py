@@ -1,0 +1,97 @@
+"""The controllers for ros2_control: parameters, plugins, dependencies; compiled where the headers are."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+from support.graph import TREE
+
+import pytest
+import yaml
+
+from robot_dynamics_ros.nodes.parameters import definition, definitions_of
+
+PACKAGE = TREE / 'robot_dynamics_controllers'
+SOURCE = PACKAGE / 'src'
+CONTROLLER = 'feedforward_effort_controller'
+ENTRIES = yaml.safe_load((SOURCE / f'{CONTROLLER}_parameters.yaml').read_text(encoding='utf-8'))[CONTROLLER]
+OTHER_WORDS = {'compensation', 'torque_scale', 'on_deactivate', 'ramp_time', 'await_load'}
+"""Parameters that nodes have, too, of which the controller's description says something else."""
+
+
+def prefix_with(package: str) -> Path | None:
+    """The prefix of a sourced or installed ROS distribution that has a package."""
+    stated = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    prefixes = [Path(prefix) for prefix in stated if prefix] + sorted(Path('/opt/ros').glob('*'))
+    return next((prefix for prefix in prefixes if (prefix / 'share' / package).is_dir()), None)
+
+
+def code() -> str:
+    return '\n'.join(path.read_text(encoding='utf-8') for path in sorted(SOURCE.glob('*.cpp')))
+
+
+def test_parameters_that_nodes_have_too_are_the_same():
+    nodes = {found.name: found for node in ('feedforward_node', 'dynamics_server') for found in definitions_of(node)}
+    shared = {name: definition(name, fields) for name, fields in ENTRIES.items() if name in nodes}
+    assert set(shared) > OTHER_WORDS
+    for name, found in shared.items():
+        twin = nodes[name]
+        assert (found.type, found.default, found.bounds) == (twin.type, twin.default, twin.bounds), name
+        assert set(found.choices) <= set(twin.choices), name
+        assert ENTRIES[name].get('additional_constraints', '') == twin.unit, name
+        if name not in OTHER_WORDS:
+            assert found.description == twin.description, name
+
+
+def test_every_parameter_is_used():
+    assert set(re.findall(r'parameters_\.(\w+)', code())) == set(ENTRIES)
+
+
+def test_the_keys_are_those_of_generate_parameter_library():
+    for name, fields in ENTRIES.items():
+        assert set(fields) <= {'type', 'default_value', 'description', 'additional_constraints', 'validation'}, name
+
+
+def test_plugins_name_classes_that_are_exported():
+    exported = re.findall(r'PLUGINLIB_EXPORT_CLASS\(\s*([\w:]+), ([\w:]+)\)', code())
+    named = [
+        (entry.get('type'), entry.get('base_class_type'))
+        for path in sorted(PACKAGE.glob('*_plugins.xml'))
+        for entry in ElementTree.parse(path).getroot()
+    ]
+    assert sorted(named) == sorted(exported) and len(named) == 2
+
+
+def test_dependencies_are_those_that_are_looked_for():
+    found = (PACKAGE / 'cmake' / 'controllers.cmake').read_text(encoding='utf-8')
+    looked_for = re.search(r'foreach\(package ([^)]*)\)', found)
+    depends = [entry.text for entry in ElementTree.parse(PACKAGE / 'package.xml').getroot().iter('depend')]
+    assert depends == sorted([*looked_for.group(1).split(), 'controller_interface'])
+
+
+def test_the_distribution_is_seen_in_one_header_only():
+    for path in sorted(SOURCE.glob('*')):
+        if path.name != 'distributions.hpp':
+            assert not re.search(
+                r'get_optional|get_value\(|#if |is_void_v|_list\(', path.read_text(encoding='utf-8')
+            ), path
+
+
+def test_controllers_compile_against_the_headers_of_a_ros_installation(tmp_path):
+    prefix = prefix_with('controller_interface')
+    if prefix is None:
+        pytest.skip('no ROS installation with controller_interface here: the controllers are not compiled')
+    if shutil.which('cmake') is None or prefix_with('robot_dynamics_interfaces') is None:
+        pytest.skip('cmake and robot_dynamics_interfaces are needed to compile the controllers')
+    options = ['-DCMAKE_BUILD_TYPE=Debug']
+    extra = os.environ.get('ROBOT_DYNAMICS_CMAKE_OPTIONS', '').split()
+    for command in (
+        ['cmake', '-S', PACKAGE, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={prefix}', *options, *extra],
+        ['cmake', '--build', tmp_path],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / 'librobot_dynamics_controllers.so').exists()
