@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Passed as CMAKE_PROJECT_INCLUDE when an interface package is built against the rclpy wheels. What follows happens at the
-# end of the configuration, so that the package's own CMakeLists.txt needs no work-around.
+# Passed as CMAKE_PROJECT_INCLUDE when an interface package is built against the rclpy wheels, so that the package's own
+# CMakeLists.txt needs no work-around.
+
+# The wheels have one middleware and no rclcpp: Python needs types in C and their serialisation by Fast CDR alone. Types
+# in C++ and introspection would take two thirds of the time.
+set(ENV{STATIC_ROSIDL_TYPESUPPORT_C} rosidl_typesupport_fastrtps_c)
+find_package(ament_cmake REQUIRED)
+find_package(rosidl_default_generators REQUIRED)
+list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:|introspection")
+
+# The rest happens at the end of the configuration.
 
 # Imported targets of the wheels name the Python include directory of the machine that built them, and CMake refuses an
 # imported target with a directory that does not exist: such directories are removed.
@@ -25,7 +34,7 @@ endfunction()
 
 # Each C++ file of an interface includes the same large headers: together they compile in half of the time.
 function(compile_cpp_together)
-  foreach(support fastrtps_c fastrtps_cpp introspection_cpp cpp)
+  foreach(support c fastrtps_c)
     set(target ${PROJECT_NAME}__rosidl_typesupport_${support})
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
