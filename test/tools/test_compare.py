@@ -17,7 +17,7 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formulations import spatial
-from robot_dynamics_ros.tools import compare, comparison, comparison_figures
+from robot_dynamics_ros.tools import compare, comparison, comparison_figures, figure_files
 from robot_dynamics_ros.tools.comparison_motions import LECTURE, motion_of
 
 FIGURES = {
@@ -45,6 +45,12 @@ def compared(tmp_path_factory):
     with redirect_stdout(StringIO()) as printed:
         compare.main(['--output', str(folder), '--states', '29'])
     return folder, printed.getvalue().splitlines()
+
+
+@pytest.fixture
+def empty_pictures(monkeypatch):
+    """Pictures are empty files, for a test that looks at other results: drawing them takes most of the time."""
+    monkeypatch.setattr(figure_files, 'write_png', lambda path, figure: path.touch())
 
 
 def columns(path):
@@ -173,6 +179,7 @@ def test_the_page_shows_all_figures_and_their_values(compared, browser):
 
 
 @pytest.mark.parametrize('motion', ['cubic', 'trapezoidal', 'fourier'])
+@pytest.mark.usefixtures('empty_pictures')
 def test_other_robots_and_motions(motion, tmp_path, capsys):
     """A chain of three joints with a slide: Lagrange's equations are compared, too."""
     path = tmp_path / 'arm.urdf'
@@ -254,6 +261,7 @@ def test_an_interrupt_ends_without_a_traceback(monkeypatch, tmp_path):
     assert not (tmp_path / 'out').exists()
 
 
+@pytest.mark.usefixtures('empty_pictures')
 def test_figures_of_a_simulation_that_fails_are_left_out_with_a_true_hint(monkeypatch, tmp_path, capsys):
     """A light finger leaves all numbers; the tables and the other figures are finished."""
     steps = []
@@ -305,6 +313,7 @@ def test_a_long_chain_is_compared_without_the_operations_of_stacked_vectors(monk
     assert f'{"-":>12}' in compare.table_of_ways(comparison.Comparison(list(ways.values()), {}))
 
 
+@pytest.mark.usefixtures('empty_pictures')
 def test_the_motion_is_played_back_on_request(tmp_path, monkeypatch):
     """``--view`` hands motion, torques and URDF to the viewer."""
     shown = []
