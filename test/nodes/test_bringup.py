@@ -24,55 +24,6 @@ ROBOT = Robot.named('aubo_i5')
 START = [0.0, -0.7, 0.4, 0.2, 0.5, -0.1]
 
 
-@pytest.fixture(scope='module')
-def graph(file_graph):
-    # a low rate, and states that are never old: one process on a busy machine does the work of five
-    values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
-    parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
-    file_graph.bring_up(*NODES, arguments=parameters)
-    return file_graph
-
-
-def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
-    names = [space.rstrip('/') + '/' + name for name, space in graph.node.get_node_names_and_namespaces()]
-    assert {f'/{node}' for node in NODES} <= set(names)
-    assert marked_processes() == [graph.pid('bringup')]
-
-
-def test_the_controller_holds_the_arm_and_the_others_publish_torques(graph):
-    states = graph.listen(JointState, 'joint_states')
-    commands = graph.listen(Float64MultiArray, 'effort_commands')
-    torques = graph.listen(JointState, 'gravity_torque')
-    graph.until(lambda: len(commands) > 20 and len(torques) > 20 and len(states) > 20, 'torques')
-    assert graph.diagnostics('simulated_arm').fields['brakes'] == 'open'
-    np.testing.assert_allclose(states[-1].position, START, rtol=0, atol=0.05)
-    position = {ros.nanoseconds(state.header.stamp): state.position for state in states}
-    answered = [torque for torque in torques if ros.nanoseconds(torque.header.stamp) in position]
-    assert answered
-    for torque in answered:
-        expected = ROBOT.gravity_torque(np.array(position[ros.nanoseconds(torque.header.stamp)]))
-        np.testing.assert_allclose(torque.effort, expected, rtol=0, atol=1e-9)
-
-
-def test_feedforward_node_follows_a_trajectory(graph):
-    position = np.array(START)
-    torques = graph.listen(JointState, 'feedforward_torque')
-    graph.follow(
-        'bringup', ros.trajectory(ROBOT.joint_names, 0, (0.0, position, 0 * position, 0 * position)), receivers=2
-    )
-    graph.until(lambda: torques, 'feedforward torque')
-    expected = ROBOT.gravity_torque(position) + ROBOT.friction_torque(0 * position)
-    np.testing.assert_allclose(torques[-1].effort, expected, rtol=0, atol=1e-9)
-
-
-def test_services_respond_beside_the_torques(graph):
-    response = graph.client.call(
-        GetMassMatrix, 'dynamics_server/get_mass_matrix', GetMassMatrix.Request(positions=START)
-    )
-    assert response.success
-    np.testing.assert_allclose(response.mass_matrix, ROBOT.mass_matrix(np.array(START)).ravel(), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize(('names', 'culprit'), [('dynamics_server node_of_nobody', 'node_of_nobody'), (' ', 'none')])
 def test_unknown_node_name_ends_it_naming_the_name(names, culprit):
     command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', '--nodes', names, '--ros-args', '-p', 'a:=1']
@@ -159,3 +110,53 @@ def test_a_node_that_runs_in_bringup_has_its_log(tmp_path):
     processes._running['bringup'] = None
     (tmp_path / 'bringup.log').write_text('not configured: no robot')
     assert processes.last_lines('feedforward_node').endswith('bringup.log:\nnot configured: no robot')
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    # the tests above do without: five nodes with an arm in motion use the processor as long as they run
+    # a low rate, and states that are never old: one process on a busy machine does the work of five
+    values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
+    parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
+    file_graph.bring_up(*NODES, arguments=parameters)
+    return file_graph
+
+
+def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
+    names = [space.rstrip('/') + '/' + name for name, space in graph.node.get_node_names_and_namespaces()]
+    assert {f'/{node}' for node in NODES} <= set(names)
+    assert marked_processes() == [graph.pid('bringup')]
+
+
+def test_the_controller_holds_the_arm_and_the_others_publish_torques(graph):
+    states = graph.listen(JointState, 'joint_states')
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    torques = graph.listen(JointState, 'gravity_torque')
+    graph.until(lambda: len(commands) > 20 and len(torques) > 20 and len(states) > 20, 'torques')
+    assert graph.diagnostics('simulated_arm').fields['brakes'] == 'open'
+    np.testing.assert_allclose(states[-1].position, START, rtol=0, atol=0.05)
+    position = {ros.nanoseconds(state.header.stamp): state.position for state in states}
+    answered = [torque for torque in torques if ros.nanoseconds(torque.header.stamp) in position]
+    assert answered
+    for torque in answered:
+        expected = ROBOT.gravity_torque(np.array(position[ros.nanoseconds(torque.header.stamp)]))
+        np.testing.assert_allclose(torque.effort, expected, rtol=0, atol=1e-9)
+
+
+def test_feedforward_node_follows_a_trajectory(graph):
+    position = np.array(START)
+    torques = graph.listen(JointState, 'feedforward_torque')
+    graph.follow(
+        'bringup', ros.trajectory(ROBOT.joint_names, 0, (0.0, position, 0 * position, 0 * position)), receivers=2
+    )
+    graph.until(lambda: torques, 'feedforward torque')
+    expected = ROBOT.gravity_torque(position) + ROBOT.friction_torque(0 * position)
+    np.testing.assert_allclose(torques[-1].effort, expected, rtol=0, atol=1e-9)
+
+
+def test_services_respond_beside_the_torques(graph):
+    response = graph.client.call(
+        GetMassMatrix, 'dynamics_server/get_mass_matrix', GetMassMatrix.Request(positions=START)
+    )
+    assert response.success
+    np.testing.assert_allclose(response.mass_matrix, ROBOT.mass_matrix(np.array(START)).ravel(), rtol=0, atol=1e-12)

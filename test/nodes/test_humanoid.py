@@ -4,6 +4,7 @@ import re
 
 from support import graph as ros
 from support.example_robots import example_urdfs
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def flat(rows) -> list[float]:
     return rows.ravel().tolist()
 
 
-@pytest.mark.parametrize('binding', ['specialised', 'generic'])
+@pytest.mark.parametrize('binding', matrix(['specialised', 'generic'], few=['generic']))
 def test_services_compute_batches_of_32_joints(graph, binding):
     """A payload in a hand, which is not the last link, needs generic kernels."""
     graph.start(
