@@ -162,6 +162,7 @@ def test_every_form_of_arguments(batch):
         )
 
 
+@pytest.mark.compiled
 def test_bindings_have_the_same_bits():
     q, qd = states(ROBOT, (20,))
     generic, special = (ROBOT.with_binding(binding) for binding in ('generic', 'specialised'))

@@ -124,6 +124,7 @@ def test_torques_are_linear_in_the_inertial_parameters(name):
     assert_close(Y @ robot.inertial_parameters + rotors, robot.inverse_dynamics(s.q, s.qd, s.qdd))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('name', matrix(KINDS_OF, few=['arm', 'vehicle']))
 def test_both_bindings_yield_the_same_bits_in_batches_too(name):
     generic, specialised = general(name, 'generic'), general(name, 'specialised')

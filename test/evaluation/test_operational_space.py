@@ -109,6 +109,7 @@ def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
     assert np.isfinite(found).all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('seed', range(30))
 def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(seed):
     joints = trees.random_joints(seed, count=1 + seed % 12, general=0.3)

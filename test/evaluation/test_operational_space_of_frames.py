@@ -145,6 +145,7 @@ def test_the_number_of_joints_in_a_row_decides_how_a_frame_is_computed():
         assert algorithm.kernel(arrays) is kernel
 
 
+@pytest.mark.compiled
 def test_straight_line_code_gives_the_same_bits():
     generic = Robot.named('aubo_i5').with_binding('generic')
     q, _ = drawn(generic, 37)
@@ -188,6 +189,7 @@ def test_names_that_are_refused(name):
         getattr(robot, name)(np.where(q < 0.0, np.nan, q), HANDS)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('links', [('link_9', 'link_9'), ('link_9', 'link_5'), ('link_9', 'link_16', 'link_8')])
 def test_no_inertia_where_frames_depend_on_each_other(links):
     """A frame twice, one after three joints, and eighteen directions of sixteen joints: the inverse exists."""

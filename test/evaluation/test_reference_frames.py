@@ -52,6 +52,7 @@ def slope(function, robot, q):
     return (4.0 * difference(STEP) - difference(2.0 * STEP)) / 3.0
 
 
+@pytest.mark.compiled
 @LINK
 @FRAME
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])

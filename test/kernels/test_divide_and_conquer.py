@@ -66,6 +66,7 @@ def test_inverse_dynamics_returns_the_torques(seed):
     assert np.abs(tau - s.tau).max() < TOLERANCE * largest
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('seed', matrix(range(24), range(0, 24, 3)))
 def test_chains_move_as_by_constraint_forces(seed):
     joints = trees.random_joints(seed, chain=1.0, general=0.5 * (seed % 2))

@@ -243,6 +243,7 @@ def test_a_position_command_that_stays_holds_the_arm_against_the_hand():
         assert np.linalg.norm(tip(guided.move(2.0)[-1]) - tip(POSES[0])) < 0.005
 
 
+@pytest.mark.compiled
 def test_while_the_torque_fades_in_the_stiffness_of_the_motors_holds_the_arm():
     """The arm that sags under its position command rises to it, never falls, and is guided from there on."""
     arm = plant(motors())

@@ -51,6 +51,7 @@ def test_wrong_arguments_are_named(text):
     assert text.replace('[1]', '[0, 1]') in str(error.value) or text in str(error.value)
 
 
+@pytest.mark.compiled
 def test_numbers_of_numpy_and_no_wrenches_are_accepted():
     several = {'every': np.int64(50), 'wrenches': {}, 'limits': 'bounce', 'restitution': np.float32(0.5)}
     found = simulate(limited(), [0.0, 0.0], [0.0, 0.0], duration=0.1, threads=np.int64(1), **several)

@@ -18,10 +18,7 @@ from robot_dynamics_ros.tools.demo_arm import RATE, demo_arm
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
 
 
-@pytest.mark.parametrize(
-    'name',
-    ['so101.urdf', *(pytest.param(name, marks=pytest.mark.compiled) for name in ('panda.urdf', 'ur5_gripper.urdf'))],
-)
+@pytest.mark.parametrize('name', ['so101.urdf', 'panda.urdf', 'ur5_gripper.urdf'])
 def test_feedforward_leaves_a_third_of_the_error_of_gravity_alone_at_most(name):
     arm = demo_arm(PATHS[name])
     trajectory = arm.motion.trajectory()
