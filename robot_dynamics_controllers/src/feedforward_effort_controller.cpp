@@ -52,16 +52,15 @@ std::vector<double> scales_of(const std::vector<double> & stated, std::size_t jo
 // --- the real-time thread
 
 return_type FeedforwardEffortController::update_and_write_commands(
-  const rclcpp::Time &, const rclcpp::Duration & period)
+  const rclcpp::Time & time, const rclcpp::Duration & period)
 {
   const std::size_t n = joints_.size();
   for (std::size_t i = 0; i < n; ++i) {
     q_[i] = value_of(state_interfaces_[i]);
     qd_[i] = value_of(state_interfaces_[n + i]);
   }
-  // payload and gravity change in ROS time; the manager's time is that of a steady clock from Jazzy on
   const Outcome outcome = law_->update(
-    clock_->now().nanoseconds(), period.seconds(), {q_.data(), qd_.data()}, take_references(), effort_.data());
+    time.nanoseconds(), period.seconds(), {q_.data(), qd_.data()}, take_references(), effort_.data());
   count(outcome, write_efforts());
   const bool at_zero = std::all_of(effort_.begin(), effort_.end(), [](double effort) {return effort == 0.0;});
   return outcome == Outcome::state_lost && at_zero ? return_type::ERROR : return_type::OK;
@@ -175,7 +174,6 @@ void FeedforwardEffortController::configure()
   joints_ = is_stated(parameters_.joints) ? parameters_.joints : library.joint_names();
   law_ = std::make_shared<EffortLaw>(library, settings());
   counts_ = std::make_shared<Counts>();
-  clock_ = get_node()->get_clock();
   const std::size_t n = joints_.size();
   for (std::vector<double> * numbers :
     {&q_, &qd_, &effort_, &q_desired_, &qd_desired_, &qdd_desired_, &effort_desired_})
@@ -241,7 +239,7 @@ void FeedforwardEffortController::start_background(const DynamicsLibrary & libra
     node, {library, law_, payload_gravity, topic_, counts_, torque_scale_,
       rate_limits(parameters_.rate_limit, joints_)});
   const auto law = law_;
-  ClockWatch clock(clock_, [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
+  ClockWatch clock(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
   background_ = std::make_shared<Background>(
     Background{payload_gravity, RampService::create(node, law_), std::move(reports), std::move(clock)});
   const std::weak_ptr<Background> weak = background_;

@@ -72,7 +72,6 @@ private:
   std::shared_ptr<Counts> counts_;
   std::shared_ptr<Background> background_;
   std::vector<std::shared_ptr<rclcpp::TimerBase>> timers_;
-  rclcpp::Clock::SharedPtr clock_;
 
   // real-time thread
   std::vector<double> q_, qd_, effort_, torque_scale_;

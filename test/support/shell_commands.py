@@ -31,6 +31,7 @@ OF_CHOICE = {
     'trajectory_effort_node': {'display_planned_path'},
 }
 """Topics that only a parameter asks for."""
+CONTROLLER = 'feedforward_effort_controller'
 
 
 def commands(block: str) -> list[list[str]]:
@@ -97,6 +98,8 @@ def check_ros2(arguments: list[str]) -> None:
     verb, *rest = arguments
     if verb == 'launch':
         package, file, *rest = rest
+        if package == 'aubo_i5_controllers':
+            return check_exported_launch(file, rest)
         assert package == PACKAGE
         check_launch(file, [word for word in rest if word != '--show-args'])
     elif verb == 'run':
@@ -108,14 +111,16 @@ def check_ros2(arguments: list[str]) -> None:
     elif verb == 'topic':
         what, *rest = (word for word in rest if word != '--once')
         topics = all_topics()
-        assert what in ('echo', 'pub') and {rest[0], rest[0].removeprefix('/')} & topics
+        own = of_controller('create_publisher') if what == 'echo' else of_controller('create_subscription')
+        assert what in ('echo', 'pub') and {rest[0], rest[0].removeprefix('/')} & (topics | own)
         if what == 'pub':
             check_message(interface(rest[1]), yaml.safe_load(rest[2]))
     elif verb == 'service':
-        what, service, kind, request = rest
+        what, service, kind, *request = rest
         node, name = service.removeprefix('/').split('/')
-        assert what == 'call' and f'~/{name}' in services_of(node)
-        check_message(interface(kind).Request, yaml.safe_load(request))
+        known = f'~/{name}' in services_of(node) if node != CONTROLLER else service in of_controller('create_service')
+        assert what == 'call' and known
+        check_message(interface(kind).Request, yaml.safe_load(*request) if request else {})
     elif verb == 'lifecycle':
         what, node, transition = rest
         assert what == 'set' and node.removeprefix('/') in bringup.NODES and transition in TRANSITIONS, rest
@@ -127,6 +132,22 @@ def check_ros2(arguments: list[str]) -> None:
     else:
         assert (verb, rest[0]) == ('security', 'generate_artifacts'), f'ros2 {verb}'
         assert Path(rest[rest.index('-p') + 1]).is_file()
+
+
+def check_exported_launch(file: str, arguments: list[str]) -> None:
+    """For the launch file of export_controller."""
+    written = (ROOT / PACKAGE / 'tools' / 'controller_package.py').read_text(encoding='utf-8')
+    assert file in written
+    assert all(f"'{argument.partition(':=')[0]}'," in written for argument in arguments), arguments
+
+
+@cache
+def of_controller(created_by: str) -> set[str]:
+    """Return private names of the controller for ros2_control that a function of rclcpp is called with."""
+    folder = ROOT / 'robot_dynamics_controllers' / 'src'
+    texts = [path.read_text(encoding='utf-8') for path in folder.glob('*.cpp')]
+    found = [re.findall(created_by + r'(?:<\w+>)?\(\s*"~/(\w+)"', text) for text in texts]
+    return {f'/{CONTROLLER}/{name}' for names in found for name in names}
 
 
 def check_files(arguments: list[str]) -> None:
