@@ -38,11 +38,11 @@ class WithNumPy(build_ext):
     """Builds extensions against NumPy, which is needed for nothing else here."""
 
     def finalize_options(self):
-        """Add its headers."""
+        """Add its headers, before those of another NumPy that Debian has among Python's."""
         import numpy  # noqa: PLC0415
 
         super().finalize_options()
-        self.include_dirs.append(numpy.get_include())
+        self.include_dirs.insert(0, numpy.get_include())
 
 
 CALL = Extension(f'{PACKAGE}.native.call', [f'{PACKAGE}/native/call.c'], extra_compile_args=['-std=c11', '-O3'])

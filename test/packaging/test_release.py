@@ -10,7 +10,9 @@ from shutil import copytree, ignore_patterns
 
 from support.project_files import PACKAGE, ROOT
 
+import numpy as np
 import pytest
+from setuptools import Distribution
 
 BUILD = 'import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])'
 VERSION = 'robot_dynamics_ros-0.1.0'
@@ -91,3 +93,10 @@ def test_the_sdist_has_the_sources_and_no_tests(release):
     allowed = ('config/', 'launch/', 'resource/', 'urdf/', f'{PACKAGE.name}/', f'{PACKAGE.name}.egg-info/')
     assert [name for name in sdist if '/' in name and not name.startswith(allowed)] == []
     assert [name for name in sdist if name.endswith(('.so', '.pyc'))] == []
+
+
+def test_headers_of_the_numpy_of_this_python_come_first(setup_arguments):
+    command = setup_arguments['cmdclass']['build_ext'](Distribution())
+    command.ensure_finalized()
+    assert command.include_dirs[0] == np.get_include()
+    assert sysconfig.get_path('include') in command.include_dirs
