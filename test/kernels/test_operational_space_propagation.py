@@ -205,6 +205,7 @@ def test_the_rank_is_the_number_of_directions(reference_frame):
 
 
 @cache
+@cache
 def operations(name, joints) -> int:
     """Return the multiplications and additions of a chain of revolute joints at right angles, by propagation."""
     chain = trees.random_joints(3, count=joints, chain=1.0, prismatic=0.0)
