@@ -101,6 +101,8 @@ class Producers:
         gid = gid_of(info)
         key, now = key_of(gid, info), time.monotonic()
         before = self._producers.get(key)
+        if before is not None and before.needed is not self._needed:
+            before.compare(self._needed)  # a difference that is older than this info is tolerated no longer for it
         producer = self._producers[key] = Producer(message, gid, before, now)
         producer.compare(self._needed)
         if before is not None and before.gid != gid:

@@ -170,6 +170,14 @@ def test_a_lasting_disagreement_is_a_fault_whichever_node_repeats_it(consumer):
     assert 'it was computed for gravity' in consumer.fault(later=0.02 * SPREAD)
 
 
+def test_a_disagreement_is_not_newer_because_no_torque_was_needed_meanwhile(consumer):
+    consumer.tell()
+    consumer.carry(gravity=UP)
+    consumer.time += 0.9 * SPREAD
+    consumer.tell()
+    assert 'it was computed for gravity' in consumer.fault(later=0.2 * SPREAD)
+
+
 @pytest.mark.parametrize(
     'other',
     [
