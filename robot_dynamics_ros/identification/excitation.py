@@ -124,8 +124,8 @@ def optimise_excitation(
     seed : int
         Seed of the random starts.
     time_limit : float
-        Processor time of this thread after which the best result so far is returned, s. Without reaching it, equal
-        arguments give equal results.
+        Processor time of this thread after which nothing further is tried, s; what has begun takes up to a second more.
+        Without reaching it, equal arguments give equal results.
 
     Returns
     -------
@@ -171,15 +171,6 @@ def _noise(robot: Robot, noise, effort) -> np.ndarray:
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
 
-def _no_walls(joints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return no walls: sample, normal (joints,) and place of each, in units of half of each joint's range."""
-    return np.zeros(0, int), np.zeros((0, joints)), np.zeros(0)
-
-
-class _TimeLimitError(Exception):
-    """The time limit is reached."""
-
-
 class _Excitation:
     """Condition number and limits of Fourier series as functions of their scaled coefficients x (2 H - 1, n).
 
@@ -197,7 +188,8 @@ class _Excitation:
         self._middle, self._half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
         velocity = np.tile(limits.velocity / np.sqrt(harmonics), (2 * harmonics - 2, 1))
         self._scale = np.vstack([0.5 * self._half, velocity])
-        self._walls = _no_walls(robot.nv)
+        # half-spaces in which samples stay, in units of half of the ranges: samples (k,), normals (k, n), places (k,)
+        self._walls: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def centres(self, generator) -> np.ndarray:
         """Return postures (., n) that are allowed, at least one, the middle of the ranges first."""
@@ -217,38 +209,25 @@ class _Excitation:
         """Return coefficients that are optimised from a random start about ``centre`` (n,)."""
         x = 0.3 * generator.normal(size=self._scale.shape)
         x[0] = (centre - self._middle) / self._scale[0]
-        self._walls = _no_walls(len(centre))
-        latest = [x.ravel()]
-
-        def stop(x):
-            latest[0] = x.copy()
-            if time.thread_time() > deadline:
-                raise _TimeLimitError
-
+        self._walls = []
         stages = [*STAGES, *([STAGES[-1]] * ROUNDS if self._avoid else [])]
-        try:
-            for number, (weight, iterations) in enumerate(stages, start=1):
-                options = {'maxiter': iterations, 'maxcor': 20}
-                arguments = {'args': (weight,), 'jac': True, 'method': 'L-BFGS-B', 'callback': stop}
-                latest[0] = minimize(self._cost, latest[0], options=options, **arguments).x
-                if self._avoid and not self._meets_walls(latest[0], centre) and number >= len(STAGES):
-                    break
-        except _TimeLimitError:
-            pass
-        return latest[0].reshape(x.shape)
+        for number, (weight, iterations) in enumerate(stages, start=1):
+            options = {'maxiter': iterations, 'maxcor': 20}
+            x = minimize(self._cost, x.ravel(), (weight,), 'L-BFGS-B', jac=True, options=options).x
+            is_done = not self._meets_walls(x, centre) and number >= len(STAGES)
+            if is_done or time.thread_time() > deadline:
+                break
+        return x.reshape(self._scale.shape)
 
     def within_limits(self, x, centre) -> FourierTrajectory:
         """Return the trajectory of x, scaled down about ``centre`` (n,) until it exceeds no limit."""
         still = np.zeros(x.shape)
         still[0] = (centre - self._middle) / self._scale[0]
-        low, high = 0.0, 1.0
         trajectory = self._trajectory(x)
         if not self._exceeds(trajectory):
             return trajectory
-        for _ in range(HALVINGS):
-            share = 0.5 * (low + high)
-            low, high = (low, share) if self._exceeds(self._trajectory(still + share * (x - still))) else (share, high)
-        return self._trajectory(still + low * (x - still))
+        (share,) = _largest_shares(lambda shares: self._exceeds(self._trajectory(still + shares * (x - still))), 1)
+        return self._trajectory(still + share * (x - still))
 
     def _trajectory(self, x) -> FourierTrajectory:
         X = x * self._scale
@@ -257,13 +236,9 @@ class _Excitation:
 
     def _exceeds(self, trajectory: FourierTrajectory) -> bool:
         """Return whether a trajectory exceeds a limit."""
-        moved, velocity, acceleration = trajectory.peaks(self._middle)
         limits = self._limits
-        if (
-            (moved > self._half).any()
-            or (velocity > limits.velocity).any()
-            or (acceleration > limits.acceleration).any()
-        ):
+        largest = self._half, limits.velocity, limits.acceleration
+        if any((peak > limit).any() for peak, limit in zip(trajectory.peaks(self._middle), largest, strict=True)):
             return True
         q, qd, qdd = trajectory.sample(self.fine_times)
         torque = self._robot.inverse_dynamics(q, qd, qdd)
@@ -287,17 +262,11 @@ class _Excitation:
         (samples,) = np.nonzero(self._forbidden(q))
         if not len(samples):
             return False
-        low, high = np.zeros((len(samples), 1)), np.ones((len(samples), 1))
-        for _ in range(HALVINGS):
-            share = 0.5 * (low + high)
-            forbidden = self._forbidden(centre + share * (q[samples] - centre))[:, None]
-            low, high = np.where(forbidden, low, share), np.where(forbidden, share, high)
-        normal = (q[samples] - centre) / self._half
-        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-        allowed = (centre + low * (q[samples] - centre) - self._middle) / self._half
-        known, normals, places = self._walls
-        place = (allowed * normal).sum(axis=1) - MARGIN
-        self._walls = np.append(known, samples), np.vstack([normals, normal]), np.append(places, place)
+        reach = q[samples] - centre
+        shares = _largest_shares(lambda shares: self._forbidden(centre + shares[:, None] * reach), len(samples))
+        normals = reach / self._half / np.linalg.norm(reach / self._half, axis=1, keepdims=True)
+        allowed = (centre + shares[:, None] * reach - self._middle) / self._half
+        self._walls.append((samples, normals, (allowed * normals).sum(axis=1) - MARGIN))
         return True
 
     def _cost(self, x, weight: float) -> tuple[float, np.ndarray]:
@@ -316,10 +285,10 @@ class _Excitation:
             value += weight * excess
             derivatives = self._robot.inverse_dynamics_derivatives(q, qd, qdd)
             gradients += weight * np.einsum('mi,mkij->kmj', slope / limits.effort, derivatives)
-        samples, normals, places = self._walls
-        beyond = np.maximum((moved[samples] / self._half * normals).sum(axis=1) - places, 0.0)
-        value += weight * float(beyond @ beyond)
-        np.add.at(gradients[0], samples, 2.0 * weight * beyond[:, None] * normals / self._half)
+        for samples, normals, places in self._walls:
+            beyond = np.maximum((moved[samples] / self._half * normals).sum(axis=1) - places, 0.0)
+            value += weight * float(beyond @ beyond)
+            gradients[0, samples] += 2.0 * weight * beyond[:, None] * normals / self._half
         slope = sum(basis.T @ gradient for basis, gradient in zip(self._basis, gradients, strict=True)) * self._scale
         return value, slope.ravel()
 
@@ -345,6 +314,16 @@ class _Excitation:
                 motion[k][:, j] += STEP
                 gradients[k, :, j] = np.einsum('mic,mic->m', regressor(*motion) - Y, D) / STEP
         return value, gradients
+
+
+def _largest_shares(exceeds: Callable, count: int) -> np.ndarray:
+    """Return the largest shares (count,) from 0 to 1 for which ``exceeds`` (shares) is False, by bisection."""
+    low, high = np.zeros(count), np.ones(count)
+    for _ in range(HALVINGS):
+        shares = 0.5 * (low + high)
+        wrong = exceeds(shares)
+        low, high = np.where(wrong, low, shares), np.where(wrong, shares, high)
+    return low
 
 
 def _excess(share) -> tuple[float, np.ndarray]:
