@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.static_torque import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior, minimise
 from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.log_findings import unit_findings
 from robot_dynamics_ros.identification.standing_poses import StandingPoses
 from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parameters_of_regressors
 from robot_dynamics_ros.model.model import Finding
@@ -106,8 +107,8 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     deviation, of_base = np.sqrt(np.diag(covariance)), regrouping @ covariance[:links, :links] @ regrouping.T
     found = robot.with_inertial_parameters(x[:links]), regrouping, regrouping @ x[:links], np.sqrt(np.diag(of_base))
     others = x[links:size], deviation[links:size], scale, deviation[size:] * torque_scale
-    rms, findings = np.sqrt((error**2).mean(axis=0)), _findings(robot, direction, measured, gravity + known)
-    return GravityIdentification(*found, *others, rms, condition, findings)
+    findings = _findings(robot, direction, measured, gravity + known)
+    return GravityIdentification(*found, *others, np.sqrt((error**2).mean(axis=0)), condition, findings)
 
 
 def _excitation(robot: Robot, q: np.ndarray, Y: np.ndarray) -> tuple[BaseParameters, float]:
@@ -138,4 +139,5 @@ def _findings(robot: Robot, direction: np.ndarray, measured: np.ndarray, expecte
         (reversed_sign, 'the torque is opposite to the gravity torque of the prior: its sign may be wrong'),
     )
     of_joints = [(name, joints[k], why) for k, name in enumerate(robot.joint_names) for joints, why in causes]
-    return tuple(Finding('warning', f'joint {name!r}', why) for name, doubtful, why in of_joints if doubtful)
+    found = (Finding('warning', f'joint {name!r}', why) for name, doubtful, why in of_joints if doubtful)
+    return *found, *unit_findings('measured', measured, expected, robot.name)

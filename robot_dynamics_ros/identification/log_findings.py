@@ -29,19 +29,15 @@ REVERSED = 0.1
 POOR = 0.9
 """Least R2 of a joint without a finding."""
 
-
-GRAVITY_SHARES = 0.4, 2.5
-"""Gravity torque that is found without a finding, as a share of the one that was known before."""
+SHARES = 0.4, 2.5
+"""Torque without a finding, as a share of the one that was known before."""
 
 
 def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
     """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
     yield from _of_time(log)
     yield from _of_delay(robot, log, shown)
-    share = gravity_share(robot, known, log)
-    if not GRAVITY_SHARES[0] < share < GRAVITY_SHARES[1]:
-        text = f'the gravity torque found is {share:.2g} times the one of {known.name}'
-        yield Finding('warning', 'log', f'{text}: efforts have another unit or meaning, or its masses are wrong')
+    yield from unit_findings('gravity', robot.gravity_torque(log.q), known.gravity_torque(log.q), known.name)
     verdict = log.effort_at_rest(robot)
     if verdict.fits is False:
         yield Finding('warning', 'log', f'efforts at rest: {verdict.sentence}')
@@ -50,11 +46,18 @@ def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Ite
         yield from (Finding('warning', f'joint {name!r}', text) for text in _of_joint(log, shown, friction, j))
 
 
-def gravity_share(robot: Robot, known: Robot, log: Log) -> float:
-    """Return the factor of a known robot's gravity torques that is nearest to those of ``robot``; 1 without gravity."""
-    found, expected = (it.gravity_torque(log.q) for it in (robot, known))
+def unit_findings(what: str, found: np.ndarray, expected: np.ndarray, of: str) -> Iterator[Finding]:
+    """Yield a finding on torques (k, n) that are another multiple of the expected ones than wrong masses explain."""
+    share = factor(expected, found) if expected.any() else 1.0
+    if not SHARES[0] < share < SHARES[1]:
+        text = f'the {what} torque is {share:.2g} times the one of {of}'
+        yield Finding('warning', 'log', f'{text}: efforts have another unit or meaning, or its masses are wrong')
+
+
+def factor(expected: np.ndarray, found: np.ndarray) -> float:
+    """Return the factor of ``expected`` that is nearest to ``found``, of its shape; 0 where nothing is expected."""
     square = float((expected**2).sum())
-    return float((found * expected).sum()) / square if square > 0.0 else 1.0
+    return float((expected * found).sum()) / square if square > 0.0 else 0.0
 
 
 def _of_time(log: Log) -> Iterator[Finding]:
@@ -102,14 +105,8 @@ def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iter
         reason = 'it brakes the motion on average: its sign may be reversed' if reversed_ else 'see the other findings'
         yield f'R2 is {shown.r2[j]:.3f}, the model does not explain its torque; {reason}'
     halves = np.array_split(np.flatnonzero(used), 2)
-    scales = [_scale(friction[half, j], shown.residual[half, j]) for half in halves]
+    scales = [factor(friction[half, j], shown.residual[half, j]) for half in halves]
     size = np.sqrt((friction[used, j] ** 2).mean()) if used.any() else 0.0
     if abs(scales[0] - scales[1]) > DRIFT and size > COUNTS * shown.measured[used, j].std():
         change = 100 * (scales[1] - scales[0])
         yield f'its friction changes by {change:+.0f} % from the first to the second half: warm the arm up first'
-
-
-def _scale(friction: np.ndarray, residual: np.ndarray) -> float:
-    """Return the share of the friction (k,) by which the residual (k,) is explained best."""
-    square = float(friction @ friction)
-    return float(friction @ residual) / square if square > 0.0 else 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import minimise
 from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.log_findings import unit_findings
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload, carrying_frame
@@ -18,14 +19,14 @@ FEWEST = 100
 """Least number of samples."""
 LEAST_MOTION = 0.1
 """Least range of positions of the joint that moves most, rad (m)."""
-BLOCKS = 20
-"""Parts of the log whose mean errors show how far errors of neighbouring samples are correlated."""
+BLOCKS, PARTS = 10, 100
+"""Errors as long as one of so many parts of the log are those of the model: one independent sample in each block."""
 STEPS = 8
 """After each of them noise and load-dependent friction are estimated anew."""
 
 
 class PayloadIdentification(NamedTuple):
-    """A payload that is identified; deviations are standard deviations, of correlated errors."""
+    """A payload that is identified; deviations are standard deviations, by the residual as it is seen."""
 
     payload: Payload  # in the frame of the last link
     standard_deviation: np.ndarray  # (10,)  of payload.ten_parameters
@@ -41,6 +42,9 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     Viscous and Coulomb friction and the offset of each joint are estimated, too, so that friction which differs from
     that of ``robot`` is not taken for a payload. The estimate minimises the squared errors, by the noise of each joint,
     plus a weak divergence from a sphere of 1 kg: see ``consistent.minimise``.
+
+    Deviations count errors of the robot's model as far as the residual shows them. Wrong masses of links do not show
+    there: they look like a payload.
 
     Parameters
     ----------
@@ -83,13 +87,15 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     gradient = np.column_stack([-com, np.eye(3)]) / mass
     deviation, of_com = np.sqrt(np.diag(covariance)), np.sqrt(np.diag(gradient @ covariance[:4, :4] @ gradient.T))
     why = f'its mass of {mass:.3g} kg has a standard deviation of {deviation[0]:.3g} kg'
-    findings = (Finding('warning', 'payload', why),) if mass < 3.0 * deviation[0] else ()
+    findings = [Finding('warning', 'payload', why)] if mass < 3.0 * deviation[0] else []
+    findings += unit_findings('measured', measured, bare, f'{robot.name} without payload')
     rms, payload = np.sqrt((error**2).mean(axis=0)), Payload(mass, com, 0.5 * (inertia + inertia.T))
-    return PayloadIdentification(payload, deviation, of_com, rms, findings)
+    return PayloadIdentification(payload, deviation, of_com, rms, tuple(findings))
 
 
 def _noise(error: np.ndarray) -> np.ndarray:
-    """Return the noise (n,) of independent samples that leaves parameters as uncertain as correlated errors (m, n)."""
-    length = len(error) // BLOCKS
-    means = error[: BLOCKS * length].reshape(BLOCKS, length, -1).mean(axis=1)
-    return np.sqrt(np.maximum((error**2).mean(axis=0), length * (means**2).mean(axis=0)))
+    """Return the noise (n,) of independent samples that leaves parameters as uncertain as the errors (m, n) seen."""
+    length, power = len(error) // PARTS, (error**2).mean(axis=0)
+    means = error[: PARTS * length].reshape(PARTS, length, -1).mean(axis=1)
+    lasting = np.maximum((means**2).mean(axis=0) - power / length, 0.0)
+    return np.sqrt(power + len(error) / BLOCKS * lasting)

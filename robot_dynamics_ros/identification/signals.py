@@ -5,7 +5,6 @@ Samples are rows: x is (m,) or (m, n) at times t (m,) s, which increase and need
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize_scalar
 from scipy.signal import butter, sosfiltfilt
 
 from robot_dynamics_ros import validation
@@ -135,22 +134,26 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     if not varies.any():
         return 0.0
     model, spline = model[:, varies] - model[:, varies].mean(axis=0), CubicSpline(times, late[:, varies])
-    power = (model**2).sum(axis=0)
+    power, period = (model**2).sum(axis=0), float(np.median(np.diff(times)))
 
-    def misfit(delay: float) -> float:
-        """Return the sum of log(1 - R2) of the columns, with the samples ``delay`` later."""
+    def misfit(delay: float) -> np.ndarray:
+        """Return 1 - R2 of the columns, with the samples ``delay`` later."""
         shifted = spline(times[inner] + delay)
         shifted -= shifted.mean(axis=0)
         of_shifted = np.maximum((shifted**2).sum(axis=0), np.finfo(float).tiny)
         r2 = (model * shifted).sum(axis=0) ** 2 / (power * of_shifted)
-        return float(np.log(np.maximum(1.0 - r2, LEAST)).sum())
+        return np.maximum(1.0 - r2, LEAST)
 
-    # a grid finds the interval of the minimum, a bounded search the minimum in it
-    step = max(float(np.median(np.diff(times))), largest / 50)
-    grid = step * np.arange(-int(largest / step), int(largest / step) + 1)
-    best = grid[int(np.argmin([misfit(delay) for delay in grid]))]
-    bounds = max(best - step, -largest), min(best + step, largest)
-    return float(minimize_scalar(misfit, bounds=bounds, method='bounded', options={'xatol': 1e-3 * step}).x)
+    step = period * max(1, round(largest / 50 / period))
+    reach = int((1.0 + UNEVEN) * largest / step)
+    grid = step * np.arange(-reach, reach + 1)
+    misfits = np.array([misfit(delay) for delay in grid])
+    k = int(np.log(misfits).sum(axis=1).argmin())
+    if not 0 < k < len(grid) - 1:
+        return float(grid[k])
+    # the parabola through the best three, at samples: between them, interpolation smooths the noise, which fits better
+    before, best, after = (misfits[k - 1 : k + 2] / misfits[k]).sum(axis=1)
+    return float(grid[k] + 0.5 * step * (before - after) / (before - 2.0 * best + after))
 
 
 def moving(qd, speed: float = SPEED) -> np.ndarray:

@@ -109,7 +109,7 @@ def _by_motion(path: Path, robot: Robot, method: str, log: 'Log', other: 'Log | 
         identify,
         validate,
     )
-    from robot_dynamics_ros.identification.log_findings import gravity_share  # noqa: PLC0415
+    from robot_dynamics_ros.identification.log_findings import factor  # noqa: PLC0415
     from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
 
     say(f'identifying, {method}')
@@ -122,7 +122,7 @@ def _by_motion(path: Path, robot: Robot, method: str, log: 'Log', other: 'Log | 
         log, other, late = log.without_delay(delay), other and other.without_delay(delay), late + delay
         say(f'shifting efforts by {1e3 * late:.1f} ms, so much later than the motion they are, and identifying again')
         found = identify(robot, log, method)
-    share = gravity_share(found.robot, robot, log)
+    share = factor(*(it.gravity_torque(log.q) for it in (robot, found.robot))) if any(robot.gravity) else 1.0
     if not POSSIBLE[0] < share < POSSIBLE[1]:
         raise LogError(
             f'{path}: the gravity torque found is {share:.2g} times the described one: its efforts have another unit '

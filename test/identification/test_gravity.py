@@ -159,6 +159,14 @@ def test_a_joint_reached_from_one_side_or_with_a_reversed_torque_is_a_finding():
     assert 'sign' in found.findings[0].message
 
 
+@pytest.mark.parametrize('factor', [1e3, 0.1])
+def test_torques_of_another_unit_are_a_finding(factor):
+    poses = both_sides()
+    found = identify_gravity(PRIOR, StandingPoses(poses.q, factor * poses.tau, poses.direction))
+    (finding,) = found.findings
+    assert finding.where == 'log' and 'efforts have another unit or meaning' in finding.message
+
+
 def test_a_finding_for_unknown_directions():
     poses = both_sides(friction=0.0)
     found = identify_gravity(PRIOR, StandingPoses(poses.q, poses.tau, np.zeros_like(poses.q)))

@@ -69,6 +69,15 @@ def test_a_delay_of_one_column_is_found_in_spite_of_scale_and_noise():
     assert estimate_delay(EVEN, later, model, largest=0.02) == pytest.approx(0.02, abs=1e-4)
 
 
+def test_noise_makes_a_delay_as_uncertain_as_information_theory_allows():
+    """Of a model w(t) with noise s of m samples, the least deviation is s / |dw/dt| (Cramer-Rao)."""
+    rng = np.random.default_rng(3)
+    model = wave(EVEN, 0.5) + 0.5 * wave(EVEN, 1.3)
+    least = 0.05 / np.linalg.norm(differentiate(EVEN, model)[10:-10])
+    found = [estimate_delay(EVEN, model + 0.05 * rng.normal(size=600), model) for _ in range(50)]
+    assert np.sqrt(np.mean(np.square(found))) < 1.5 * least
+
+
 def test_samples_of_a_motion_are_those_in_which_some_joint_moves():
     assert moving([[0.0, 0.01], [0.0, -0.03], [0.5, 0.0]]).tolist() == [False, True, True]
     assert moving([[0.0, 0.01], [0.0, -0.03]], speed=0.005).tolist() == [True, True]
