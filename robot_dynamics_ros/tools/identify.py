@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMMAND = 'robot_dynamics_identify'
 PACKAGES = ('plotly', 'rosbags', 'scipy')
 METHODS = ('consistent', 'wls', 'ols')
-DELAY = 2e-3
+DELAY = 1e-3
 """Delay of efforts from which on it is corrected, s."""
 ROUNDS = 3
 """Of correction: at first friction and rotors of the model explain a part of the delay."""
