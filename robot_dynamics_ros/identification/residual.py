@@ -18,6 +18,7 @@ from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.residual_yaml import ResidualModel
 from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.robot import Robot
 
 RIDGES = 10.0 ** np.arange(-5.0, 3.0)
@@ -66,16 +67,20 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
     if robot.nq != robot.nv:
         raise ArgumentError('robot: expected joints of one degree of freedom')
     blocks = validation.whole('blocks', blocks, 3)
-    model_torque = robot.inverse_dynamics(log.q, log.qd, log.qdd)
     measured = log.torque(robot)
-    left = measured - model_torque - robot.friction_torque(log.qd, model_torque)
+    left = measured - predicted_torque(robot, log)[1]
     ratio = np.nan_to_num(robot.model.actuators.gear_ratio)
     fastest = np.abs(log.qd).max(axis=0)
     features = _features(ratio, fastest, log)
-    fits = [_Fit.of(robot.joint_names[j], features[:, j], left[:, j], log.qd[:, j], blocks) for j in range(robot.nv)]
-    before, after, pays = (np.array(column) for column in list(zip(*fits, strict=True))[:3])
-    spread = np.array([np.std(measured[moves, j]) for j, moves in enumerate((np.abs(log.qd) > SPEED).T)])
-    pays &= before < LARGEST_SHARE * spread
+    fits = []
+    for j, name in enumerate(robot.joint_names):
+        parts = [k[np.abs(log.qd[k, j]) > SPEED] for k in np.array_split(np.arange(len(log)), blocks)]
+        if min(map(len, parts)) < FEWEST:
+            raise ArgumentError(
+                f'log: joint {name!r} moves in fewer than {FEWEST} samples of a part of it: a longer motion is needed'
+            )
+        fits.append(_fit(features[:, j], left[:, j], measured[:, j], parts))
+    before, after, pays, weights = (np.array(column) for column in zip(*fits, strict=True))
     if not pays.any():
         found = ', '.join(
             f'{name} {a:.3g} to {b:.3g}' for name, a, b in zip(robot.joint_names, before, after, strict=True)
@@ -83,7 +88,7 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
         raise ArgumentError(
             f'residual: it does not pay on the parts held out, or the model leaves too much; RMS in N m (N): {found}'
         )
-    weights = np.array([fit.weights for fit in fits]) * pays[:, None]
+    weights = weights * pays[:, None]
     largest = np.abs((features * weights).sum(axis=2)).max(axis=0)
     return ResidualFit(
         ResidualModel(robot.digest, tuple(robot.joint_names), ratio, fastest, largest, weights), pays, before, after
@@ -101,59 +106,40 @@ def _features(ratio, fastest, log: Log) -> np.ndarray:
     return features
 
 
-class _Fit(NamedTuple):
-    """Residual of one joint."""
+def _fit(features, left, measured, parts) -> tuple[float, float, bool, np.ndarray]:
+    """Return RMS before and after, whether the residual of a joint pays, and its weights (13,).
 
-    before: float
-    after: float
-    pays: bool
-    weights: np.ndarray  # (13,)
-
-    @classmethod
-    def of(cls, joint: str, features, left, qd, blocks: int) -> '_Fit':
-        """Return the fit to the torque errors ``left`` (m) of the samples in which the joint moves."""
-        parts = [k[np.abs(qd[k]) > SPEED] for k in np.array_split(np.arange(len(qd)), blocks)]
-        if min(map(len, parts)) < FEWEST:
-            raise ArgumentError(
-                f'log: joint {joint!r} moves in fewer than {FEWEST} samples of a part of it: a longer motion is needed'
-            )
-        sums = [_Sums(features[k].T @ features[k], features[k].T @ left[k], left[k] @ left[k], len(k)) for k in parts]
-        errors = np.array([held.error(_ridge_weights(others)) for held, others in _held_out(sums)])
-        alone = np.array([held.square for held in sums])
-        samples = sum(held.samples for held in sums)
-        before, after = np.sqrt(alone.sum() / samples), np.sqrt(errors.sum() / samples)
-        pays = after < (1.0 - PAYS) * before and (errors < alone).sum() >= blocks - 1
-        return cls(float(before), float(after), bool(pays), _ridge_weights(sums))
-
-
-class _Sums(NamedTuple):
-    """Sums over the samples of a part: F' F, F' y and y' y with features F (m, 13) and torques y (m)."""
-
-    gram: np.ndarray
-    moment: np.ndarray
-    square: float
-    samples: int
-
-    def error(self, weights) -> float:
-        """Return the sum of squared errors with ``weights`` (13,)."""
-        return float(self.square - 2.0 * weights @ self.moment + weights @ self.gram @ weights)
-
-
-def _held_out(sums):
-    """Yield each part, and all others."""
-    for k, held in enumerate(sums):
-        yield held, sums[:k] + sums[k + 1 :]
-
-
-def _ridge_weights(sums) -> np.ndarray:
-    """Return the weights (13,) of some parts, with the ridge that predicts each of them best from the others."""
-    errors = [sum(held.error(_weights(others, ridge)) for held, others in _held_out(sums)) for ridge in RIDGES]
-    return _weights(sums, RIDGES[int(np.argmin(errors))])
-
-
-def _weights(sums, ridge: float) -> np.ndarray:
-    gram, moment, _, samples = (sum(column) for column in zip(*sums, strict=True))
-    size = np.sqrt(np.diag(gram) / samples)
+    Parameters
+    ----------
+    features, left, measured : ndarray, (m, 13), (m,) and (m,)
+        Features, and torques that the model leaves and that were measured.
+    parts : list of ndarray
+        The samples of each part of the log in which the joint moves.
+    """
+    used, blocks = np.concatenate(parts), list(range(len(parts)))
+    size = np.sqrt((features[used] ** 2).mean(axis=0))
     size[size == 0.0] = 1.0
-    scaled = gram / samples / np.outer(size, size) + ridge * np.eye(len(size))
-    return np.linalg.solve(scaled, moment / samples / size) / size
+    # F' F, F' y and y' y of each part, which all fits and errors need
+    pairs = [(features[part] / size, left[part]) for part in parts]
+    gram, moment = np.array([F.T @ F for F, _ in pairs]), np.array([F.T @ y for F, y in pairs])
+    square = np.array([y @ y for _, y in pairs])
+
+    def ridge_weights(of: list[int], ridge: float) -> np.ndarray:
+        matrix = gram[of].sum(axis=0)
+        return np.linalg.solve(
+            matrix + ridge * sum(len(parts[k]) for k in of) * np.eye(len(matrix)), moment[of].sum(axis=0)
+        )
+
+    def error(held: int, w: np.ndarray) -> float:
+        return float(square[held] - 2.0 * w @ moment[held] + w @ gram[held] @ w)
+
+    def best_weights(of: list[int]) -> np.ndarray:
+        """Return the weights with the ridge that predicts each of some parts best from the others."""
+        errors = [sum(error(k, ridge_weights([i for i in of if i != k], ridge)) for k in of) for ridge in RIDGES]
+        return ridge_weights(of, RIDGES[int(np.argmin(errors))])
+
+    errors = np.array([error(k, best_weights([i for i in blocks if i != k])) for k in blocks])
+    before, after = np.sqrt(square.sum() / len(used)), np.sqrt(errors.sum() / len(used))
+    pays = after < (1.0 - PAYS) * before and (errors < square).sum() >= len(parts) - 1
+    is_residual = before < LARGEST_SHARE * measured[used].std()
+    return before, after, bool(pays and is_residual), best_weights(blocks) / size
