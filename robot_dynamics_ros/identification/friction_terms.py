@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -23,6 +22,8 @@ TRANSITIONS = np.array([0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3
 """Transition velocities to choose from, rad/s (m/s)."""
 FIRST = 4
 """The one of ``TRANSITIONS`` to begin with."""
+RANK = 1e-9
+"""Of the largest eigenvalue, the least one of products of columns that counts."""
 SLACK = 0.1
 """Loss for which a transition velocity that is usual for gears is preferred, as a share of the squared residuals."""
 
@@ -56,11 +57,9 @@ class FrictionTerms(NamedTuple):
     def columns(self, qd, transmitted, stribeck_velocity: float, warmth) -> np.ndarray:
         """Return the columns (m, k') of one joint: smooth terms, then signed ones of each transition velocity.
 
-        ``qd`` (m,) are its velocities, ``transmitted`` (m,) torques, ``warmth`` (m,) degrees above the mean, or None.
+        ``qd`` (m,) are its velocities, ``transmitted`` (m,) torques, ``warmth`` (m,) degrees above the mean.
         """
-        values = {'viscous': qd, 'offset': np.ones_like(qd)}
-        if warmth is not None:
-            values['temperature'] = warmth * qd
+        values = {'viscous': qd, 'offset': np.ones_like(qd), 'temperature': warmth * qd}
         levels = {
             'coulomb': np.ones_like(qd),
             'load': np.abs(transmitted),
@@ -68,7 +67,7 @@ class FrictionTerms(NamedTuple):
         }
         signs = (qd / np.hypot(qd, transition) for transition in TRANSITIONS)
         signed = [levels[name] * sign for sign in signs for name in self.signed]
-        return np.stack([*(values[name] for name in self.smooth), *signed, np.zeros_like(qd)], axis=1)[:, :-1]
+        return np.reshape([*(values[name] for name in self.smooth), *signed], (-1, len(qd))).T
 
     def places(self, choice: int) -> np.ndarray:
         """Return the places (k,) of the terms with transition velocity ``choice`` among the columns."""
@@ -88,11 +87,7 @@ class FrictionTerms(NamedTuple):
         for choice in range(len(TRANSITIONS)):
             places = self.places(choice)
             G, g = gram[np.ix_(places, places)], target[places]
-            scale = 1.0 / np.sqrt(np.maximum(np.diag(G), 1e-300))
-            R = np.linalg.cholesky(G * np.outer(scale, scale) + 1e-9 * np.eye(len(G))).T
-            # min |R f - R^-T g|, f >= 0 but for free terms, which also have a column of the opposite sign
-            side = np.linalg.solve(R.T, scale * g)
-            left = nnls(np.hstack([R, -R[:, ~self.at_least_zero]]), side)[1]
-            squares[choice] = square - side @ side + left**2
+            # min |tau - F f|^2, also with negative terms: the choice alone matters here
+            squares[choice] = max(square - g @ np.linalg.lstsq(G, g, RANK)[0], 0.0)
         good = np.flatnonzero(squares <= (1.0 + SLACK) * squares.min())
         return int(good[np.argmin(np.abs(good - FIRST))])

@@ -269,10 +269,7 @@ def _correlation_times(residual: np.ndarray) -> np.ndarray:
 
 def _robust_deviations(residual: np.ndarray, moving: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each column (m, n) where it is moving, from its median magnitude."""
-    median = np.nanmedian(np.where(moving, np.abs(residual), np.nan)[:, moving.any(axis=0)], axis=0)
-    result = np.zeros(residual.shape[1])
-    result[moving.any(axis=0)] = 1.4826 * median
-    return result
+    return 1.4826 * np.ma.median(np.ma.array(np.abs(residual), mask=~moving), axis=0).filled(0.0)
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.identification.friction_terms import FrictionTerms
+from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionTerms
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.robot import Robot
 
@@ -87,19 +87,18 @@ class Products(NamedTuple):
 
 def products(robot: Robot, samples: Samples, terms: FrictionTerms) -> Products:
     """Return the products of the columns of ``samples``, with the geometry and gravity of ``robot``."""
-    log, warmth = samples.log, None
-    if log.temperature is not None and 'temperature' in terms.names:
-        warmth = log.temperature - log.temperature.mean(axis=0)
+    log, temperature = samples.log, samples.log.temperature
+    warmth = np.zeros_like(log.qd) if temperature is None else temperature - temperature.mean(axis=0)
     velocity = robot.model.friction.stribeck_velocity
     links, n = len(robot.inertial_parameters), robot.nv
-    friction = terms.columns(log.qd[:1, 0], log.qd[:1, 0], 1.0, np.zeros(1)).shape[1]
-    sums = np.zeros((n, links + friction + 3, links + friction + 3))
+    size = links + len(terms.smooth) + len(TRANSITIONS) * len(terms.signed) + 3
+    sums = np.zeros((n, size, size))
     for start in range(0, len(log), BLOCK):
         block = slice(start, start + BLOCK)
         q, qd, qdd = log.q[block], log.qd[block], log.qdd[block]
         Y = robot.torque_regressor(q, qd, qdd)
         for j in range(n):
-            F = terms.columns(qd[:, j], samples.transmitted[block, j], velocity[j], _column(warmth, block, j))
+            F = terms.columns(qd[:, j], samples.transmitted[block, j], velocity[j], warmth[block, j])
             single = qdd[:, j], -samples.predicted[block, j], F, samples.torque[block, j]
             A = np.column_stack([Y[:, j], *single])[samples.used[block, j]]
             # links before joint j have no part in its torque
@@ -107,8 +106,3 @@ def products(robot: Robot, samples: Samples, terms: FrictionTerms) -> Products:
             part = A[:, filled]
             sums[j][np.ix_(filled, filled)] += part.T @ part
     return Products(terms, links, sums, samples.used.sum(axis=0))
-
-
-def _column(warmth, block: slice, joint: int):
-    """Return a part of one column of ``warmth`` (m, n), or None."""
-    return None if warmth is None else warmth[block, joint]
