@@ -55,10 +55,8 @@ def motion_limits(robot: Robot, stated: Mapping | None = None, share: float = 1.
         raise ArgumentError(f'share: expected at most 1, got {share:g}')
     given = robot.limits._asdict() | {name: _of_each_joint(name, value, robot.nv) for name, value in stated.items()}
     turns = np.array([joint.kind == 'revolute' for joint in robot.model.joints])
-    lower, upper = (
-        np.where(turns & np.isinf(given[name]), turn, given[name])
-        for name, turn in (('lower', -np.pi), ('upper', np.pi))
-    )
+    lower = np.where(turns & np.isinf(given['lower']), -np.pi, given['lower'])
+    upper = np.where(turns & np.isinf(given['upper']), np.pi, given['upper'])
     given |= {'lower': lower, 'upper': upper, 'acceleration': given.get('acceleration', given['velocity'] / RISE_TIME)}
     for name in MotionLimits._fields:
         is_missing = ~np.isfinite(given[name]) | ((given[name] <= 0.0) & (name not in ('lower', 'upper')))

@@ -30,17 +30,17 @@ class Validation:
     @property
     def rms(self) -> np.ndarray:
         """Root mean square of the residual of each joint, (n,) N m (N); NaN for a joint that does not move."""
-        count = np.maximum(self.moving.sum(axis=0), 1)
-        squares = (np.where(self.moving, self.residual, 0.0) ** 2).sum(axis=0)
-        return np.where(self.moving.any(axis=0), np.sqrt(squares / count), np.nan)
+        return np.sqrt((self._moving(self.residual) ** 2).mean(axis=0)).filled(np.nan)
 
     @property
     def r2(self) -> np.ndarray:
         """Share of the variance of the measured torque that is predicted, (n,): 1 - residual / variance."""
-        count = np.maximum(self.moving.sum(axis=0), 1)
-        mean = np.where(self.moving, self.measured, 0.0).sum(axis=0) / count
-        variance = (np.where(self.moving, self.measured - mean, 0.0) ** 2).sum(axis=0) / count
-        return 1.0 - self.rms**2 / np.where(variance > 0.0, variance, np.nan)
+        left = (self._moving(self.residual) ** 2).mean(axis=0)
+        return (1.0 - left / self._moving(self.measured).var(axis=0)).filled(np.nan)
+
+    def _moving(self, torque: np.ndarray) -> np.ma.MaskedArray:
+        """Return torques (m, n) without the samples at which their joint stands still."""
+        return np.ma.array(torque, mask=~self.moving)
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Return frequencies (k,) Hz and amplitudes of the residual (k, n) N m (N), samples taken as even in time."""
