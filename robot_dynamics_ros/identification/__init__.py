@@ -5,32 +5,24 @@ Names are imported at their first use, because some need SciPy.
 
 import importlib
 
-MODULES = {
-    'ConditionNumbers': 'excitation',
-    'FourierTrajectory': 'fourier_trajectory',
-    'FrictionTracker': '.control.friction_tracker',
-    'Identification': 'parameter_estimation',
-    'Log': 'log',
-    'LogError': 'log_files',
-    'RecursiveLeastSquares': 'recursive',
-    'ResidualFit': 'residual',
-    'StandingPoses': 'standing_poses',
-    'Validation': 'prediction',
-    'condition_numbers': 'excitation',
-    'cross_validate': 'cross_validation',
-    'differentiate': 'signals',
-    'estimate_delay': 'signals',
-    'fit_residual': 'residual',
-    'gravity_poses': 'standing_poses',
-    'identify': 'parameter_estimation',
-    'identify_gravity': 'gravity',
-    'identify_payload': 'payload',
-    'moving': 'signals',
-    'optimise_excitation': 'excitation',
-    'validate': 'prediction',
-    'zero_phase': 'signals',
+NAMES = {
+    '.control.friction_tracker': ('FrictionTracker',),
+    'cross_validation': ('cross_validate',),
+    'excitation': ('ConditionNumbers', 'condition_numbers', 'optimise_excitation'),
+    'fourier_trajectory': ('FourierTrajectory',),
+    'gravity': ('identify_gravity',),
+    'log': ('Log',),
+    'log_files': ('LogError',),
+    'parameter_estimation': ('Identification', 'identify'),
+    'payload': ('identify_payload',),
+    'prediction': ('Validation', 'validate'),
+    'recursive': ('RecursiveLeastSquares',),
+    'residual': ('ResidualFit', 'fit_residual'),
+    'signals': ('differentiate', 'estimate_delay', 'moving', 'zero_phase'),
+    'standing_poses': ('StandingPoses', 'gravity_poses'),
 }
-"""Public names, and the module that has each; those with a leading dot are not of this package."""
+"""Public names of each module; one with a leading dot is not of this package."""
+MODULES = {name: module for module, names in NAMES.items() for name in names}
 
 
 def __getattr__(name: str):

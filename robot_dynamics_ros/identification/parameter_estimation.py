@@ -230,10 +230,7 @@ def _solved(sums: Products, prior: _Prior, method: str, inflation, before: _Fit 
 def _pseudo_inverse(H: np.ndarray) -> np.ndarray:
     """Return the pseudo-inverse of a positive semidefinite matrix, with columns scaled to a diagonal of 1."""
     scale = 1.0 / np.sqrt(np.where(np.diag(H) > 0.0, np.diag(H), 1.0))
-    sizes, axes = np.linalg.eigh(H * np.outer(scale, scale))
-    kept = sizes > RANK * sizes[-1]
-    axes = scale[:, None] * axes[:, kept]
-    return (axes / sizes[kept]) @ axes.T
+    return np.outer(scale, scale) * np.linalg.pinv(H * np.outer(scale, scale), RANK, hermitian=True)
 
 
 def _robot_of(robot: Robot, fit: _Fit, terms: FrictionTerms) -> Robot:
