@@ -3,6 +3,7 @@
 The error s = qd_r - qd is that of ``adaptive``, whose laws use what is adapted. The tip link is the last one.
 """
 
+import time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,10 +27,11 @@ LARGEST_STEP = 0.5
 """Of the adaptation, relative to the one that corrects the whole error: longer pauses between states count less."""
 FRICTION_SHARE = 0.25
 """Largest magnitude of each adapted friction term, of the effort limit."""
-HOLDS, LIMITED, RAMPS, ADAPTS = (
+HOLDS, LIMITED, RAMPS, SILENT, ADAPTS = (
     'paused: no motion is followed',
     'paused: another torque than the computed one was sent',
     'paused: payload ramp',
+    'paused: no joint states',
     'adapting',
 )
 ROWS = ('viscous', 'Coulomb', 'offset')
@@ -134,7 +136,7 @@ class Adaptation:
         self._laws, self._ramps, self._continues = 0, False, False
         self._goal = self._used = _Goal(PayloadRamp(), self._bare, self.estimate.nearest(self._bare))
         self.estimate.restart(*self._goal.after)
-        self.doing = HOLDS
+        self.doing, self._seen = HOLDS, -np.inf
 
     def take(self, payload_gravity: PayloadGravity) -> None:
         """Follow the ramp of another payload, which becomes the estimate; any thread may call it."""
@@ -146,7 +148,7 @@ class Adaptation:
 
     def begin(self, state: MeasuredState) -> None:
         """Adapt to the last state, or follow the ramp of a payload to ``state``."""
-        goal, self.q = self._goal, state.q
+        goal, self.q, self._seen = self._goal, state.q, time.monotonic()
         if state.pause > INTERRUPTION and not self._continues:
             self._follow(goal.before, 0.0)
             self.friction.fill(0.0)
@@ -175,7 +177,7 @@ class Adaptation:
         mass, com, _ = central_parameters(mean - self._bare)
         friction = {f'friction adapted, {name}': _numbers(row) for name, row in zip(ROWS, self.friction, strict=True)}
         return {
-            'adaptation': self.doing,
+            'adaptation': self.doing if time.monotonic() - self._seen < INTERRUPTION else SILENT,
             'payload estimate, kg': f'{now[0] - self._bare[0]:.3f}',
             f'payload estimate, mean of {MEAN:g} s, kg': f'{mass:.3f}',
             f'center of the payload, mean of {MEAN:g} s, m': _numbers(com) if mass > 1e-3 else '',

@@ -1,5 +1,6 @@
 """Adaptation to an unknown payload and friction: what changes the estimate, what does not, and payloads that change."""
 
+import time
 from dataclasses import replace
 
 from support.adaptive_arm import GAINS, PAYLOAD, RATE, ROBOT, SETTINGS, AdaptiveArm, Plant, drawn_motion, rms
@@ -13,6 +14,7 @@ from robot_dynamics_ros.control.adaptation import (
     HOLDS,
     LIMITED,
     RAMPS,
+    SILENT,
     tip_row,
 )
 from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
@@ -49,6 +51,15 @@ def estimate_after(arm, states=5):
     before = arm.adaptation.estimate.parameters.copy()
     arm.run(states / RATE)
     return not np.array_equal(before, arm.adaptation.estimate.parameters), arm.adaptation.doing
+
+
+def test_the_diagnostics_do_not_say_that_it_adapts_when_states_stop(monkeypatch):
+    arm = AdaptiveArm(MOTION)
+    arm.run(0.01)
+    assert arm.adaptation.report()['adaptation'] == ADAPTS
+    later = time.monotonic() + 1.1
+    monkeypatch.setattr(time, 'monotonic', lambda: later)
+    assert arm.adaptation.report()['adaptation'] == SILENT
 
 
 def test_a_torque_at_a_limit_changes_no_estimate():
