@@ -299,6 +299,10 @@ bool EffortLaw::corner_torque(
 /// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.
 bool EffortLaw::follow(Source source, double elapsed) noexcept
 {
+  // before the difference to what was sent is taken: one beyond the limits would end in a step
+  if (!limiter_.limit_effort(tau_.data())) {
+    return false;
+  }
   if (goes_down_) {
     transition_.begin(limiter_.last().data(), tau_.data());
     fade_in_.stop();
@@ -310,7 +314,7 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
   transition_.apply(tau_.data(), elapsed);
   std::copy(tau_.begin(), tau_.end(), before_fade_in_.begin());
   fade_in_.apply(tau_.data(), elapsed);
-  if (limiter_.apply(tau_.data(), elapsed) & TorqueLimiter::NOT_FINITE) {
+  if (!limiter_.apply(tau_.data(), elapsed)) {
     return false;
   }
   without_state_ = 0;

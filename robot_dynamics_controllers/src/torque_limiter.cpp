@@ -27,6 +27,8 @@ std::vector<double> for_each(
   return values.size() == 1 ? std::vector<double>(joints.size(), values[0]) : values;
 }
 
+constexpr auto ANY_ORDER = std::memory_order_relaxed;
+
 }  // namespace
 
 TorqueLimiter::TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit)
@@ -35,47 +37,57 @@ TorqueLimiter::TorqueLimiter(std::vector<double> effort_limit, std::vector<doubl
 {
 }
 
-unsigned TorqueLimiter::apply(double * tau, double elapsed) noexcept
+bool TorqueLimiter::limit_effort(double * tau) noexcept
 {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  const std::size_t n = last_.size();
   unsigned found = 0u;
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < last_.size(); ++k) {
     if (!std::isfinite(tau[k])) {
-      by_joint_[k].fetch_or(NOT_FINITE, relaxed);
+      by_joint_[k].fetch_or(NOT_FINITE, ANY_ORDER);
       found = NOT_FINITE;
     }
   }
-  if (found) {
-    not_finite_.fetch_add(1, relaxed);
-    return found;
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    unsigned flags = 0u;
+  for (std::size_t k = 0; !(found & NOT_FINITE) && k < last_.size(); ++k) {
     // |tau| <= limit
     if (std::abs(tau[k]) > effort_limit_[k]) {
       tau[k] = tau[k] > 0.0 ? effort_limit_[k] : -effort_limit_[k];
-      flags |= EFFORT;
+      by_joint_[k].fetch_or(EFFORT, ANY_ORDER);
+      found |= EFFORT;
     }
+  }
+  count(found);
+  return !(found & NOT_FINITE);
+}
+
+bool TorqueLimiter::apply(double * tau, double elapsed) noexcept
+{
+  if (!limit_effort(tau)) {
+    return false;
+  }
+  unsigned found = 0u;
+  for (std::size_t k = 0; k < last_.size(); ++k) {
     // |tau - last| <= rate elapsed
     const double step = rate_limit_[k] * elapsed;
     if (rate_limit_[k] > 0.0 && std::abs(tau[k] - last_[k]) > step) {
       tau[k] = tau[k] > last_[k] ? last_[k] + step : last_[k] - step;
-      flags |= RATE;
+      by_joint_[k].fetch_or(RATE, ANY_ORDER);
+      found |= RATE;
     }
     last_[k] = tau[k];
-    if (flags) {
-      by_joint_[k].fetch_or(flags, relaxed);
-      found |= flags;
+  }
+  count(found);
+  return true;
+}
+
+void TorqueLimiter::count(unsigned found) noexcept
+{
+  for (const auto & [flag, counter] : {
+      std::pair<unsigned, std::atomic<std::uint64_t> *>{EFFORT, &effort_}, {RATE, &rate_},
+      {NOT_FINITE, &not_finite_}})
+  {
+    if (found & flag) {
+      counter->fetch_add(1, ANY_ORDER);
     }
   }
-  if (found & EFFORT) {
-    effort_.fetch_add(1, relaxed);
-  }
-  if (found & RATE) {
-    rate_.fetch_add(1, relaxed);
-  }
-  return found;
 }
 
 void TorqueLimiter::set_last(const double * tau) noexcept
@@ -85,22 +97,22 @@ void TorqueLimiter::set_last(const double * tau) noexcept
 
 unsigned TorqueLimiter::limited(std::size_t joint) const noexcept
 {
-  return by_joint_[joint].load(std::memory_order_relaxed);
+  return by_joint_[joint].load(ANY_ORDER);
 }
 
 std::uint64_t TorqueLimiter::count(Limited flag) const noexcept
 {
   const auto & counter = flag == EFFORT ? effort_ : flag == RATE ? rate_ : not_finite_;
-  return counter.load(std::memory_order_relaxed);
+  return counter.load(ANY_ORDER);
 }
 
 void TorqueLimiter::reset() noexcept
 {
   for (auto & flags : by_joint_) {
-    flags.store(0u, std::memory_order_relaxed);
+    flags.store(0u, ANY_ORDER);
   }
   for (auto * counter : {&effort_, &rate_, &not_finite_}) {
-    counter->store(0, std::memory_order_relaxed);
+    counter->store(0, ANY_ORDER);
   }
 }
 

@@ -231,6 +231,30 @@ def test_limits_of_effort_and_rate():
     assert all(which.limited(k) & 3 for k in range(6))
 
 
+def test_a_reference_beyond_the_limits_begins_and_ends_without_a_step():
+    which = law(fade_in_time=RAMP)
+    limits = aubo_i5().limits.effort
+    efforts, _ = which.updates(at(Q, 150), desired(150, 1e6), BOTH)
+    assert (efforts[-1] == limits).all() and all(which.limited(k) & 1 for k in range(6))
+    assert_no_step(np.zeros(6), efforts)
+    before = efforts[-1]
+    efforts, _ = which.updates(at(Q, 250))
+    assert (efforts[-1] == gravity()).all()
+    assert_no_step(before, efforts)
+    before = efforts[-1]
+    efforts, _ = which.updates(at(Q, 150), desired(150, -1e6), BOTH)
+    assert (efforts[-1] == -limits).all()
+    assert_no_step(before, efforts)
+
+
+def test_efforts_whose_difference_is_not_finite():
+    which = law(effort_limit=[np.inf])
+    one(which, MOTION)
+    which.updates(at(Q, 1), desired(1, 1.7e308), BOTH)
+    efforts, outcomes = which.updates(at(Q, 200), desired(200, -1.7e308), EFFORT)
+    assert np.isfinite(efforts).all() and outcomes[0] == 'state_held'
+
+
 @pytest.mark.parametrize('period', [0.0, -1.0, np.nan, 1e9])
 def test_any_period(period):
     which = law(rate_limit=[100.0])

@@ -52,12 +52,15 @@ def folder() -> Path:
 
 @contextmanager
 def made_once(path: Path):
-    """Give a path to write to, or None where ``path`` exists; other processes wait meanwhile."""
-    with path.with_name(f'{path.name}.lock').open('w') as lock:
+    """Give a path to write to, or None where ``path`` exists; other processes wait meanwhile. It is tried once."""
+    with path.with_name(f'{path.name}.lock').open('a+') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if path.exists():
             yield None
             return
+        assert not lock.tell(), f'{path.name} could not be compiled before'
+        lock.write('tried')
+        lock.flush()
         unfinished = path.with_name(f'unfinished_{path.name}')
         yield unfinished
         unfinished.rename(path)

@@ -19,9 +19,12 @@ public:
   /// Limits of n joints: N m and N m/s (prismatic joints: N, N/s); effort above 0, inf: none; rate 0: none.
   TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit);
 
-  /// Limits tau (n) in place; `elapsed` is the time since the last one, s. Returns the flags `Limited`. With
-  /// NOT_FINITE neither tau nor `last` is changed, and tau must not be sent. For the real-time thread.
-  unsigned apply(double * tau, double elapsed) noexcept;
+  /// Limits tau (n) to the effort limits alone, in place, with the same flags; returns whether tau is finite.
+  bool limit_effort(double * tau) noexcept;
+
+  /// Limits tau (n) in place; `elapsed` is the time since the last one, s. Returns whether tau is
+  /// finite. If not, neither tau nor `last` is changed, and tau must not be sent. For the real-time thread.
+  bool apply(double * tau, double elapsed) noexcept;
 
   /// The last torque that was sent (n); zero at first.
   const std::vector<double> & last() const noexcept {return last_;}
@@ -35,6 +38,8 @@ public:
   const std::vector<double> & effort_limit() const noexcept {return effort_limit_;}
 
 private:
+  void count(unsigned found) noexcept;
+
   std::vector<double> effort_limit_, rate_limit_, last_;
   std::vector<std::atomic<unsigned>> by_joint_;
   std::atomic<std::uint64_t> effort_{0}, rate_{0}, not_finite_{0};
