@@ -8,11 +8,11 @@
 # shellcheck disable=SC2154 # functions and variables of scripts/compatibility
 
 arm64="$PWD/.venv-arm64"
-# Tests that compile little: an emulated processor is ten to twenty times slower.
+# Tests that compile little and start few processes: an emulated processor is ten to twenty times slower.
 arm64_tests=(
   test/kernels/test_sincos.py
   test/native
-  test/jit
+  test/jit/test_{fused_multiply_add,inlining}.py
   test/codegen/test_c_text.py
   test/control/test_torque_limiter.py
   test/formats/test_{aubo_i5,dh,library,urdf}.py
