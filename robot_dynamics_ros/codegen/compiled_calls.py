@@ -5,15 +5,13 @@ import ctypes
 import numpy as np
 
 
-def call_rows(
-    address: int, vectors: np.ndarray, runtime_inputs: np.ndarray, result: np.ndarray, count: int, last: int
-) -> bool:
-    """Return what code of ``StatesCode`` at an address returns, ``rows`` or ``blocks``; nothing is checked.
+def call_rows(program: int, vectors: np.ndarray, runtime_inputs: np.ndarray, result: np.ndarray, count: int) -> bool:
+    """Return whether a program of ``StatesCode`` found the numbers of ``count`` states finite; nothing is checked.
 
-    ``vectors`` has the addresses of the vectors, ``last`` is the last argument of the code.
+    ``program`` is the address of its words, ``vectors`` has the addresses of the vectors.
     """
-    function = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(int(address))
-    return function(*(array.ctypes.data for array in (vectors, runtime_inputs, result)), count, last)
+    function = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 6)(ctypes.c_int64.from_address(program).value)
+    return function(*(array.ctypes.data for array in (vectors, runtime_inputs, result)), count, program, 0)
 
 
 def prefetch(array: np.ndarray, index: int) -> None:

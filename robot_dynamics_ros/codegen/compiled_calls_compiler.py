@@ -13,19 +13,20 @@ FOR_WRITING, KEPT, DATA = INT32(1), INT32(3), INT32(1)
 """Arguments of LLVM's instruction: the line will be written; it is fetched to the first cache, that of data."""
 
 
-def _call_emission(typing, address, vectors, runtime_inputs, result, count, last):
+def _call_emission(typing, program, vectors, runtime_inputs, result, count):
     """Emit ``call_rows``."""
 
     def emitted(context, builder, signature, arguments):
-        function, *arrays, states, more = arguments
+        program, *arrays, states = arguments
         data = [
             builder.ptrtoint(context.make_array(kind)(context, builder, array).data, INT64)
             for kind, array in zip(signature.args[1:4], arrays, strict=True)
         ]
-        pointer = builder.inttoptr(function, ir.FunctionType(BYTE, [INT64] * 5).as_pointer())
-        return builder.icmp_unsigned('!=', builder.call(pointer, [*data, states, more]), BYTE(0))
+        run = ir.FunctionType(BYTE, [INT64] * 6).as_pointer()
+        function = builder.load(builder.inttoptr(program, run.as_pointer()))
+        return builder.icmp_unsigned('!=', builder.call(function, [*data, states, program, INT64(0)]), BYTE(0))
 
-    return types.boolean(types.int64, vectors, runtime_inputs, result, types.int64, types.int64), emitted
+    return types.boolean(types.int64, vectors, runtime_inputs, result, types.int64), emitted
 
 
 def _prefetch_emission(typing, array, index):
@@ -47,11 +48,11 @@ _prefetch: Any = intrinsic(_prefetch_emission)
 
 
 @overload(call_rows, jit_options={'forceinline': True})
-def _compiled_call(address, vectors, runtime_inputs, result, count, last):
+def _compiled_call(program, vectors, runtime_inputs, result, count):
     """Return the implementation of ``call_rows``; Numba requires a function here."""
 
-    def call(address, vectors, runtime_inputs, result, count, last):
-        return _call(address, vectors, runtime_inputs, result, count, last)
+    def call(program, vectors, runtime_inputs, result, count):
+        return _call(program, vectors, runtime_inputs, result, count)
 
     return call
 

@@ -13,18 +13,14 @@ from robot_dynamics_ros.codegen.object_files import MachineCode, kept_code, obje
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-from robot_dynamics_ros.native import call
-from robot_dynamics_ros.native.states_code import StatesCode
+from robot_dynamics_ros.native.states_code import GIVEN, RESULT, RUNTIME, VECTOR, StatesCode, Word, words_of_program
 
 GENERIC = 'generic'
 """Folder of the object files."""
-GIVEN, RUNTIME, RESULT, VECTOR = range(4)
-"""Bases of a word: none, or the address of the run-time inputs, of the result, or (and following) of a vector."""
-
 SCRATCH = Workspace(*(np.empty((0,) * len(shape)) for shape in Workspace.shapes(1, 1, 1, 1)))
 """A workspace whose arrays have the right number of axes."""
 
-Place = tuple[tuple[int, int, int], tuple[int, ...]]
+Place = tuple[Word, tuple[int, ...]]
 """The word of an array, and its shape."""
 
 _loaded: dict[str, MachineCode] = {}
@@ -50,20 +46,6 @@ def kernel_address(kernel: Kernel, kinds: str, arrays: ModelArrays) -> int:
         # what another thread has loaded meanwhile is in use
         _loaded.setdefault(name, kept_code(GENERIC, name, make))
     return _loaded[name].address('step')
-
-
-def words_of_program(steps: Sequence[tuple[int, Sequence[tuple[int, int, int]]]]) -> np.ndarray:
-    """Return the program that ``native/call.c`` runs: for each step, its address and the words of its arguments.
-
-    A word is (base, value, stride), the last two in bytes; the stride is from one state to the next.
-    """
-    arguments = [word for _, words in steps for word in words]
-    if len(arguments) > call.MOST_WORDS:
-        raise ValueError(f'expected up to {call.MOST_WORDS} words of arguments, got {len(arguments)}')
-    firsts = np.cumsum([0, *(len(words) for _, words in steps)])
-    heads = [(address, first) for (address, _), first in zip(steps, firsts, strict=False)]
-    inputs = max(0, *(base - VECTOR + 1 for base, _, _ in arguments))
-    return np.array([inputs, len(steps), len(arguments), *np.ravel(heads), *np.ravel(arguments)], np.int64)
 
 
 class Generic:
@@ -107,9 +89,8 @@ class Generic:
             list(program.inputs.values()),
             program.shape,
             RUNTIME_INPUTS,
-            call.RUN_STEPS,
-            (words, program, memory),
-            context=words.ctypes.data,
+            words,
+            (program, memory),
             checked=True,
             columns=6 * (WRENCHES in program.inputs),
             quaternions=arrays.quaternions,
@@ -161,7 +142,7 @@ class _Memory:
         """Return the arrays that the kernels of a program read."""
         return self._bodies if program.bodies else self._arrays
 
-    def words(self, step: Step, program: Program) -> list[tuple[int, int, int]]:
+    def words(self, step: Step, program: Program) -> list[Word]:
         """Return the words of a step's arguments, the records of the robot and of the workspace first."""
         vectors = enumerate(program.inputs.items())
         names: dict[str, Place] = {name: ((VECTOR + k, 0, 8 * size), (size,)) for k, (name, size) in vectors}

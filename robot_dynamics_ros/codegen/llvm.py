@@ -23,62 +23,46 @@ BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 def of_one_state(code: StraightLine) -> str:
     """Return the IR of two functions for one state.
 
-    They are ``<name>(vectors..., runtime_inputs, result)`` and ``<name>_state(vectors, runtime_inputs, result)``.
-
-    Arguments are addresses, integers of 64 bits; the latter's ``vectors`` is that of an array of addresses. Both
-    functions return whether all numbers are finite, a byte.
+    They are ``<name>(vectors..., runtime_inputs, result)``, with addresses as arguments, and ``<name>_state(words)``,
+    with the address of an array of these addresses. Both return whether all numbers are finite, a byte.
     """
-    body, names = Body(1), [*code.inputs, 'runtime_inputs']
-    for array in names:
-        body.inputs[array] = {k: body.loaded(f'%{array}', k) for of, k in code.read if of == array}
-    body.compute(code.values)
-    for k, value in enumerate(code.results):
-        body.store(body.text(value), '%result', k)
-    arguments = ', '.join(f'i64 %{array}' for array in (*names, 'result'))
+    arrays, body, of_words = [*code.inputs, 'runtime_inputs', 'result'], Body(1), Body(1)
+    *vectors, runtime_inputs, result = (f'%{array}' for array in arrays)
+    body.read(code, runtime_inputs)
+    body.compute(code, vectors, result)
+    addresses = ', '.join(f'i64 {it}' for it in of_words.addresses(len(arrays)))
     return '\n'.join(
         [
             *(Body(lanes).declarations() for lanes in (1, 2, WIDEST)),
-            f'define i8 @{code.name}({arguments}) {{',
+            f'define i8 @{code.name}({", ".join(f"i64 %{array}" for array in arrays)}) {{',
             *body.lines,
             f'  %is_finite = fcmp oeq double {body.text(code.finite)}, 0.0',
             '  %answer = zext i1 %is_finite to i8',
             '  ret i8 %answer',
             '}',
-            *_of_array(code.name, len(code.inputs)),
+            f'define i8 @{code.name}_state(i64 %words) {{',
+            *of_words.lines,
+            f'  %answer = call i8 @{code.name}({addresses})',
+            '  ret i8 %answer',
+            '}',
         ]
     )
 
 
-def _of_array(name: str, count: int) -> list[str]:
-    """Return the lines of ``<name>_state``, which calls ``<name>`` with the addresses of ``count`` vectors."""
-    body = Body(1)
-    vectors = [body.line(f'load i64, {pointer(body, "i64", "%vectors", 8 * k)}, align 8') for k in range(count)]
-    arguments = ', '.join(f'i64 {it}' for it in (*vectors, '%runtime_inputs', '%result'))
-    answer = body.line(f'call i8 @{name}({arguments})')
-    head = f'define i8 @{name}_state(i64 %vectors, i64 %runtime_inputs, i64 %result) {{'
-    return [head, *body.lines, f'  ret i8 {answer}', '}']
-
-
 def of_blocks(code: StraightLine, lanes: int) -> str:
-    """Return the IR of a function for whole blocks of states in rows.
+    """Return the IR of ``<name>_blocks(words, count, streamed)`` for blocks of ``lanes`` states in rows.
 
-    It is ``<name>_blocks(vectors, runtime_inputs, result, count, streamed)``.
-
-    ``vectors`` is the address of an array of the addresses of the rows (count, n); ``count`` is a multiple of
-    ``lanes``. If ``streamed`` is not 0 the results bypass the caches. Returns whether all numbers are finite, a byte.
+    ``count`` is a multiple of ``lanes``. If ``streamed`` is not 0 the results bypass the caches.
     """
-    body = Body(lanes)
-    before = Body(1)
-    runtime_inputs = [k for array, k in code.read if array == 'runtime_inputs']
-    body.inputs['runtime_inputs'] = {
-        k: llvm_blocks.splat(before, before.loaded('%runtime_inputs', k), lanes) for k in runtime_inputs
-    }
-    for array, length in code.inputs.items():
-        body.inputs[array] = dict(enumerate(llvm_blocks.columns(body, f'%{array}', length, lanes)))
-    body.compute(code.values)
-    llvm_blocks.write_rows(body, [body.text(value) for value in code.results], '%target', lanes)
-    finite = body.text(code.finite)
-    return llvm_blocks.loop_over_blocks(code.name, code.inputs, len(code.results), lanes, before, body, finite)
+    body, size = Body(lanes), len(code.results)
+    *vectors, runtime_inputs, result = body.addresses(len(code.inputs) + 2)
+    body.read(code, runtime_inputs)
+    before, body.lines = body.lines, []
+    rows = [llvm_blocks.row(body, start, length) for start, length in zip(vectors, code.inputs.values(), strict=True)]
+    body.compute(code, rows, llvm_blocks.target(body, result, size))
+    loop = llvm_blocks.loop_over_blocks(before, body, body.text(code.finite), size)
+    head = f'define i8 @{code.name}_blocks(i64 %words, i64 %count, i64 %streamed) {{'
+    return '\n'.join([body.declarations(), head, *loop, '}', '!0 = !{i32 1}'])
 
 
 class Body:
@@ -89,7 +73,7 @@ class Body:
         self.lanes = lanes
         self.kind = vector_type(lanes)
         self.lines: list[str] = []
-        self.inputs: dict[str, dict[int, str]] = {}
+        self._inputs: dict[tuple[str, int], str] = {}
         self._names: dict[Symbol, str] = {}
         self._angles: dict[str, tuple[str, str]] = {}
         self._count = 0
@@ -97,7 +81,7 @@ class Body:
     def line(self, text: str) -> str:
         """Add ``text`` as the definition of a new value and return its name."""
         self._count += 1
-        name = f'%t{self.lanes}_{self._count}'
+        name = f'%t{self._count}'
         self.lines.append(f'  {name} = {text}')
         return name
 
@@ -105,18 +89,27 @@ class Body:
         """Return the name of number k of an array of float64."""
         return self.line(f'load double, {pointer(self, "double", address, 8 * k)}, align 8')
 
-    def store(self, value: str, address: str, k: int) -> None:
-        """Store a number as entry k of an array of float64."""
-        self.lines.append(f'  store double {value}, {pointer(self, "double", address, 8 * k)}, align 8')
+    def addresses(self, count: int) -> list[str]:
+        """Return the names of ``count`` addresses in memory, at %words."""
+        return [self.line(f'load i64, {pointer(self, "i64", "%words", 8 * k)}, align 8') for k in range(count)]
 
-    def compute(self, values: list[Symbol]) -> None:
-        """Add the operations of these values, in order."""
+    def read(self, code: StraightLine, runtime_inputs: str) -> None:
+        """Load the run-time inputs that code reads from an address."""
+        for array, k in code.read:
+            if array == 'runtime_inputs':
+                self._inputs[array, k] = llvm_blocks.splat(self, self.loaded(runtime_inputs, k))
+
+    def compute(self, code: StraightLine, vectors: list[str], result: str) -> None:
+        """Add the operations of code, from vectors to the result at these addresses."""
+        for address, (array, length) in zip(vectors, code.inputs.items(), strict=True):
+            self._inputs |= {(array, k): name for k, name in enumerate(llvm_blocks.columns(self, address, length))}
         if self.lanes == 1:
-            angles = {value.arguments[0] for value in values if value.operation in ('sin', 'cos')}
+            angles = {value.arguments[0] for value in code.values if value.operation in ('sin', 'cos')}
             joints = sorted(angle.arguments for angle in angles if angle.operation == 'input')
-            self._sincos_together([self.inputs[array][k] for array, k in joints])
-        for value in values:
+            self._sincos_together([self._inputs[joint] for joint in joints])
+        for value in code.values:
             self._names[value] = self._operation(value.operation, value.arguments)
+        llvm_blocks.write_rows(self, [self.text(value) for value in code.results], result)
 
     def text(self, value) -> str:
         """Return a value as an operand."""
@@ -155,8 +148,7 @@ class Body:
     def _operation(self, operation: str, arguments: tuple) -> str:
         """Return the name of the value of one operation."""
         if operation == 'input':
-            array, k = arguments
-            return self.inputs[array][k]
+            return self._inputs[arguments]
         if operation in ('sin', 'cos'):
             return self._sincos(self.text(arguments[0]))[operation == 'cos']
         return self._arithmetic(operation, [self.text(value) for value in arguments])

@@ -27,20 +27,23 @@ def pointer(body, kind: str, address: str, offset: int = 0) -> str:
     return f'{pointers} {body.line(f"inttoptr i64 {place} to {pointers}")}'
 
 
-def splat(body, number: str, lanes: int) -> str:
-    """Return the name of a vector of equal numbers."""
-    kind = vector_type(lanes)
-    first = body.line(f'insertelement {kind} undef, double {number}, i32 0')
-    return body.line(f'shufflevector {kind} {first}, {kind} undef, <{lanes} x i32> zeroinitializer')
+def splat(body, number: str) -> str:
+    """Return the name of a vector of equal numbers, one for each lane."""
+    if body.lanes == 1:
+        return number
+    first = body.line(f'insertelement {body.kind} undef, double {number}, i32 0')
+    return body.line(f'shufflevector {body.kind} {first}, {body.kind} undef, <{body.lanes} x i32> zeroinitializer')
 
 
-def columns(body, address: str, length: int, lanes: int) -> list[str]:
-    """Return the names of the columns of ``lanes`` rows of ``length`` numbers at an address."""
+def columns(body, address: str, length: int) -> list[str]:
+    """Return the names of the columns of rows of ``length`` numbers at an address, a row for each lane."""
+    if body.lanes == 1:
+        return [body.loaded(address, k) for k in range(length)]
     found = []
     for first in range(0, length, TILE):
         width = min(TILE, length - first)
         parts = []
-        for lane in range(0, lanes, TILE):
+        for lane in range(0, body.lanes, TILE):
             rows = [
                 _resized(body, _load(body, address, 8 * (length * (lane + b) + first), width), width, TILE)
                 for b in range(TILE)
@@ -50,101 +53,46 @@ def columns(body, address: str, length: int, lanes: int) -> list[str]:
     return found
 
 
-def write_rows(body, values: list[str], address: str, lanes: int) -> None:
-    """Store vectors of ``lanes`` numbers as the columns of rows at an address."""
-    for lane in range(0, lanes, TILE):
+def write_rows(body, values: list[str], address: str) -> None:
+    """Store values, which have a number for each lane, as the columns of rows at an address."""
+    if body.lanes == 1:
+        for k, value in enumerate(values):
+            _store(body, 'double', value, address, 8 * k)
+        return
+    for lane in range(0, body.lanes, TILE):
         for first in range(0, len(values), TILE):
-            some = [_part(body, value, lane, lanes) for value in values[first : first + TILE]]
-            rows = _transposed(body, some + ['undef'] * (TILE - len(some)))
+            some = [_part(body, value, lane) for value in values[first : first + TILE]]
+            width = len(some)
+            rows = _transposed(body, some + ['undef'] * (TILE - width))
             for b, row in enumerate(rows):
-                place = pointer(body, _numbers(len(some)), address, 8 * (len(values) * (lane + b) + first))
-                body.lines.append(
-                    f'  store {_numbers(len(some))} {_resized(body, row, TILE, len(some))}, {place}, align 8'
-                )
+                offset = 8 * (len(values) * (lane + b) + first)
+                _store(body, _numbers(width), _resized(body, row, TILE, width), address, offset)
 
 
-def loop_over_blocks(name: str, inputs: dict[str, int], size: int, lanes: int, before, body, finite: str) -> str:
-    """Return ``<name>_blocks``; ``before`` is computed once, ``body`` for each block with ``finite`` as its check."""
-    kind, word = vector_type(lanes), 'i64*' if TYPED else 'ptr'
-    lines = [
-        body.declarations(),
-        f'define i8 @{name}_blocks(i64 %vectors, i64 %runtime_inputs, i64 %result, i64 %count, i64 %streamed) {{',
-        'entry:',
-        f'  %buffer = alloca [{lanes * size} x double], align 64',
-        f'  %buffered = ptrtoint {f"[{lanes * size} x double]*" if TYPED else "ptr"} %buffer to i64',
-        '  %bypass = icmp ne i64 %streamed, 0',
-    ]
-    for k, array in enumerate(inputs):
-        lines += [
-            f'  %at_{array} = add i64 %vectors, {8 * k}',
-            f'  %pointer_{array} = inttoptr i64 %at_{array} to {word}',
-            f'  %start_{array} = load i64, {word} %pointer_{array}, align 8',
-        ]
-    lines += [
-        *before.lines,
-        '  br label %test',
-        'test:',
-        '  %b = phi i64 [0, %entry], [%next, %written]',
-        f'  %total = phi {kind} [zeroinitializer, %entry], [%sum, %written]',
-        '  %is_left = icmp slt i64 %b, %count',
-        '  br i1 %is_left, label %block, label %end',
-        'block:',
-        f'  %bytes = mul i64 %b, {8 * size}',
-        '  %rows = add i64 %result, %bytes',
-        '  %target = select i1 %bypass, i64 %buffered, i64 %rows',
-    ]
-    for array, length in inputs.items():
-        lines += [
-            f'  %bytes_{array} = mul i64 %b, {8 * length}',
-            f'  %{array} = add i64 %start_{array}, %bytes_{array}',
-        ]
-    lines += [
+def row(body, start: str, length: int) -> str:
+    """Return the address of the first row of a block, for rows of ``length`` numbers from an address on."""
+    return body.line(f'add i64 {start}, {body.line(f"mul i64 %block_k, {8 * length}")}')
+
+
+def target(body, result: str, size: int) -> str:
+    """Return the address where the results of a block are written: their rows at %rows, or %buffered."""
+    body.lines.append(f'  %rows = add i64 {result}, {body.line(f"mul i64 %block_k, {8 * size}")}')
+    return body.line('select i1 %bypass, i64 %buffered, i64 %rows')
+
+
+def loop_over_blocks(before: list[str], body, finite: str, size: int) -> list[str]:
+    """Return the lines that compute all blocks, ``body`` for each one with ``finite`` as its check.
+
+    ``size`` is the number of entries of a state's result. What comes ``before`` is computed once.
+    """
+    lanes, kind = body.lanes, body.kind
+    count, place = lanes * size, f'{kind}*' if TYPED else 'ptr'
+    block = [
         *body.lines,
-        f'  %sum = fadd {kind} %total, {finite}',
-        f'  %next = add i64 %b, {lanes}',
+        f'  %before = load {kind}, {place} %total',
+        f'  %sum = fadd {kind} %before, {finite}',
+        f'  store {kind} %sum, {place} %total',
         '  br i1 %bypass, label %stream, label %written',
-        *_stream(lanes * size),
-        'end:',
-        '  fence seq_cst',  # other cores then read the results of stores that bypass the caches
-        f'  %are_finite = fcmp oeq {kind} %total, zeroinitializer',
-        f'  %bits = bitcast <{lanes} x i1> %are_finite to i{lanes}',
-        f'  %all = icmp eq i{lanes} %bits, -1',
-        '  %answer = zext i1 %all to i8',
-        '  ret i8 %answer',
-        '}',
-        '!0 = !{i32 1}',
-    ]
-    return '\n'.join(lines)
-
-
-def _stream(count: int) -> list[str]:
-    """Return the blocks that copy ``count`` numbers from %buffered to %rows, whole cache lines past the caches."""
-    number, line = ('double*', f'{_numbers(TILE)}*') if TYPED else ('ptr', 'ptr')
-
-    def copy(label: str, step: int, first: str, end: str, then: str) -> list[str]:
-        kind = 'double' if step == 1 else _numbers(step)
-        place = number if step == 1 else line
-        store = 'align 8' if step == 1 else f'align {8 * TILE}, !nontemporal !0'
-        return [
-            f'  br label %{label}_test',
-            f'{label}_test:',
-            f'  %{label}_k = phi i64 [{first}, %{then}], [%{label}_next, %{label}]',
-            f'  %{label}_left = icmp slt i64 %{label}_k, {end}',
-            f'  br i1 %{label}_left, label %{label}, label %{label}_end',
-            f'{label}:',
-            f'  %{label}_bytes = shl i64 %{label}_k, 3',
-            f'  %{label}_from = add i64 %buffered, %{label}_bytes',
-            f'  %{label}_to = add i64 %rows, %{label}_bytes',
-            f'  %{label}_source = inttoptr i64 %{label}_from to {place}',
-            f'  %{label}_place = inttoptr i64 %{label}_to to {place}',
-            f'  %{label}_value = load {kind}, {place} %{label}_source, align 8',
-            f'  store {kind} %{label}_value, {place} %{label}_place, {store}',
-            f'  %{label}_next = add i64 %{label}_k, {step}',
-            f'  br label %{label}_test',
-            f'{label}_end:',
-        ]
-
-    return [
         'stream:',
         # numbers before the first whole cache line: -(address / 8) modulo TILE
         '  %place = lshr i64 %rows, 3',
@@ -153,12 +101,60 @@ def _stream(count: int) -> list[str]:
         f'  %rest = sub i64 {count}, %ahead',
         f'  %lines = and i64 %rest, {-TILE}',
         '  %whole = add i64 %ahead, %lines',
-        *copy('head', 1, '0', '%ahead', 'stream'),
-        *copy('line', TILE, '%ahead', '%whole', 'head_end'),
-        *copy('tail', 1, '%whole', f'{count}', 'line_end'),
+        *_copy('head', 1, '0', '%ahead', 'stream'),
+        *_copy('line', TILE, '%ahead', '%whole', 'head_end'),
+        *_copy('tail', 1, '%whole', f'{count}', 'line_end'),
         '  br label %written',
         'written:',
-        '  br label %test',
+    ]
+    return [
+        'entry:',
+        f'  %buffer = alloca [{count} x double], align 64',
+        f'  %buffered = ptrtoint {f"[{count} x double]*" if TYPED else "ptr"} %buffer to i64',
+        f'  %total = alloca {kind}',
+        f'  store {kind} zeroinitializer, {place} %total',
+        '  %bypass = icmp ne i64 %streamed, 0',
+        *before,
+        *_loop('block', lanes, '0', '%count', 'entry', block, 'written'),
+        '  fence seq_cst',  # other cores then read the results of stores that bypass the caches
+        f'  %all = load {kind}, {place} %total',
+        f'  %are_finite = fcmp oeq {kind} %all, zeroinitializer',
+        f'  %bits = bitcast <{lanes} x i1> %are_finite to i{lanes}',
+        f'  %set = icmp eq i{lanes} %bits, -1',
+        '  %answer = zext i1 %set to i8',
+        '  ret i8 %answer',
+    ]
+
+
+def _copy(label: str, step: int, first: str, end: str, then: str) -> list[str]:
+    """Return the loop that copies numbers from %buffered to %rows, whole cache lines past the caches."""
+    kind = 'double' if step == 1 else _numbers(step)
+    place, store = f'{kind}*' if TYPED else 'ptr', '8' if step == 1 else f'{8 * TILE}, !nontemporal !0'
+    lines = [
+        f'  %{label}_bytes = shl i64 %{label}_k, 3',
+        f'  %{label}_from = add i64 %buffered, %{label}_bytes',
+        f'  %{label}_to = add i64 %rows, %{label}_bytes',
+        f'  %{label}_source = inttoptr i64 %{label}_from to {place}',
+        f'  %{label}_place = inttoptr i64 %{label}_to to {place}',
+        f'  %{label}_value = load {kind}, {place} %{label}_source, align 8',
+        f'  store {kind} %{label}_value, {place} %{label}_place, align {store}',
+    ]
+    return _loop(label, step, first, end, then, lines, label)
+
+
+def _loop(label: str, step: int, first: str, end: str, then: str, lines: list[str], last: str) -> list[str]:
+    """Return a loop over %<label>_k; it follows the block ``then``, and its ``lines`` end in the block ``last``."""
+    return [
+        f'  br label %{label}_test',
+        f'{label}_test:',
+        f'  %{label}_k = phi i64 [{first}, %{then}], [%{label}_next, %{last}]',
+        f'  %{label}_left = icmp slt i64 %{label}_k, {end}',
+        f'  br i1 %{label}_left, label %{label}, label %{label}_end',
+        f'{label}:',
+        *lines,
+        f'  %{label}_next = add i64 %{label}_k, {step}',
+        f'  br label %{label}_test',
+        f'{label}_end:',
     ]
 
 
@@ -171,6 +167,11 @@ def _load(body, address: str, offset: int, width: int) -> str:
     """Return the name of a vector of ``width`` numbers from memory."""
     kind = _numbers(width)
     return body.line(f'load {kind}, {pointer(body, kind, address, offset)}, align 8')
+
+
+def _store(body, kind: str, value: str, address: str, offset: int) -> None:
+    """Store a number, or a vector of some, to memory."""
+    body.lines.append(f'  store {kind} {value}, {pointer(body, kind, address, offset)}, align 8')
 
 
 def _shuffled(body, one: str, other: str, size: int, entries: list[int]) -> str:
@@ -206,6 +207,7 @@ def _joined(body, parts: tuple[str, ...]) -> str:
     return parts[0] if len(parts) == 1 else _shuffled(body, parts[0], parts[1], TILE, list(range(2 * TILE)))
 
 
-def _part(body, vector: str, first: int, lanes: int) -> str:
+def _part(body, vector: str, first: int) -> str:
     """Return the name of TILE entries of a vector, from ``first`` on."""
-    return vector if lanes == TILE else _shuffled(body, vector, vector, lanes, list(range(first, first + TILE)))
+    entries = list(range(first, first + TILE))
+    return vector if body.lanes == TILE else _shuffled(body, vector, vector, body.lanes, entries)

@@ -18,8 +18,7 @@ from robot_dynamics_ros.jit.cache import code_folder
 from robot_dynamics_ros.jit.decorators import inlined
 from robot_dynamics_ros.jit.generated_module import generated_module
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.native import call
-from robot_dynamics_ros.native.states_code import StatesCode
+from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -94,16 +93,16 @@ class Specialised:
         of_one = self._code(program, blocks=False)
         of_blocks = self._code(program, blocks=True) if blocks else None
         lengths = [*program.inputs.values()]
-        words = np.array([of_one.address(f'{name}_state'), len(lengths), *lengths, program.size], np.int64)
+        vectors = [(VECTOR + k, 0, 8 * length) for k, length in enumerate(lengths)]
+        arguments = [*vectors, (RUNTIME, 0, 0), (RESULT, 0, 8 * program.size)]
+        in_blocks, states = (of_blocks.address(f'{name}_blocks'), lanes()) if of_blocks else (0, 1)
         return StatesCode(
             lengths,
             program.shape,
             RUNTIME_INPUTS,
-            call.RUN_STATE,
-            (of_one, of_blocks, words),
-            of_blocks.address(f'{name}_blocks') if of_blocks else 0,
-            lanes(),
-            context=words.ctypes.data,
+            words_of_program([(of_one.address(f'{name}_state'), arguments)], in_blocks, states),
+            (of_one, of_blocks),
+            states,
             columns=6 * (WRENCHES in program.inputs),
             quaternions=self.arrays.quaternions,
         )

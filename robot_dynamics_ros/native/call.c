@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, CHAINS = 8 };
+enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, MOST_WORDS = 128, CHAINS = 8 };
 
 /* Largest difference of a squared norm from 1 at which a quaternion is certainly one. */
 static const double UNIT_NORM = 1.9e-6;
@@ -59,15 +59,22 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 
 /* ---------------------------------------------------------------------------------------------- calls for states */
 
-/* Machine code for ``count`` states in rows; ``more`` is the context of one state's code, or whether blocks of states
- * write past the caches. It returns whether all numbers are finite. */
-typedef bool (*StatesCode)(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
-                           npy_int64 more);
+/* Machine code of one state, and of whole blocks of ``count`` states whose results bypass the caches if ``streamed``:
+ * ``places`` has the word of each argument, an address or an integer. It returns whether all numbers are finite. */
+typedef bool (*StepCode)(const npy_int64 *places);
+typedef bool (*BlocksCode)(const npy_int64 *places, npy_int64 count, npy_int64 streamed);
+
+/* How states are computed, an array of integers that ``native.states_code`` makes: by steps, one state after the other,
+ * and by code for blocks of ``lanes`` states, if there is some. Words are address and first argument of each step; then
+ * the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
+typedef struct {
+    npy_int64 run, steps, arguments, blocks, lanes, word[];
+} Program;
+enum { GIVEN, RUNTIME, RESULT, VECTOR };
 
 typedef struct {
     Callable base;
-    StatesCode rows, blocks;
-    npy_int64 context, lanes;
+    const Program *program;
     Py_ssize_t vectors, quaternions, angles;
     npy_intp axes, size, inputs, columns;
     const npy_int64 *lengths, *shape, *quaternion, *angle; /* of the vectors, of the result; places in vector 0 */
@@ -76,54 +83,32 @@ typedef struct {
     long long most, left, held, streamed; /* numbers of states */
 } StatesCall;
 
-/* Code of one state, and of one kernel among several steps. */
-typedef bool (*StateCode)(double *const *vectors, const double *runtime_inputs, double *result);
-typedef bool (*StepCode)(const npy_int64 *words);
-
-/* Compute ``count`` states by one code, one state after the other. Its words: code, number of vectors, their lengths
- * and that of the result. */
-static bool run_state(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
-                      npy_int64 words)
+/* Compute states in rows at the addresses; return whether the code found all numbers finite. */
+static bool run(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
+                const Program *program, npy_int64 streamed)
 {
-    const npy_int64 *word = (const npy_int64 *)(intptr_t)words, *length = word + 2;
-    const StateCode code = (StateCode)(intptr_t)word[0];
-    if (count == 1)
-        return code(vectors, runtime_inputs, result);
-    double *place[MOST_VECTORS];
+    const npy_int64 arguments = program->arguments, *step = program->word, *of_base = step + 2 * program->steps;
+    const npy_int64 *offset = of_base + arguments, *stride = offset + arguments;
+    const npy_int64 base[VECTOR] = {0, (intptr_t)runtime_inputs, (intptr_t)result};
+    npy_int64 places[MOST_WORDS];
     bool finite = true;
-    for (npy_int64 b = 0; b < count; b++) {
-        for (npy_int64 k = 0; k < word[1]; k++)
-            place[k] = vectors[k] + b * length[k];
-        finite &= code(place, runtime_inputs, result + b * length[word[1]]);
+    for (npy_int64 k = 0; k < arguments; k++)
+        places[k] = offset[k] + (of_base[k] < VECTOR ? base[of_base[k]] : (intptr_t)vectors[of_base[k] - VECTOR]);
+    if (program->blocks && count >= program->lanes) {
+        const npy_int64 whole = count & -program->lanes; /* a power of two */
+        finite = ((BlocksCode)(intptr_t)program->blocks)(places, whole, streamed);
+        for (npy_int64 k = 0; k < arguments; k++)
+            places[k] += whole * stride[k];
+        count -= whole;
+    }
+    while (count > 0) {
+        for (npy_int64 k = 0; k < program->steps; k++)
+            finite &= ((StepCode)(intptr_t)step[2 * k])(places + step[2 * k + 1]);
+        if (--count > 0)
+            for (npy_int64 k = 0; k < arguments; k++)
+                places[k] += stride[k];
     }
     return finite;
-}
-
-/* Compute ``count`` states by several kernels, one state after the other. Their words: numbers of vectors, of steps and
- * of arguments; for each step its code and its first argument; for each argument its base, a number of bytes, and the
- * number of bytes from one state to the next. */
-enum { GIVEN, RUNTIME, RESULT, VECTOR, MOST_WORDS = 128 };
-
-static bool run_steps(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
-                      npy_int64 words)
-{
-    const npy_int64 *word = (const npy_int64 *)(intptr_t)words;
-    const npy_int64 inputs = word[0], steps = word[1], arguments = word[2];
-    const npy_int64 *step = word + 3, *argument = step + 2 * steps;
-    npy_int64 place[MOST_WORDS], base[VECTOR + MOST_VECTORS] = {0, (intptr_t)runtime_inputs, (intptr_t)result};
-    bool finite = true;
-    for (npy_int64 k = 0; k < inputs; k++)
-        base[VECTOR + k] = (intptr_t)vectors[k];
-    for (npy_int64 k = 0; k < arguments; k++)
-        place[k] = base[argument[3 * k]] + argument[3 * k + 1];
-    for (;;) {
-        for (npy_int64 k = 0; k < steps; k++)
-            finite &= ((StepCode)(intptr_t)step[2 * k])(place + step[2 * k + 1]);
-        if (--count <= 0)
-            return finite;
-        for (npy_int64 k = 0; k < arguments; k++)
-            place[k] += argument[3 * k + 2];
-    }
 }
 
 static bool are_finite(const double *numbers, npy_intp count)
@@ -166,16 +151,7 @@ static bool are_small_angles(const StatesCall *self, const double *q, npy_intp c
 static bool compute(const StatesCall *self, double *const *vectors, const double *runtime_inputs, double *result,
                     npy_intp count)
 {
-    bool finite = true;
-    npy_intp whole = self->blocks ? count / self->lanes * self->lanes : 0;
-    if (whole)
-        finite &= self->blocks(vectors, runtime_inputs, result, whole, count > self->streamed);
-    if (whole < count) {
-        double *rest[MOST_VECTORS];
-        for (Py_ssize_t k = 0; k < self->vectors; k++)
-            rest[k] = vectors[k] + whole * self->lengths[k];
-        finite &= self->rows(rest, runtime_inputs, result + whole * self->size, count - whole, self->context);
-    }
+    bool finite = run(vectors, runtime_inputs, result, count, self->program, count > self->streamed);
     if (self->checked) {
         for (Py_ssize_t k = 0; k < self->vectors; k++)
             finite &= are_finite(vectors[k], count * self->lengths[k]);
@@ -278,18 +254,18 @@ static const npy_int64 *integers(PyObject *array, Py_ssize_t *number)
 static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
     StatesCall *self = (StatesCall *)type->tp_alloc(type, 0);
-    PyObject *lengths, *shape, *quaternion, *angle, *owner;
-    unsigned long long rows, blocks;
+    PyObject *lengths, *shape, *quaternion, *angle, *words, *owner;
+    Py_ssize_t number;
     if (!self)
         return NULL;
     self->base.call = states_call;
-    if (!PyArg_ParseTuple(arguments, "OOOOnnKKLLpdLLLLO", &lengths, &shape, &quaternion, &angle, &self->inputs,
-                          &self->columns, &rows, &blocks, &self->lanes, &self->context, &self->checked,
-                          &self->largest_angle, &self->most, &self->left, &self->held, &self->streamed, &owner) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOOnnpdLLLLO", &lengths, &shape, &quaternion, &angle, &words,
+                          &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most, &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
-        !(self->base.owner = PyTuple_Pack(5, lengths, shape, quaternion, angle, owner))) {
+        !(self->program = (const Program *)integers(words, &number)) ||
+        !(self->base.owner = PyTuple_Pack(6, lengths, shape, quaternion, angle, words, owner))) {
         Py_DECREF(self);
         return NULL;
     }
@@ -298,8 +274,6 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         Py_DECREF(self);
         return NULL;
     }
-    self->rows = (StatesCode)(uintptr_t)rows;
-    self->blocks = (StatesCode)(uintptr_t)blocks;
     self->size = 1;
     for (Py_ssize_t k = 0; k < self->axes; k++)
         self->size *= self->shape[k];
@@ -478,15 +452,13 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit_call(void)
 {
     import_array();
-    PyObject *made = PyModule_Create(&module), *state = PyLong_FromVoidPtr((void *)(uintptr_t)run_state);
-    PyObject *steps = PyLong_FromVoidPtr((void *)(uintptr_t)run_steps);
+    PyObject *made = PyModule_Create(&module), *address = PyLong_FromVoidPtr((void *)(uintptr_t)run);
     if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallsType) ||
                  PyModule_AddType(made, &FunctionCallType) ||
                  PyModule_AddIntConstant(made, "MOST_WORDS", MOST_WORDS) ||
                  PyModule_AddIntConstant(made, "WORDS_OF_ARGUMENT", 1 + MOST_AXES) ||
-                 PyModule_AddObjectRef(made, "RUN_STATE", state) || PyModule_AddObjectRef(made, "RUN_STEPS", steps)))
+                 PyModule_AddObjectRef(made, "RUN", address)))
         Py_CLEAR(made);
-    Py_XDECREF(state);
-    Py_XDECREF(steps);
+    Py_XDECREF(address);
     return made;
 }

@@ -9,18 +9,11 @@ MOST_WORDS: int
 """Largest number of words of the arguments of a program."""
 WORDS_OF_ARGUMENT: int
 """Words of an argument of a FunctionCall: the number itself, or address and lengths, so many words for each."""
-RUN_STATE: int
-"""Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 *words)``.
+RUN: int
+"""Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 *program, int64
+streamed)``, which computes states in rows by a program of ``states_code.words_of_program``.
 
-It computes states in rows by one code, one state after the other. The words are the address of ``bool state(double
-**vectors, double *runtime_inputs, double *result)``, the number of vectors, their lengths and that of the result.
-"""
-RUN_STEPS: int
-"""Address of the same function for several kernels.
-
-Its words are the numbers of vectors, steps and arguments; for each step the address of ``bool step(int64 *words)`` and
-the index of its first argument; for each argument its base (0 none, or an address: 1 of the run-time inputs, 2 of the
-result, 3 + k of vector k), the bytes or the value to add to it, and the bytes from one state to the next.
+Results of blocks of states bypass the caches if ``streamed`` is not 0.
 """
 
 @final
@@ -41,12 +34,9 @@ class StatesCall:
         shape: np.ndarray,
         quaternions: np.ndarray,
         angles: np.ndarray,
+        words: np.ndarray,
         inputs: int,
         columns: int,
-        rows: int,
-        blocks: int,
-        lanes: int,
-        context: int,
         checked: bool,
         largest_angle: float,
         most: int,

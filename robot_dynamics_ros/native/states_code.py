@@ -1,5 +1,7 @@
 """Machine code that computes a batch of states, and calls of it from Python."""
 
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,26 @@ UNLIMITED = 1 << 62
 """A number of states that is never reached."""
 
 
+GIVEN, RUNTIME, RESULT, VECTOR = range(4)
+"""Bases of a word: none, or the address of the run-time inputs, of the result, or (and following) of a vector."""
+Word = tuple[int, int, int]
+"""Base, value and stride of an argument, the last two in bytes; the stride is from one state to the next."""
+
+
+def words_of_program(steps: Sequence[tuple[int, Sequence[Word]]], blocks: int = 0, lanes: int = 1) -> np.ndarray:
+    """Return the program that ``native/call.c`` runs: for each step, its address and the words of its arguments.
+
+    ``blocks`` is the address of code for blocks of ``lanes`` states with the same arguments; 0 if there is none.
+    """
+    arguments = [word for _, words in steps for word in words]
+    if len(arguments) > call.MOST_WORDS:
+        raise ValueError(f'expected up to {call.MOST_WORDS} words of arguments, got {len(arguments)}')
+    firsts = itertools.accumulate((len(words) for _, words in steps), initial=0)
+    heads = [it for (address, _), first in zip(steps, firsts, strict=False) for it in (address, first)]
+    head = call.RUN, len(steps), len(arguments), blocks, lanes
+    return np.array([*head, *heads, *(word[k] for k in range(3) for word in arguments)], np.int64)
+
+
 class StatesCode(NamedTuple):
     """Machine code for states in rows, and the sizes of its arguments."""
 
@@ -20,17 +42,12 @@ class StatesCode(NamedTuple):
     """Shape of the result of a state."""
     inputs: int
     """Number of run-time inputs."""
-    rows: int
-    """Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 context)``."""
+    words: np.ndarray
+    """The program that computes the states, see ``words_of_program``."""
     owner: object
     """Object that owns the memory at the addresses. Calls of this code keep it alive."""
-    blocks: int = 0
-    """0, or the address of
-    ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 streamed)``."""
     lanes: int = 1
-    """The count of ``blocks`` is a multiple of this."""
-    context: int = 0
-    """Last argument of ``rows``."""
+    """Number of states in a block; 1 without code for blocks."""
     checked: bool = False
     """Whether finiteness of all numbers and the size of angles have to be checked by the call, not by the code."""
     quaternions: tuple[int, ...] = ()
@@ -53,12 +70,9 @@ class StatesCode(NamedTuple):
             np.array(self.shape, np.int64),
             np.array(self.quaternions, np.int64),
             np.array(self.angles, np.int64),
+            self.words,
             self.inputs,
             self.columns,
-            self.rows,
-            self.blocks,
-            self.lanes,
-            self.context,
             self.checked,
             LARGEST_ANGLE,
             most,

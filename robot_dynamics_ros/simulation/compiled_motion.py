@@ -12,7 +12,7 @@ from robot_dynamics_ros.evaluation.evaluator import Key
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.states_code import StatesCode
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
-from robot_dynamics_ros.simulation.step_arrays import Buffers, Call, Calls, LoopCalls
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, LoopCalls
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows
 from robot_dynamics_ros.simulation.trajectory_loop import trajectory
 
@@ -72,22 +72,22 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
         if states.stop - states.start != size:
             # all blocks but the last one have the same size
             size = states.stop - states.start
-            by_blocks = forward.blocks != 0 and size >= forward.lanes
-            count = -(-size // forward.lanes) * forward.lanes if by_blocks else size
+            # whole blocks: their states take less time than single ones
+            count = -(-size // forward.lanes) * forward.lanes if size >= forward.lanes else size
             x = Buffers.of(plan, count, robot.nq, robot.nv, robot.model.arrays.constraints, len(setup.stops.lower))
             given = np.zeros((count, wrenches.shape[1]))
             stages = [
                 (q, qd, x.net if plan.friction else x.tau, given) for q, qd in zip(x.positions, x.qd, strict=True)
             ]
             calls = Calls(
-                forward=_call(forward, by_blocks),
+                forward=_program(forward),
                 vectors=np.array([[array.ctypes.data for array in arrays] for arrays in stages]),
-                inverse=_call(inverse, by_blocks),
+                inverse=_program(inverse),
                 loops=LoopCalls(
-                    errors=_call(closing.get('loop_errors'), by_blocks),
-                    rates=_call(closing.get('loop_rates'), by_blocks),
-                    jacobian=_call(closing.get('loop_jacobian'), by_blocks),
-                    step=_call(closing.get('loop_step'), by_blocks),
+                    errors=_program(closing.get('loop_errors')),
+                    rates=_program(closing.get('loop_rates')),
+                    jacobian=_program(closing.get('loop_jacobian')),
+                    step=_program(closing.get('loop_step')),
                     of_step=np.array([x.q.ctypes.data, x.change.ctypes.data]),
                 ),
                 inputs=evaluator.inputs,
@@ -106,8 +106,6 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
             setup.check_finite(q, qd, step, states.start)
 
 
-def _call(code: StatesCode | None, by_blocks: bool) -> Call:
-    """Return the call of a quantity, by blocks of states where it has such code; of none, a call that is not made."""
-    if code is None:
-        return Call()
-    return Call(code.blocks, 0) if by_blocks and code.blocks else Call(code.rows, code.context)
+def _program(code: StatesCode | None) -> int:
+    """Return the address of the program of a quantity; 0 for one that is not called."""
+    return code.words.ctypes.data if code else 0

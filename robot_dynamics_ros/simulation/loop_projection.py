@@ -31,15 +31,15 @@ def close_positions(model, plan, stops, x, calls, nv) -> bool:
     loops, beyond = calls.loops, False
     for k in range(ROUNDS):
         if k % 2 == 0:
-            call_rows(loops.errors.code, calls.vectors[0], calls.inputs, x.change, calls.states, loops.errors.last)
+            call_rows(loops.errors, calls.vectors[0], calls.inputs, x.change, calls.states)
             opposite(x.change)
-            call_rows(loops.step.code, loops.of_step, calls.inputs, x.u, calls.states, loops.step.last)
+            call_rows(loops.step, loops.of_step, calls.inputs, x.u, calls.states)
         else:
-            call_rows(calls.inverse.code, calls.vectors[0], calls.inputs, x.M_inv, calls.states, calls.inverse.last)
-            call_rows(loops.jacobian.code, calls.vectors[0], calls.inputs, x.J, calls.states, loops.jacobian.last)
+            call_rows(calls.inverse, calls.vectors[0], calls.inputs, x.M_inv, calls.states)
+            call_rows(loops.jacobian, calls.vectors[0], calls.inputs, x.J, calls.states)
             for j in range(stops.velocities.shape[0]):
                 begin_column(x, nv, stops.velocities[j])
-                call_rows(loops.step.code, loops.of_step, calls.inputs, x.u, calls.states, loops.step.last)
+                call_rows(loops.step, loops.of_step, calls.inputs, x.u, calls.states)
                 end_column(x, nv, stops.velocities[j])
             step_within(stops, x, nv)
         move_positions(model, plan, x)
@@ -54,9 +54,9 @@ def close_positions(model, plan, stops, x, calls, nv) -> bool:
 def close_velocities(x, calls):
     """Write qd = qd - M^-1 J' (J M^-1 J')^-1 J qd."""
     loops = calls.loops
-    call_rows(loops.rates.code, calls.vectors[0], calls.inputs, x.change, calls.states, loops.rates.last)
+    call_rows(loops.rates, calls.vectors[0], calls.inputs, x.change, calls.states)
     opposite(x.change)
-    call_rows(loops.step.code, loops.of_step, calls.inputs, x.u, calls.states, loops.step.last)
+    call_rows(loops.step, loops.of_step, calls.inputs, x.u, calls.states)
     change_velocities(x)
 
 

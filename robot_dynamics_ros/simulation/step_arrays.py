@@ -75,29 +75,22 @@ class Stops(NamedTuple):
     restitution: float  # velocity after an impact / minus velocity before it
 
 
-class Call(NamedTuple):
-    """Code of a quantity for states in rows; see ``native.states_code``."""
-
-    code: int = 0
-    last: int = 0  # last argument of that code
-
-
 class LoopCalls(NamedTuple):
-    """Code of the quantities of closed loops for the rows of ``Buffers``."""
+    """Programs of the quantities of closed loops for the rows of ``Buffers``, see ``compiled_calls.call_rows``."""
 
-    errors: Call
-    rates: Call
-    jacobian: Call
-    step: Call
+    errors: int
+    rates: int
+    jacobian: int
+    step: int
     of_step: np.ndarray  # (2,) int64     addresses of q and change
 
 
 class Calls(NamedTuple):
-    """Code of forward dynamics, the inverse mass matrix and closed loops for the rows of ``Buffers``."""
+    """Programs of forward dynamics, the inverse mass matrix and closed loops for the rows of ``Buffers``."""
 
-    forward: Call
+    forward: int
     vectors: np.ndarray  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
-    inverse: Call
+    inverse: int
     loops: LoopCalls
     inputs: np.ndarray  # (19,)
     states: int

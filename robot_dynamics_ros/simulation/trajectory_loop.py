@@ -37,7 +37,7 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
                 begin_stage(model, plan, x, s)
             if plan.friction:
                 subtract_friction(friction, x, s)
-            call_rows(calls.forward.code, calls.vectors[s], calls.inputs, x.qdd[s], calls.states, calls.forward.last)
+            call_rows(calls.forward, calls.vectors[s], calls.inputs, x.qdd[s], calls.states)
             end_stage(model, plan, x, s)
         end_step(model, plan, x)
         if plan.projection:
@@ -47,7 +47,7 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
         else:
             beyond = plan.limits and is_beyond(stops, x, nv)
             if beyond:
-                call_rows(calls.inverse.code, calls.vectors[0], calls.inputs, x.M_inv, calls.states, calls.inverse.last)
+                call_rows(calls.inverse, calls.vectors[0], calls.inputs, x.M_inv, calls.states)
         if beyond:
             stop(stops, x, nv)
         if is_sample:

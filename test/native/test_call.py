@@ -13,6 +13,7 @@ from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.codegen.specialised import Specialised
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.call import KeyedCalls
+from robot_dynamics_ros.native.states_code import words_of_program
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
@@ -225,14 +226,14 @@ def test_python_decides_where_there_is_no_memory_for_a_result():
 def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
     alive = []
 
-    @ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)
-    def replaced(*arguments):
+    @ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int64)
+    def replaced(places):
         calls.clear()
         alive.append(weak())
         return True
 
     address = ctypes.cast(replaced, ctypes.c_void_p).value
-    code = code_of('gravity_torque', blocks=False)._replace(rows=address)
+    code = code_of('gravity_torque', blocks=False)._replace(words=words_of_program([(address, [])]))
     calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
     evaluate = KeyedCalls(calls, {}, lambda *arguments: 'otherwise').evaluate

@@ -26,7 +26,7 @@ def machine_code(method, sizes):
     def numbers(start, *shape):
         return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), shape)
 
-    def call(vectors, load, result, count, last):
+    def call(vectors, runtime_inputs, result, count, program, streamed):
         starts = ctypes.cast(vectors, ctypes.POINTER(ctypes.c_int64))
         rows = [numbers(start, count, size) for start, size in zip(starts[: len(sizes)], sizes, strict=True)]
         try:
@@ -36,7 +36,7 @@ def machine_code(method, sizes):
         numbers(result, *found.shape)[:] = found
         return True
 
-    return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 5)(call)
+    return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 6)(call)
 
 
 def code_that_calls(robot):
@@ -51,9 +51,11 @@ def code_that_calls(robot):
         'loop_jacobian': machine_code(robot.loop_jacobian, (nq,)),
         'loop_step': machine_code(partial(evaluator.evaluate, 'loop_step', evaluator.inputs, None), (nq, m)),
     }
+    programs = {key: np.array([ctypes.cast(it, ctypes.c_void_p).value]) for key, it in functions.items()}
 
     def code(self, key, evaluations, many):
-        return StatesCode([], (), 19, ctypes.cast(functions[key], ctypes.c_void_p).value, functions)
+        # a program begins with the address of what runs it
+        return StatesCode([], (), 19, programs[key], functions)
 
     return code
 

@@ -6,11 +6,11 @@ import operator
 import numpy as np
 
 from robot_dynamics_ros.codegen.compiled_calls import call_rows
-from robot_dynamics_ros.codegen.generic import GIVEN, kernel_address, words_of_program
+from robot_dynamics_ros.codegen.generic import kernel_address
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.native import call
+from robot_dynamics_ros.native.states_code import GIVEN, words_of_program
 
 SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'reference_frame')
 """Parameters that are the same for all states."""
@@ -146,7 +146,7 @@ def _run(model, work, steps, result) -> None:
             kinds += 'I' if value.dtype.kind == 'i' else str(len(shape))
         words.append((kernel_address(kernel, kinds, model), own))
     program = words_of_program(words)
-    call_rows(call.RUN_STEPS, none, none, result, len(result), program.ctypes.data)
+    call_rows(program.ctypes.data, none, none, result, len(result))
 
 
 def _run_at_once(model, work, steps, result) -> None:
