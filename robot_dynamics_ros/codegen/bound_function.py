@@ -14,17 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.object_files import MachineCode, kept_code
+from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode
 from robot_dynamics_ros.jit.cache import PACKAGE, files_digest
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native import call
 
-FUNCTIONS = 'functions'
-"""Folder of the object files."""
+FILES = CodeFolder('functions')
 PLACE = 4
 """Words of an argument of a call: address and up to three lengths, or the number itself."""
-
-_loaded: dict[str, MachineCode] = {}
 
 
 def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False) -> Callable:
@@ -50,17 +47,14 @@ def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
     """Return the machine code of a function for the types of these arguments, compiled if necessary."""
     made_from = f'{function.__module__} {_form(arguments)} {_form(then)} {_sources(function)}'
     name = f'{function.__name__.strip("_")}.{hashlib.sha256(made_from.encode()).hexdigest()[:16]}'
-    if name not in _loaded:
 
-        def make() -> bytes:
-            # needs Numba
-            from robot_dynamics_ros.codegen.function_compiler import compiled_function  # noqa: PLC0415
+    def make() -> bytes:
+        # needs Numba
+        from robot_dynamics_ros.codegen.function_compiler import compiled_function  # noqa: PLC0415
 
-            return compiled_function(function, arguments, then)
+        return compiled_function(function, arguments, then)
 
-        # what another thread has loaded meanwhile is in use
-        _loaded.setdefault(name, kept_code(FUNCTIONS, name, make))
-    return _loaded[name]
+    return FILES.code(name, make)
 
 
 @cache

@@ -6,15 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.codegen import python
 from robot_dynamics_ros.codegen.c_text import comment, string
 from robot_dynamics_ros.codegen.straight_line import StraightLine, count, needed
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
-# -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
-WRITTEN = {**python.WRITTEN, 'abs': '{0} < 0.0 ? -{0} : {0}'}
+WRITTEN = {
+    '+': '{} + {}',
+    '-': '{} - {}',
+    '*': '{} * {}',
+    '/': '{} / {}',
+    'neg': '-{}',
+    'sqrt': 'sqrt({})',
+    'fma': 'fma({}, {}, {})',
+    'fnma': 'fma(-{}, {}, {})',
+    # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
+    'abs': '{0} < 0.0 ? -{0} : {0}',
+}
 """Text of each operation in C."""
 INPUTS = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 """Fields of the run-time inputs, in the order of their entries."""
@@ -302,9 +311,16 @@ def _field(k: int) -> str:
 
 def _text(value) -> str:
     """Return the name of a value in the file, or the number; OverflowError for one that is not finite."""
-    if not isinstance(value, Symbol) and not math.isfinite(value):
-        raise OverflowError
-    return python.text(value)
+    if not isinstance(value, Symbol):
+        if not math.isfinite(value):
+            raise OverflowError
+        return repr(float(value))
+    if value.operation == 'input':
+        array, k = value.arguments
+        return f'{array}_{k}'
+    if value.operation in ('sin', 'cos'):
+        return f'{value.operation}_{_text(value.arguments[0])}'
+    return f't{value.number}'
 
 
 def _indented(depth: int, lines: list[str]) -> list[str]:

@@ -9,43 +9,35 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program, Step, program_of
-from robot_dynamics_ros.codegen.object_files import MachineCode, kept_code, object_file
+from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.native.states_code import GIVEN, RESULT, RUNTIME, VECTOR, StatesCode, Word, words_of_program
 
-GENERIC = 'generic'
-"""Folder of the object files."""
+FILES = CodeFolder('generic')
 SCRATCH = Workspace(*(np.empty((0,) * len(shape)) for shape in Workspace.shapes(1, 1, 1, 1)))
 """A workspace whose arrays have the right number of axes."""
 
 Place = tuple[Word, tuple[int, ...]]
 """The word of an array, and its shape."""
 
-_loaded: dict[str, MachineCode] = {}
-
 
 def is_kept(program: Program) -> bool:
     """Return whether all kernels of a program were compiled before."""
-    names = (_file_name(step.kernel, _kinds(step, program)) for step in program.steps)
-    return all(name in _loaded or object_file(GENERIC, name).exists() for name in names)
+    return all(FILES.has(_file_name(step.kernel, _kinds(step, program))) for step in program.steps)
 
 
 def kernel_address(kernel: Kernel, kinds: str, arrays: ModelArrays) -> int:
     """Return the address of ``step`` of a kernel, compiled if necessary; see ``kernel_compiler.compiled_kernel``."""
-    name = _file_name(kernel, kinds)
-    if name not in _loaded:
 
-        def make() -> bytes:
-            # needs Numba
-            from robot_dynamics_ros.codegen.kernel_compiler import compiled_kernel  # noqa: PLC0415
+    def make() -> bytes:
+        # needs Numba
+        from robot_dynamics_ros.codegen.kernel_compiler import compiled_kernel  # noqa: PLC0415
 
-            return compiled_kernel(kernel, kinds, arrays)
+        return compiled_kernel(kernel, kinds, arrays)
 
-        # what another thread has loaded meanwhile is in use
-        _loaded.setdefault(name, kept_code(GENERIC, name, make))
-    return _loaded[name].address('step')
+    return FILES.code(_file_name(kernel, kinds), make).address('step')
 
 
 class Generic:

@@ -15,16 +15,24 @@ from robot_dynamics_ros.kernels.sincos import sincos
 
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""
-OF_ONE = {'abs': 'fabs', 'sqrt': 'sqrt'}
-"""LLVM's own functions of one number."""
-BINARY = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
+WRITTEN = {
+    '+': 'fadd {kind} {0}, {1}',
+    '-': 'fsub {kind} {0}, {1}',
+    '*': 'fmul {kind} {0}, {1}',
+    '/': 'fdiv {kind} {0}, {1}',
+    'neg': 'fneg {kind} {0}',
+    'abs': 'call {kind} @llvm.fabs.{name}({kind} {0})',
+    'sqrt': 'call {kind} @llvm.sqrt.{name}({kind} {0})',
+    'fma': 'call {kind} @llvm.fma.{name}({kind} {0}, {kind} {1}, {kind} {2})',
+}
+"""Instruction of each operation on numbers of a kind; LLVM's own functions end in its name."""
 
 
-def of_one_state(code: StraightLine) -> str:
+def of_one_state(code: StraightLine, attribute: str = '') -> str:
     """Return the IR of two functions for one state.
 
-    They are ``<name>(vectors..., runtime_inputs, result)``, with addresses as arguments, and ``<name>_state(words)``,
-    with the address of an array of these addresses. Both return whether all numbers are finite, a byte.
+    They are ``<name>(vectors..., runtime_inputs, result)``, with addresses as arguments, and ``<name>_state(words,
+    none)``, with the address of an array of these addresses. Both return whether all numbers are finite, a byte.
     """
     arrays, body, of_words = [*code.inputs, 'runtime_inputs', 'result'], Body(1), Body(1)
     *vectors, runtime_inputs, result = (f'%{array}' for array in arrays)
@@ -34,13 +42,13 @@ def of_one_state(code: StraightLine) -> str:
     return '\n'.join(
         [
             *(Body(lanes).declarations() for lanes in (1, 2, WIDEST)),
-            f'define i8 @{code.name}({", ".join(f"i64 %{array}" for array in arrays)}) {{',
+            f'define i8 @{code.name}({", ".join(f"i64 %{array}" for array in arrays)}) {attribute} {{',
             *body.lines,
             f'  %is_finite = fcmp oeq double {body.text(code.finite)}, 0.0',
             '  %answer = zext i1 %is_finite to i8',
             '  ret i8 %answer',
             '}',
-            f'define i8 @{code.name}_state(i64 %words) {{',
+            f'define i8 @{code.name}_state(i64 %words, i64 %none) {{',
             *of_words.lines,
             f'  %answer = call i8 @{code.name}({addresses})',
             '  ret i8 %answer',
@@ -72,6 +80,7 @@ class Body:
         """Begin with no lines."""
         self.lanes = lanes
         self.kind = vector_type(lanes)
+        self._kind_name = 'f64' if lanes == 1 else f'v{lanes}f64'
         self.lines: list[str] = []
         self._inputs: dict[tuple[str, int], str] = {}
         self._names: dict[Symbol, str] = {}
@@ -137,13 +146,9 @@ class Body:
 
     def declarations(self) -> str:
         """Return the declarations of LLVM's own functions."""
-        kind, name = self.kind, self._intrinsic
-        of_one = [f'declare {kind} @llvm.{function}.{name}({kind})' for function in OF_ONE.values()]
+        kind, name = self.kind, self._kind_name
+        of_one = [f'declare {kind} @llvm.{function}.{name}({kind})' for function in ('fabs', 'sqrt')]
         return '\n'.join([f'declare {kind} @llvm.fma.{name}({kind}, {kind}, {kind})', *of_one])
-
-    @property
-    def _intrinsic(self) -> str:
-        return 'f64' if self.lanes == 1 else f'v{self.lanes}f64'
 
     def _operation(self, operation: str, arguments: tuple) -> str:
         """Return the name of the value of one operation."""
@@ -155,20 +160,9 @@ class Body:
 
     def _arithmetic(self, operation: str, operands: list[str]) -> str:
         """Return the name of the value of an operation on operands."""
-        if operation in BINARY:
-            return self.line(f'{BINARY[operation]} {self.kind} {", ".join(operands)}')
-        if operation == 'fma':
-            return self._fma(*operands)
         if operation == 'fnma':
-            return self._fma(self.line(f'fneg {self.kind} {operands[0]}'), *operands[1:])
-        if operation in OF_ONE:
-            return self.line(f'call {self.kind} @llvm.{OF_ONE[operation]}.{self._intrinsic}({self.kind} {operands[0]})')
-        return self.line(f'fneg {self.kind} {operands[0]}')
-
-    def _fma(self, x: str, y: str, z: str) -> str:
-        """Return the name of x y + z, rounded once."""
-        kind = self.kind
-        return self.line(f'call {kind} @llvm.fma.{self._intrinsic}({kind} {x}, {kind} {y}, {kind} {z})')
+            return self._arithmetic('fma', [self._arithmetic('neg', operands[:1]), *operands[1:]])
+        return self.line(WRITTEN[operation].format(*operands, kind=self.kind, name=self._kind_name))
 
     def _sincos(self, angle: str) -> tuple[str, str]:
         """Return the names of sine and cosine of an angle, computed once."""

@@ -44,24 +44,41 @@ class MachineCode:
         return self._addresses[name]
 
 
-def kept_code(folder: str, name: str, make: Callable[[], bytes]) -> MachineCode:
-    """Return the code of the object file ``name`` in the cache; ``make`` returns it if there is no valid file.
+class CodeFolder:
+    """The object files of a folder in the cache; those that were used stay loaded as long as this object lives."""
 
-    Other processes that need the same file wait for it.
-    """
-    path = object_file(folder, name)
-    content = sealed_content(path)
-    if content is None:
-        _lock().acquire(str(path))
-        try:
-            content = sealed_content(path)
-            if content is None:
-                content = make()
-                with suppress(OSError):
-                    write_sealed(private_folder(path.parent) / path.name, content)
-        finally:
-            _lock().release(str(path))
-    return MachineCode(content)
+    def __init__(self, folder: str):
+        """Use a folder; it is created with its first file."""
+        self._folder = folder
+        self._loaded: dict[str, MachineCode] = {}
+
+    def has(self, name: str) -> bool:
+        """Return whether a file was loaded or compiled before."""
+        return name in self._loaded or object_file(self._folder, name).exists()
+
+    def code(self, name: str, make: Callable[[], bytes]) -> MachineCode:
+        """Return the code of a file; ``make`` returns its content if there is no valid one.
+
+        Other processes that need the same file wait for it. What another thread has loaded meanwhile is in use.
+        """
+        if name not in self._loaded:
+            self._loaded.setdefault(name, MachineCode(self._content(object_file(self._folder, name), make)))
+        return self._loaded[name]
+
+    def _content(self, path: Path, make: Callable[[], bytes]) -> bytes:
+        """Return the content of a file, which is made under the lock of its path."""
+        content = sealed_content(path)
+        if content is None:
+            _lock().acquire(str(path))
+            try:
+                content = sealed_content(path)
+                if content is None:
+                    content = make()
+                    with suppress(OSError):
+                        write_sealed(private_folder(path.parent) / path.name, content)
+            finally:
+                _lock().release(str(path))
+        return content
 
 
 @cache

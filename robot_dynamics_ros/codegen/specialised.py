@@ -11,12 +11,8 @@ import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
-from robot_dynamics_ros.codegen.object_files import MachineCode, compiled, kept_code, lanes, object_file
-from robot_dynamics_ros.codegen.python import source
+from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode, compiled, lanes
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed, trace
-from robot_dynamics_ros.jit.cache import code_folder
-from robot_dynamics_ros.jit.decorators import inlined
-from robot_dynamics_ros.jit.generated_module import generated_module
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 
@@ -62,8 +58,7 @@ class Specialised:
         """Store the robot's arrays; nothing is compiled yet. ``threads`` is the number of cores for a batch."""
         self.arrays = arrays
         self.threads = threads
-        self._folder = folder_of(arrays)
-        self._loaded: dict[str, MachineCode] = {}
+        self._files = CodeFolder(folder_of(arrays))
         self._lengths: dict[str, int] = {}
 
     def fits(self, arrays: ModelArrays) -> bool:
@@ -72,8 +67,7 @@ class Specialised:
 
     def is_kept(self, program: Program, blocks: bool) -> bool:
         """Return whether the code of a program was compiled before, for one state or for ``blocks`` of states."""
-        own = _file_name(program.name, blocks)
-        return own in self._loaded or object_file(self._folder, own).exists()
+        return self._files.has(_file_name(program.name, blocks))
 
     def is_short(self, program: Program, blocks: bool) -> bool:
         """Return whether the code of a program is worth compiling."""
@@ -107,37 +101,27 @@ class Specialised:
             quaternions=self.arrays.quaternions,
         )
 
-    def compile(self, program: Program, blocks: bool) -> None:
-        """Compile the code of a program for one state, and for ``blocks`` of states, unless it is kept."""
-        self._code(program, blocks=False)
-        if blocks:
-            self._code(program, blocks=True)
-
     def address(self, program: Program) -> int:
         """Return the address of ``bool f(double *, ...)`` in C, valid as long as this object lives."""
         return self._code(program, blocks=False).address(program.name)
 
     def inline(self, program: Program) -> Callable:
-        """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked arrays."""
-        name = program.name
+        """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked lengths."""
+        # needs Numba
+        from robot_dynamics_ros.codegen.compiled_calls_compiler import inlined_code  # noqa: PLC0415
 
-        def write() -> str:
-            heading = f'{name} of {self._folder}, sources {code_folder().name}.'
-            return source(StraightLine.of(program, self.arrays), heading)
-
-        return inlined(getattr(generated_module(code_folder() / self._folder, name, write), name))
+        # unique among robots: a function may call the code of several
+        code = StraightLine.of(program, self.arrays)._replace(name=f'{program.name}_{robot_digest(self.arrays)}')
+        return inlined_code(code.name, of_one_state(code, 'alwaysinline'), len(program.inputs) + 2)
 
     def _code(self, program: Program, blocks: bool) -> MachineCode:
         """Return the machine code of a program, compiled if necessary."""
-        own = _file_name(program.name, blocks)
-        if own not in self._loaded:
 
-            def make() -> bytes:
-                code = StraightLine.of(program, self.arrays)
-                return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
+        def make() -> bytes:
+            code = StraightLine.of(program, self.arrays)
+            return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
 
-            self._loaded.setdefault(own, kept_code(self._folder, own, make))
-        return self._loaded[own]
+        return self._files.code(_file_name(program.name, blocks), make)
 
 
 def _file_name(name: str, blocks: bool) -> str:

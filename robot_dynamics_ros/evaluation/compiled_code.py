@@ -75,9 +75,9 @@ class CompiledCode(DescribedRobot):
     def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
         """Return a quantity, of the frame of ``link`` if given, as a function that Numba inlines in your code.
 
-        Its arguments are the joint vectors of the method, ``robot.runtime_inputs`` and the result, with flat matrices.
-        It returns whether all numbers are finite and does not check arguments otherwise. ArgumentError lists the names;
-        it is also raised if generic kernels are in use.
+        Its arguments are the joint vectors of the method, ``robot.runtime_inputs`` and the result: C-contiguous arrays
+        of float64, with flat matrices. It returns whether all numbers are finite; lengths are not checked.
+        ArgumentError lists the names; it is also raised if generic kernels are in use.
 
         Parameters
         ----------

@@ -200,7 +200,7 @@ def best_tier(code: Specialised, program: Program) -> Tier:
     if not code.is_short(program, blocks=False):
         return Tier.GENERIC
     blocks = code.is_short(program, blocks=True)
-    code.compile(program, blocks)
+    code.states_code(program, blocks)
     return Tier.BLOCKS if blocks else Tier.ONE_STATE
 
 

@@ -61,7 +61,7 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 
 /* Machine code of one state, and of whole blocks of ``count`` states whose results bypass the caches if ``streamed``:
  * ``places`` has the word of each argument, an address or an integer. It returns whether all numbers are finite. */
-typedef bool (*StepCode)(const npy_int64 *places);
+typedef bool (*StepCode)(const npy_int64 *places, const npy_int64 *none);
 typedef bool (*BlocksCode)(const npy_int64 *places, npy_int64 count, npy_int64 streamed);
 
 /* How states are computed, an array of integers that ``native.states_code`` makes: by steps, one state after the other,
@@ -103,7 +103,7 @@ static bool run(double *const *vectors, const double *runtime_inputs, double *re
     }
     while (count > 0) {
         for (npy_int64 k = 0; k < program->steps; k++)
-            finite &= ((StepCode)(intptr_t)step[2 * k])(places + step[2 * k + 1]);
+            finite &= ((StepCode)(intptr_t)step[2 * k])(places + step[2 * k + 1], NULL);
         if (--count > 0)
             for (npy_int64 k = 0; k < arguments; k++)
                 places[k] += stride[k];
@@ -259,16 +259,18 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     if (!self)
         return NULL;
     self->base.call = states_call;
-    if (!PyArg_ParseTuple(arguments, "OOOOOnnpdLLLLO", &lengths, &shape, &quaternion, &angle, &words,
-                          &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most, &self->left, &self->held, &self->streamed, &owner) ||
+    if (!PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
+                          &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most,
+                          &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
-        !(self->program = (const Program *)integers(words, &number)) ||
-        !(self->base.owner = PyTuple_Pack(6, lengths, shape, quaternion, angle, words, owner))) {
+        !(self->program = (const Program *)integers(words, &number))) {
         Py_DECREF(self);
         return NULL;
     }
+    Py_INCREF(arguments);
+    self->base.owner = arguments;
     if (self->vectors > MOST_VECTORS || self->axes > MOST_AXES) {
         PyErr_Format(PyExc_ValueError, "expected at most %d vectors and %d axes", MOST_VECTORS, MOST_AXES);
         Py_DECREF(self);

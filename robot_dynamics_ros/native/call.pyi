@@ -30,19 +30,12 @@ class StatesCall:
     left: int
     def __new__(
         cls,
-        lengths: np.ndarray,
-        shape: np.ndarray,
-        quaternions: np.ndarray,
-        angles: np.ndarray,
+        integers: tuple[np.ndarray, ...],
         words: np.ndarray,
-        inputs: int,
-        columns: int,
+        sizes: tuple[int, int],
         checked: bool,
         largest_angle: float,
-        most: int,
-        left: int,
-        held: int,
-        streamed: int,
+        limits: tuple[int, int, int, int],
         owner: object,
         /,
     ) -> StatesCall: ...

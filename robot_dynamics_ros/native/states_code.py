@@ -65,19 +65,6 @@ class StatesCode(NamedTuple):
         It refuses more than ``most`` states, and any once ``left`` states have been computed. It holds the GIL for up
         to ``held`` states. Results of more than ``streamed`` states bypass the caches.
         """
-        return call.StatesCall(
-            np.array(self.lengths, np.int64),
-            np.array(self.shape, np.int64),
-            np.array(self.quaternions, np.int64),
-            np.array(self.angles, np.int64),
-            self.words,
-            self.inputs,
-            self.columns,
-            self.checked,
-            LARGEST_ANGLE,
-            most,
-            left,
-            held,
-            streamed,
-            self.owner,
-        )
+        integers = tuple(np.array(it, np.int64) for it in (self.lengths, self.shape, self.quaternions, self.angles))
+        sizes, limits = (self.inputs, self.columns), (most, left, held, streamed)
+        return call.StatesCall(integers, self.words, sizes, self.checked, LARGEST_ANGLE, limits, self.owner)

@@ -104,9 +104,9 @@ def test_code_that_is_too_long_is_not_compiled(monkeypatch):
     expected = robot.with_binding('generic').mass_matrix(q)
     monkeypatch.setattr(specialised, 'MOST_OPERATIONS', 10)
     monkeypatch.setattr(Specialised, 'is_kept', lambda *arguments, **named: False)
-    loaded = set(robot._evaluator.specialised._loaded)
+    loaded = set(robot._evaluator.specialised._files._loaded)
     assert (robot.mass_matrix(q) == expected).all()
-    assert set(robot._evaluator.specialised._loaded) == loaded
+    assert set(robot._evaluator.specialised._files._loaded) == loaded
 
 
 @pytest.mark.parametrize('count', matrix([20, 40], [20]))
@@ -133,6 +133,16 @@ def test_a_kernel_can_be_called_from_compiled_code(name):
     assert (result.reshape(getattr(robot, name)(*vectors).shape) == getattr(robot, name)(*vectors)).all()
     vectors[0][2] = np.nan
     assert not call(*vectors, runtime_inputs, result)
+
+
+def test_a_kernel_refuses_arrays_that_it_cannot_read():
+    kernel, arrays = Robot.named('aubo_i5').kernel('gravity_torque'), (np.zeros(6), np.zeros(19), np.zeros(6))
+    assert kernel(*arrays) and (arrays[2] == 0.0).all()
+    for wrong in (np.zeros(12)[::2], np.zeros(6, np.float32), 1.0):
+        with pytest.raises(numba.TypingError, match='expected 3 C-contiguous arrays of float64'):
+            kernel(wrong, *arrays[1:])
+    with pytest.raises(numba.TypingError, match='expected 3 C-contiguous arrays of float64'):
+        kernel(*arrays[1:])
 
 
 @pytest.mark.parametrize('name', SPECIALISED)

@@ -133,7 +133,7 @@ def test_wrenches_have_the_same_bits_by_all_code(name, reference_frame):
             for _ in range(2):  # prepared, and by the builtin function
                 found = getattr(robot, name)(*state, one, reference_frame=reference_frame)
                 assert (found == expected[k]).all()
-    kept = robot._evaluator.specialised._loaded
+    kept = robot._evaluator.specialised._files._loaded
     assert any(it.startswith(f'{name}_with_wrench_') for it in kept)
     assert any(it.startswith(f'{name}_with_wrenches_') for it in kept)
 

@@ -20,7 +20,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
-from robot_dynamics_ros.codegen.python import source
+from robot_dynamics_ros.codegen.llvm import of_one_state
 from robot_dynamics_ros.codegen.straight_line import StraightLine, count
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
@@ -329,5 +329,5 @@ def test_without_spin_nothing_is_computed_for_it():
         here, there = (count(trace(arrays, name)) for arrays in (still, plain))
         assert here.multiplications < there.multiplications and here.additions < there.additions
         emptied = still._replace(spin=np.full_like(still.spin, np.nan))
-        texts = [source(StraightLine.of(program_of(it, name), it), '') for it in (emptied, still)]
+        texts = [of_one_state(StraightLine.of(program_of(it, name), it)) for it in (emptied, still)]
         assert texts[0] == texts[1]

@@ -23,12 +23,9 @@ OF_MODULES = {
 }  # fmt: skip
 
 ALLOWED = {  # (file, what): why
-    ('jit/generated_module.py', 'exec'): 'text that this package generated; read from disk, its digest is checked',
-    ('jit/generated_module.py', 'compile'): 'the same text',
     ('jit/fused_multiply_add.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused_multiply_add.py', 'compile'): 'the same kernel',
     ('codegen/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
-    ('codegen/kernel_compiler.py', 'exec'): 'lines of that file, with parameters of kernels of this package',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',

@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import contextmanager
 
-from robot_dynamics_ros.codegen import generic, object_files, specialised
+from robot_dynamics_ros.codegen import object_files
 
 COMPILERS = ('numba', 'scipy')
 """The compiler, and what it imports in turn."""
@@ -21,8 +21,7 @@ def watch():
         files.append(str(path))
         return path
 
-    for module in (object_files, specialised, generic):
-        module.object_file = recorded
+    object_files.object_file = recorded
 
 
 @contextmanager
