@@ -1,8 +1,9 @@
 """Choice of kernels by the shape of a robot, such as its depth: generic and specialised code use the same kernel."""
 
+from collections.abc import Callable
+
 from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.jit.decorators import Kernel
-from robot_dynamics_ros.kernels import operational_space, operational_space_propagation
 from robot_dynamics_ros.kernels.aba import aba
 from robot_dynamics_ros.kernels.closed_loops.quantities import loop_forward
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -27,39 +28,6 @@ def articulated(arrays: ModelArrays) -> Kernel:
     return loop_forward if arrays.constraints else aba
 
 
-def inertia(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of the operational-space inertia."""
-    return (
-        operational_space_propagation.inertia_by_propagation
-        if _is_deep(arrays)
-        else operational_space.operational_space_inertia
-    )
-
-
-def inertia_inverse(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of the inverse of the operational-space inertia."""
-    return (
-        operational_space_propagation.inertia_inverse_by_propagation
-        if _is_deep(arrays)
-        else operational_space.operational_space_inertia_inverse
-    )
-
-
-def consistent_inverse(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of the dynamically consistent inverse of the Jacobian."""
-    by_propagation = operational_space_propagation.consistent_inverse_by_propagation
-    return by_propagation if _is_deep(arrays) else operational_space.consistent_inverse
-
-
-def bias(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of the bias wrench in operational space."""
-    return (
-        operational_space_propagation.bias_by_propagation
-        if _is_deep(arrays)
-        else operational_space.operational_space_bias
-    )
-
-
-def _is_deep(arrays: ModelArrays) -> bool:
-    """Return whether more than ``MOST_VELOCITIES_IN_A_ROW`` velocities are between the base and a link."""
-    return arrays.depth > MOST_VELOCITIES_IN_A_ROW
+def by_depth(by_factors: Kernel, by_propagation: Kernel) -> Callable[[ModelArrays], Kernel]:
+    """Return the choice between two kernels of operational space by the largest number of velocities before a link."""
+    return lambda arrays: by_propagation if arrays.depth > MOST_VELOCITIES_IN_A_ROW else by_factors

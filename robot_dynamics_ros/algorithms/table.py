@@ -9,20 +9,11 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.algorithms import choice
 from robot_dynamics_ros.jit.decorators import Kernel
-from robot_dynamics_ros.kernels.centroidal import (
-    center_of_mass,
-    center_of_mass_jacobian,
-    centroidal_momentum,
-    centroidal_momentum_matrix,
-)
+from robot_dynamics_ros.kernels import centroidal
+from robot_dynamics_ros.kernels import operational_space as factors
+from robot_dynamics_ros.kernels import operational_space_propagation as propagation
+from robot_dynamics_ros.kernels.closed_loops import quantities as loops
 from robot_dynamics_ros.kernels.closed_loops.closure_torque import closure_torque, spring_torque
-from robot_dynamics_ros.kernels.closed_loops.quantities import (
-    loop_accelerations,
-    loop_errors,
-    loop_jacobian,
-    loop_rates,
-    loop_step,
-)
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -31,11 +22,6 @@ from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regresso
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
-from robot_dynamics_ros.kernels.operational_space_propagation import (
-    inertia_inverse_of_frames,
-    inertia_of_frames,
-    response_to_wrenches,
-)
 from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea
@@ -56,6 +42,8 @@ class Algorithm(NamedTuple):
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     of_tree: bool = False
     """Whether closed loops change the result but not what the kernel computes."""
+    of_derivative: bool = False
+    """Whether qd has to be the time derivative of q."""
     of_loops: bool = False
     """Whether there is nothing to compute without closed loops."""
 
@@ -70,7 +58,7 @@ ALGORITHMS = {
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
     'forward_dynamics': Algorithm(choice.forward_dynamics, FORWARD, VECTOR),
-    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX),
+    'coriolis_matrix': Algorithm(coriolis_matrix, ('q', 'qd'), MATRIX, of_derivative=True),
     'torque_regressor': Algorithm(torque_regressor, MOTION, ('nv', 'parameters')),
     'inverse_dynamics_derivatives': Algorithm(rnea_derivatives, MOTION, MATRICES),
     'forward_dynamics_derivatives': Algorithm(forward_derivatives, FORWARD, MATRICES, of_tree=True),
@@ -81,16 +69,16 @@ ALGORITHMS = {
     'total_energy': Algorithm(total_energy, ('q', 'qd'), bodies=True),
     'kinetic_energy_regressor': Algorithm(kinetic_energy_regressor, ('q', 'qd'), ('parameters',), bodies=True),
     'potential_energy_regressor': Algorithm(potential_energy_regressor, ('q',), ('parameters',), bodies=True),
-    'center_of_mass': Algorithm(center_of_mass, ('q',), (3,), bodies=True),
-    'center_of_mass_jacobian': Algorithm(center_of_mass_jacobian, ('q',), (3, 'nv'), bodies=True),
-    'centroidal_momentum': Algorithm(centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
-    'centroidal_momentum_matrix': Algorithm(centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
+    'center_of_mass': Algorithm(centroidal.center_of_mass, ('q',), (3,), bodies=True),
+    'center_of_mass_jacobian': Algorithm(centroidal.center_of_mass_jacobian, ('q',), (3, 'nv'), bodies=True),
+    'centroidal_momentum': Algorithm(centroidal.centroidal_momentum, ('q', 'qd'), (6,), bodies=True),
+    'centroidal_momentum_matrix': Algorithm(centroidal.centroidal_momentum_matrix, ('q',), (6, 'nv'), bodies=True),
     'link_poses': Algorithm(link_poses, ('q',), ('links', 4, 4)),
-    'loop_errors': Algorithm(loop_errors, ('q',), CONSTRAINTS, of_loops=True),
-    'loop_jacobian': Algorithm(loop_jacobian, ('q',), ('constraints', 'nv'), of_loops=True),
-    'loop_rates': Algorithm(loop_rates, ('q', 'qd'), CONSTRAINTS, of_loops=True),
-    'loop_accelerations': Algorithm(loop_accelerations, MOTION, CONSTRAINTS, of_loops=True),
-    'loop_step': Algorithm(loop_step, ('q', 'change'), VECTOR, of_loops=True),
+    'loop_errors': Algorithm(loops.loop_errors, ('q',), CONSTRAINTS, of_loops=True),
+    'loop_jacobian': Algorithm(loops.loop_jacobian, ('q',), ('constraints', 'nv'), of_loops=True),
+    'loop_rates': Algorithm(loops.loop_rates, ('q', 'qd'), CONSTRAINTS, of_loops=True),
+    'loop_accelerations': Algorithm(loops.loop_accelerations, MOTION, CONSTRAINTS, of_loops=True),
+    'loop_step': Algorithm(loops.loop_step, ('q', 'change'), VECTOR, of_loops=True),
     'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
     'closure_torque': Algorithm(closure_torque, ('q', 'torques'), VECTOR, of_loops=True),
 }
@@ -111,17 +99,23 @@ OF_A_FRAME = {
     'jacobian': Algorithm(jacobian, ('q',), (6, 'nv')),
 }
 """Kinematics of a frame."""
+INERTIA = choice.by_depth(factors.operational_space_inertia, propagation.inertia_by_propagation)
+INERTIA_INVERSE = choice.by_depth(factors.operational_space_inertia_inverse, propagation.inertia_inverse_by_propagation)
+CONSISTENT_INVERSE = choice.by_depth(factors.consistent_inverse, propagation.consistent_inverse_by_propagation)
+BIAS = choice.by_depth(factors.operational_space_bias, propagation.bias_by_propagation)
 OPERATIONAL_SPACE = {
-    'operational_space_inertia': Algorithm(choice.inertia, ('q',), (6, 6)),
-    'operational_space_inertia_inverse': Algorithm(choice.inertia_inverse, ('q',), (6, 6)),
-    'consistent_inverse': Algorithm(choice.consistent_inverse, ('q',), ('nv', 6)),
-    'operational_space_bias': Algorithm(choice.bias, ('q', 'qd'), (6,)),
-    'operational_space_gravity': Algorithm(choice.bias, ('q',), (6,)),
+    'operational_space_inertia': Algorithm(INERTIA, ('q',), (6, 6)),
+    'operational_space_inertia_inverse': Algorithm(INERTIA_INVERSE, ('q',), (6, 6)),
+    'consistent_inverse': Algorithm(CONSISTENT_INVERSE, ('q',), ('nv', 6)),
+    'operational_space_bias': Algorithm(BIAS, ('q', 'qd'), (6,)),
+    'operational_space_gravity': Algorithm(BIAS, ('q',), (6,)),
 }
 """Dynamics of a frame. But for the inverse of the inertia, results are not finite unless it moves in all directions."""
 OF_FRAMES = {
-    'operational_space_inertia': Algorithm(inertia_of_frames, ('q',), ('wrenches', 'wrenches')),
-    'operational_space_inertia_inverse': Algorithm(inertia_inverse_of_frames, ('q',), ('wrenches', 'wrenches')),
-    'response_to_wrenches': Algorithm(response_to_wrenches, ('q',), ('nv', 'wrenches')),
+    'operational_space_inertia': Algorithm(propagation.inertia_of_frames, ('q',), ('wrenches', 'wrenches')),
+    'operational_space_inertia_inverse': Algorithm(
+        propagation.inertia_inverse_of_frames, ('q',), ('wrenches', 'wrenches')
+    ),
+    'response_to_wrenches': Algorithm(propagation.response_to_wrenches, ('q',), ('nv', 'wrenches')),
 }
 """Dynamics of several frames together."""

@@ -12,7 +12,6 @@ from robot_dynamics_ros.codegen.c_text import identifier, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED
-from robot_dynamics_ros.evaluation.dynamics import WITHOUT_CORIOLIS_MATRIX
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -118,8 +117,6 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], m
     """Return the functions for ``programs``, with identifiers that differ."""
     if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
         raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
-    if 'coriolis_matrix' in programs and set(WITHOUT_CORIOLIS_MATRIX).intersection(evaluator.model.joint_kinds):
-        raise ModelError(f'Coriolis matrix: qd of {evaluator.model.name} is not the time derivative of q')
     functions: dict[Key, c.Function] = {}
     for program in programs:
         key = _key(program)

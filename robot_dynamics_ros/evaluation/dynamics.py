@@ -5,14 +5,10 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.algorithms.table import METHODS
-from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED, AtFirstUse, DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import written
-
-WITHOUT_CORIOLIS_MATRIX = ('planar', 'spherical', 'free')
-"""Joint types where qd is not the time derivative of q."""
 
 
 class Dynamics(DescribedRobot):
@@ -201,8 +197,6 @@ class Dynamics(DescribedRobot):
         ndarray, (..., nv, nv)
             N m s/rad (prismatic: N s/m).
         """
-        if not self._qd_is_derivative_of_q:
-            raise ModelError(f'Coriolis matrix: qd of {self._model.name} is not the time derivative of q')
         return self._evaluate('coriolis_matrix', self._inputs, out, q, qd)
 
     def _on_moving_base(self, name: str, out, wrenches, reference_frame: str, base, *vectors) -> np.ndarray:
@@ -213,11 +207,6 @@ class Dynamics(DescribedRobot):
         if wrenches is None:
             return self._evaluate(name, self._inputs, out, *vectors)
         return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, *vectors, wrenches)
-
-    @AtFirstUse
-    def _qd_is_derivative_of_q(self) -> bool:
-        """Whether no joint is of ``WITHOUT_CORIOLIS_MATRIX``."""
-        return not set(WITHOUT_CORIOLIS_MATRIX).intersection(self._model.joint_kinds)
 
     @AtFirstUse
     def _divide_and_conquer(self) -> divide_and_conquer.DivideAndConquer:

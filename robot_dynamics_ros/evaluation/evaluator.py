@@ -40,6 +40,8 @@ BY_INVERSE_INERTIA = (
     'response_to_wrenches',
 )
 """Beginnings of names of algorithms whose result is not finite for a joint without inertia."""
+OF_SEVERAL_AXES = {'planar', 'spherical', 'free'}
+"""Joint types where qd is not the time derivative of q."""
 Links = str | tuple[str, ...] | None
 UnderWrenches = tuple[str, Links, str, str]
 Key = str | tuple[str, Links, str] | UnderWrenches
@@ -179,13 +181,13 @@ class Evaluator:
     def program(self, key: Key) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
         if isinstance(key, str):
-            check_loops(self.model, key, algorithm_of(key))
+            check_computable(self.model, key, algorithm_of(key))
             return program_of(self.arrays, key)
         name, links, reference_frame, *wrenches = key
         several: tuple = () if links is None else links if isinstance(links, tuple) else (links,)
         frames = [self.model.frame(link) for link in several]
         validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-        check_loops(self.model, name, algorithm_of(name, len(frames), *wrenches))
+        check_computable(self.model, name, algorithm_of(name, len(frames), *wrenches))
         return program_of(self.arrays, name, frames, validation.REFERENCE_FRAMES.index(reference_frame), *wrenches)
 
     def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
@@ -259,10 +261,13 @@ class Evaluator:
         return ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
 
 
-def check_loops(model: Model, name: str, algorithm: Algorithm) -> None:
-    """Raise ModelError for a robot with closed loops, where the algorithm would give the result of its tree."""
+def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
+    """Raise ModelError where an algorithm would give the result of an open tree, or of other joints."""
     if algorithm.of_tree and model.arrays.constraints:
         check_tree(model, name)
+    if algorithm.of_derivative and not OF_SEVERAL_AXES.isdisjoint(model.joint_kinds):
+        what = name.replace('_', ' ').capitalize()
+        raise ModelError(f'{what}: qd of {model.name} is not the time derivative of q')
 
 
 class Prepared(NamedTuple):
