@@ -9,6 +9,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of, robot_digest
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.evaluation.frames_evaluator import FramesEvaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
@@ -62,7 +63,7 @@ class DescribedRobot:
         gravity = validation.finite('gravity', setting.gravity, (3,)).copy()
         self._setting = replace(setting, gravity=gravity)
         self._model = loaded(setting.model, setting.payloads)
-        self._evaluator = Evaluator(self._model, gravity, setting.code, setting.adaptive)
+        self._evaluator = FramesEvaluator(self._model, gravity, setting.code, setting.adaptive)
         self._evaluate = self._evaluator.evaluate
         self._inputs, self._weightless = self._evaluator.inputs, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)

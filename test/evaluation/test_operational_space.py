@@ -8,7 +8,6 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError, SingularError
-from robot_dynamics_ros.evaluation import operational_space
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
@@ -97,15 +96,15 @@ def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
     robot, (q, qd, _) = robot_of('aubo_i5').with_binding('generic'), drawn(3, 5)
     vectors = (q, qd) if name == 'operational_space_bias' else (q,)
     evaluator, runtime_inputs = robot._evaluator, robot._weightless
-    found = operational_space.exact(evaluator, name, runtime_inputs, LINK, 'world', *vectors)
-    expected = operational_space.evaluate(evaluator, name, runtime_inputs, None, LINK, 'world', *vectors)
+    found = evaluator._by_matrices(name, runtime_inputs, (LINK,), 'world', *vectors)
+    expected = evaluator.evaluate((name, LINK, 'world'), runtime_inputs, None, *vectors)
     assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
     # the condition grows with the square of 1 / sin(q_5): 0.9e12, where the bound of the kernel may be above 1e12
     near = q.copy()
     near[:, 4] = 1e-4
     near[:, 4] *= np.sqrt(conditions(robot, near) / 0.9e12)
     assert (abs(conditions(robot, near) - 0.9e12) < 0.05e12).all()
-    found = operational_space.evaluate(evaluator, name, runtime_inputs, None, LINK, 'world', near, *vectors[1:])
+    found = evaluator.evaluate((name, LINK, 'world'), runtime_inputs, None, near, *vectors[1:])
     assert np.isfinite(found).all()
 
 
