@@ -1,7 +1,6 @@
 """Evaluation of algorithms: argument validation, choice of generic or specialised code, workspaces and batches."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorith
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Interpreted, Quantity, best_tier
+from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Interpreted, Quantity, best_tier, is_used
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.configuration import neutral
@@ -79,22 +78,19 @@ class Evaluator:
         self._lengths = lengths_of(self.arrays)
         self.calls: dict[Key, Callable] = {}
         self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
-        self._prepared: dict[Key, Prepared] = {}
-        self._generic: dict[Key, Prepared] = {}
-        if numba_is_disabled():
-            self.evaluate: Callable = self._evaluate
-        else:
-            self.evaluate = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
+        self._prepared: dict[Key, Quantity | Interpreted] = {}
+        self._generic: dict[Key, Quantity | Interpreted] = {}
+        self.evaluate: Callable = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of a quantity by generic kernels, which compile nothing per frame."""
         if key not in self._generic:
             self._generic[key] = self._prepare(key, specialised=False)
-        program, quantity = self._generic[key]
-        rows, shape = self._rows(dict(zip(program.inputs, vectors, strict=True)))
-        results = np.empty((len(rows[0]), *program.shape))
+        quantity = self._generic[key]
+        rows, shape = self._rows(dict(zip(quantity.program.inputs, vectors, strict=True)))
+        results = np.empty((len(rows[0]), *quantity.program.shape))
         quantity.compute(rows, self.inputs, results)
-        return results.reshape(*shape, *program.shape)
+        return results.reshape(*shape, *quantity.program.shape)
 
     def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
@@ -104,12 +100,8 @@ class Evaluator:
         """
         program = self.program(key)
         code, pays = self._own_code(program), not self._adaptive or evaluations >= BREAK_EVEN
-
-        def is_used(code: Specialised, blocks: bool) -> bool:
-            return code.is_kept(program, blocks) or (pays and code.is_short(program, blocks))
-
-        if code is not None and is_used(code, blocks=False):
-            return code.states_code(program, many and is_used(code, blocks=True))
+        if code is not None and is_used(code, program, pays, blocks=False):
+            return code.states_code(program, many and is_used(code, program, pays, blocks=True))
         return self.generic.states_code(program, alone=True)
 
     def compile(self, key: Key) -> None:
@@ -170,13 +162,12 @@ class Evaluator:
         self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
         return self._of_bodies
 
-    def _prepare(self, key: Key, specialised: bool) -> 'Prepared':
+    def _prepare(self, key: Key, specialised: bool) -> Quantity | Interpreted:
         """Choose the code of a quantity, generic kernels unless it may be ``specialised``."""
         program = self.program(key)
         if numba_is_disabled():
-            return Prepared(program, Interpreted(program, self.generic))
-        code = self._own_code(program) if specialised else None
-        return Prepared(program, Quantity(program, self.generic, code, self._adaptive))
+            return Interpreted(program, self.generic)
+        return Quantity(program, self.generic, self._own_code(program) if specialised else None, self._adaptive)
 
     def program(self, key: Key) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
@@ -194,43 +185,45 @@ class Evaluator:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         if not isinstance(key, str) and len(key) == 4:
             return self._evaluate_with_wrenches(key, inputs, out, *vectors)
-        prepared, result = self._evaluated(key, inputs, out, vectors)
-        self.calls[key] = prepared.quantity.call
+        quantity, result = self._evaluated(key, inputs, out, vectors)
+        self.calls[key] = quantity.call
         return result
 
     def _evaluate_with_wrenches(self, key: UnderWrenches, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results of a quantity whose last vector are external wrenches."""
         own, converted = self.with_wrenches(key, vectors)
         try:
-            prepared, result = self._evaluated(own, inputs, out, converted)
+            quantity, result = self._evaluated(own, inputs, out, converted)
         except ArgumentError:
             check_finite(vectors[-1])
             raise
         _, frame, _, form = own
         if isinstance(frame, str):
-            self._calls_of_frames.setdefault(key, {})[frame] = prepared.quantity.call
+            self._calls_of_frames.setdefault(key, {})[frame] = quantity.call
         elif form == WRENCHES:
-            self.calls[key] = prepared.quantity.call
+            self.calls[key] = quantity.call
         return result
 
-    def _evaluated(self, key: Key, inputs: np.ndarray, out, vectors: tuple) -> tuple['Prepared', np.ndarray]:
+    def _evaluated(
+        self, key: Key, inputs: np.ndarray, out, vectors: tuple
+    ) -> tuple[Quantity | Interpreted, np.ndarray]:
         """Return what computes a quantity, and its results."""
         try:
-            prepared = self._prepared[key]
+            quantity = self._prepared[key]
         except (KeyError, TypeError):  # a new quantity, or a link that is no name
             # of several threads that prepare it, all use the first one's
-            prepared = self._prepared.setdefault(key, self._prepare(key, specialised=True))
-        program, quantity = prepared
+            quantity = self._prepared.setdefault(key, self._prepare(key, specialised=True))
         many = quantity.of_many(inputs, out, vectors)
         if many is not None:
-            return prepared, many
-        named = dict(zip(program.inputs, vectors, strict=True))
+            return quantity, many
+        named = dict(zip(quantity.program.inputs, vectors, strict=True))
         rows, shape = self._rows(named)
-        given, result = validation.result(out, (*shape, *program.shape), rows)
-        finite = quantity.compute(rows, inputs, result.reshape(len(rows[0]), *program.shape))
+        of_state = quantity.program.shape
+        given, result = validation.result(out, (*shape, *of_state), rows)
+        finite = quantity.compute(rows, inputs, result.reshape(len(rows[0]), *of_state))
         if not finite:
             self._explain_not_finite(key if isinstance(key, str) else key[0], rows, named)
-        return prepared, filled(given, result)
+        return quantity, filled(given, result)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), and the batch's shape; ArgumentError for a quaternion not of length 1."""
@@ -268,13 +261,6 @@ def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
     if algorithm.of_derivative and not OF_SEVERAL_AXES.isdisjoint(model.joint_kinds):
         what = name.replace('_', ' ').capitalize()
         raise ModelError(f'{what}: qd of {model.name} is not the time derivative of q')
-
-
-class Prepared(NamedTuple):
-    """A quantity, and what computes it."""
-
-    program: Program
-    quantity: Quantity | Interpreted
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -68,14 +68,14 @@ class Interpreted:
 
     def __init__(self, program: Program, generic: Generic):
         """Store the steps and the robot."""
-        self._program, self._generic = program, generic
+        self.program, self._generic = program, generic
 
     def of_many(self, inputs, out, vectors) -> None:
         """Leave all states to ``compute``."""
 
     def compute(self, rows, inputs, result) -> bool:
         """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
-        return self._generic.evaluate(self._program, rows, inputs[:3], result)
+        return self._generic.evaluate(self.program, rows, inputs[:3], result)
 
 
 class Quantity:
@@ -88,7 +88,7 @@ class Quantity:
 
     def __init__(self, program: Program, generic: Generic, code: Specialised | None, adaptive: bool):
         """Choose the code."""
-        self._program, self._generic, self._code, self._adaptive = program, generic, code, adaptive
+        self.program, self._generic, self._code, self._adaptive = program, generic, code, adaptive
         self._compiled: Future | None = None
         self._looked = False
         self._use(self._first_tier())
@@ -98,7 +98,7 @@ class Quantity:
         call = self.call
         if self._tier == Tier.GENERIC and call.most > 0 and call.left >= 0:
             try:
-                result = self._generic.of_thread(self._program)(*vectors, inputs, out)
+                result = self._generic.of_thread(self.program)(*vectors, inputs, out)
             except TypeError:
                 return None
             call.left -= len(vectors[0]) if vectors[0].ndim > 1 else 1
@@ -111,13 +111,13 @@ class Quantity:
         self._improve(count)
         self.call.left -= count
         if self._tier == Tier.GENERIC:
-            part = self._generic.of_thread(self._program, checked=False)
+            part = self._generic.of_thread(self.program, checked=False)
             return part(*rows, inputs, result) is not None
         return self._in_parts(rows, inputs, result)
 
     def _first_tier(self) -> Tier:
         """Return the code for the first call."""
-        code, program = self._code, self._program
+        code, program = self._code, self.program
         if code is None:
             return Tier.GENERIC
         if code.is_kept(program, blocks=False):
@@ -139,33 +139,29 @@ class Quantity:
                 self._use(self._tier if self._compiled.exception() else self._compiled.result())
         elif self._tier == Tier.ONE_STATE and count >= lanes() and not self._looked:
             self._looked = True
-            self._use(Tier.BLOCKS if self._own_blocks(code) else Tier.ONE_STATE)
+            in_blocks = is_used(code, self.program, pays=not self._adaptive, blocks=True)
+            self._use(Tier.BLOCKS if in_blocks else Tier.ONE_STATE)
         elif self.call.left < 0:
             call = self.call
             call.left = UNLIMITED
             with suppress(RuntimeError):  # while the interpreter ends, nothing is worth compiling
-                self._compiled = background().submit(best_tier, code, self._program)
+                self._compiled = background().submit(best_tier, code, self.program)
                 self._compiled.add_done_callback(lambda _: setattr(call, 'most', -1))
-
-    def _own_blocks(self, code: Specialised) -> bool:
-        """Return whether there is code for blocks, compiled now unless it is adaptive."""
-        program = self._program
-        return code.is_kept(program, blocks=True) or (not self._adaptive and code.is_short(program, blocks=True))
 
     def _use(self, tier: Tier) -> None:
         """Compute by this code from now on. The tier is set last, since other threads read it without a lock."""
-        item = max(1, self._program.size)
+        item = max(1, self.program.size)
         streamed = STREAMED // (8 * item)
         code = self._code
         final = code is None or self._compiled is not None
         left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
         if code is None or tier == Tier.GENERIC:
-            rows = self._generic.states_code(self._program)
+            rows = self._generic.states_code(self.program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             # all threads share this workspace, one at a time
             self.call = rows.function(held, held, streamed, left)
         else:
-            rows = code.states_code(self._program, blocks=tier == Tier.BLOCKS)
+            rows = code.states_code(self.program, blocks=tier == Tier.BLOCKS)
             held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
             self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
@@ -193,6 +189,11 @@ class Quantity:
 
 _first_robots: dict[tuple[Kernel, ...], Specialised] = {}
 """By kernels that are not compiled yet, the robot for which straight-line code is compiled at once."""
+
+
+def is_used(code: Specialised, program: Program, pays: bool, blocks: bool) -> bool:
+    """Return whether the code of a program was compiled before or, where that ``pays``, is short enough for it."""
+    return code.is_kept(program, blocks) or (pays and code.is_short(program, blocks))
 
 
 def best_tier(code: Specialised, program: Program) -> Tier:

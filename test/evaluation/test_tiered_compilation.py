@@ -29,7 +29,7 @@ def never_seen(count: int = 4) -> Robot:
 
 
 def tier(robot: Robot) -> Tier:
-    return robot._evaluator._prepared[NAME].quantity._tier
+    return robot._evaluator._prepared[NAME]._tier
 
 
 def states(robot: Robot, *batch: int) -> np.ndarray:
