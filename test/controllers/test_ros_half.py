@@ -22,11 +22,14 @@ OTHER_WORDS = {'compensation', 'torque_scale', 'on_deactivate', 'ramp_time', 'aw
 """Parameters that nodes have, too, of which the controller's description says something else."""
 
 
-def prefix_with(package: str) -> Path | None:
-    """The prefix of a sourced or installed ROS distribution that has a package."""
-    stated = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    prefixes = [Path(prefix) for prefix in stated if prefix] + sorted(Path('/opt/ros').glob('*'))
-    return next((prefix for prefix in prefixes if (prefix / 'share' / package).is_dir()), None)
+def prefixes() -> list[Path]:
+    """The prefixes of sourced ROS packages, else of installed distributions."""
+    sourced = [Path(prefix) for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if prefix]
+    return sourced + sorted(Path('/opt/ros').glob('*'))
+
+
+def has(package: str) -> bool:
+    return any((prefix / 'share' / package).is_dir() for prefix in prefixes())
 
 
 def code() -> str:
@@ -81,15 +84,19 @@ def test_the_distribution_is_seen_in_one_header_only():
 
 
 def test_controllers_compile_against_the_headers_of_a_ros_installation(tmp_path):
-    prefix = prefix_with('controller_interface')
-    if prefix is None:
+    if not has('controller_interface'):
         pytest.skip('no ROS installation with controller_interface here: the controllers are not compiled')
-    if shutil.which('cmake') is None or prefix_with('robot_dynamics_interfaces') is None:
+    if shutil.which('cmake') is None or not has('robot_dynamics_interfaces'):
         pytest.skip('cmake and robot_dynamics_interfaces are needed to compile the controllers')
-    options = ['-DCMAKE_BUILD_TYPE=Debug']
-    extra = os.environ.get('ROBOT_DYNAMICS_CMAKE_OPTIONS', '').split()
+    # where the installation consists of wheels, targets name folders of another machine
+    wheels = TREE / 'scripts' / 'interfaces_on_wheels.cmake'
+    options = [
+        f'-DCMAKE_PREFIX_PATH={";".join(map(str, prefixes()))}',
+        f'-DCMAKE_PROJECT_INCLUDE={wheels}',
+        '-DCMAKE_BUILD_TYPE=Debug',
+    ]
     for command in (
-        ['cmake', '-S', PACKAGE, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={prefix}', *options, *extra],
+        ['cmake', '-S', PACKAGE, '-B', tmp_path, *options],
         ['cmake', '--build', tmp_path],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
