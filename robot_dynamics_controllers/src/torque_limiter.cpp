@@ -54,7 +54,7 @@ bool TorqueLimiter::limit_effort(double * tau) noexcept
       found |= EFFORT;
     }
   }
-  count(found);
+  add(found);
   return !(found & NOT_FINITE);
 }
 
@@ -74,11 +74,11 @@ bool TorqueLimiter::apply(double * tau, double elapsed) noexcept
     }
     last_[k] = tau[k];
   }
-  count(found);
+  add(found);
   return true;
 }
 
-void TorqueLimiter::count(unsigned found) noexcept
+void TorqueLimiter::add(unsigned found) noexcept
 {
   for (const auto & [flag, counter] : {
       std::pair<unsigned, std::atomic<std::uint64_t> *>{EFFORT, &effort_}, {RATE, &rate_},

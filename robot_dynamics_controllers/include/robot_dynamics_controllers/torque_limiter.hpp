@@ -38,7 +38,7 @@ public:
   const std::vector<double> & effort_limit() const noexcept {return effort_limit_;}
 
 private:
-  void count(unsigned found) noexcept;
+  void add(unsigned found) noexcept;
 
   std::vector<double> effort_limit_, rate_limit_, last_;
   std::vector<std::atomic<unsigned>> by_joint_;
