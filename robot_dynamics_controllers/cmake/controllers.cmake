@@ -19,6 +19,10 @@ add_library(robot_dynamics_controllers SHARED
   src/reference_input.cpp
 )
 target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
+if(UNIX AND NOT APPLE)
+  # a symbol that is missing ends the build, not the controller manager
+  target_link_options(robot_dynamics_controllers PRIVATE -Wl,-z,defs)
+endif()
 target_link_libraries(robot_dynamics_controllers PUBLIC
   robot_dynamics_controllers_core
   feedforward_effort_controller_parameters

@@ -150,6 +150,10 @@ std::size_t PayloadGravityInput::publishers(const Topic<Message> & topic) const
   return node_.count_publishers(topic.subscription->get_topic_name());
 }
 
+std::size_t PayloadGravityInput::publishers_of_payload() const {return publishers(payload_);}
+
+std::size_t PayloadGravityInput::publishers_of_gravity() const {return publishers(gravity_);}
+
 /// Why a topic without a message is waited for; '' where it is not.
 template<typename Message>
 std::string PayloadGravityInput::lacks(const Topic<Message> & topic) const

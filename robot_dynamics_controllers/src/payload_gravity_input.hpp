@@ -40,8 +40,8 @@ public:
   /// Topics with more than one publisher.
   std::vector<std::string> warnings() const;
   const std::string & refused_last() const {return refused_last_;}
-  std::size_t publishers_of_payload() const {return publishers(payload_);}
-  std::size_t publishers_of_gravity() const {return publishers(gravity_);}
+  std::size_t publishers_of_payload() const;
+  std::size_t publishers_of_gravity() const;
   /// Grows with each change of payload or gravity.
   std::uint64_t changes() const {return changes_;}
 
