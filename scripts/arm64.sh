@@ -58,7 +58,7 @@ unpack_arm64_python() {
     -o Dir::Cache="$apt" -o Acquire::Languages=none -o Debug::NoLocking=1 -o APT::Sandbox::User="$(id -un)"
   )
   apt-get "${options[@]}" update
-  apt-get "${options[@]}" --download-only --no-install-recommends install python3-venv python3-dev libstdc++6
+  apt-get "${options[@]}" --download-only --no-install-recommends install python3-venv python3-dev libstdc++6 libgomp1
   for package in "$apt"/archives/*.deb; do
     dpkg-deb -x "$package" "$arm64/root"
   done
