@@ -117,7 +117,7 @@ void EffortReports::publish_diagnostics()
   status.hardware_id = of_.library->robot;
   status.message = joined({silence(outcome), joined(refused, "; "), joined(warnings, "; ")}, "; ");
   if (status.message.empty()) {
-    status.message = "answering";
+    status.message = "publishing";
   }
   for (const auto & [key, value] : fields()) {
     KeyValue field;

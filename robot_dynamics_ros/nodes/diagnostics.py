@@ -34,7 +34,7 @@ class Diagnostics:
         node = self._node
         try:
             fields, warnings = node.task.report(), node.task.warnings()
-            level, message = self._level(warnings), '; '.join(filter(None, [node.silence, *warnings])) or 'answering'
+            level, message = self._level(warnings), '; '.join(filter(None, [node.silence, *warnings])) or 'publishing'
         except Exception as error:  # the node goes on, whatever can't be reported
             fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'
             node.get_logger().error(message, throttle_duration_sec=60.0)

@@ -52,7 +52,7 @@ def follow_motion(graph, start, duration=10.0):
 def silent(graph, stamp, position, reason, known=0):
     """See that feedforward_node answers a state with no torque, and that it or its log, from ``known``, says why."""
     torques = graph.listen(JointState, 'feedforward_torque')
-    graph.diagnostics(FEEDFORWARD, lambda status: send(graph, stamp, position) or status.message != 'answering')
+    graph.diagnostics(FEEDFORWARD, lambda status: send(graph, stamp, position) or status.message != 'publishing')
     said = graph.log('bringup')[known:] + graph.diagnostics(FEEDFORWARD).message
     found = [np.round(torque.effort, 3) for torque in torques if ros.nanoseconds(torque.header.stamp) >= stamp]
     assert found == [], f'feedforward_torque: expected none ({reason}), got {found[0]}'

@@ -88,7 +88,7 @@ def test_a_payload_that_only_the_controller_has_is_a_warning_until_the_server_fo
     assert (status.fields['controller payload, kg'], status.fields['payload, kg']) == ('1.5', '0')
     graph.client.set_parameter(NODE, 'payload_source', 'controller')
     status = graph.diagnostics(NODE, lambda status: status.level == DiagnosticStatus.OK)
-    assert status.message == 'answering'
+    assert status.message == 'publishing'
     set_there = graph.hear_latched(PayloadState, 'payload_state')[-1]
     assert (set_there.mass, list(set_there.com), set_there.frame) == (1.5, list(PAYLOAD.com), 'wrist3_Link')
 

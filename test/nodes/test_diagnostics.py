@@ -71,7 +71,7 @@ def test_the_fields_of_a_node_are_those_of_the_document(graph, node):
         re.escape(name).replace(r'\ \.\.\.', '.*').replace(r'\.\.\.\ ', '.*').replace('`', '')
         for name in told('message', node)
     ]
-    assert any(re.fullmatch(pattern, found[0].message) for pattern in ('answering', *known))
+    assert any(re.fullmatch(pattern, found[0].message) for pattern in ('publishing', *known))
 
 
 def test_every_message_of_the_document_is_one_of_a_node():

@@ -63,7 +63,7 @@ def test_efforts_that_agree_are_reported_and_others_warned_of(process):
     assert fields['effort at rest'] == 'no joint_states with efforts'
     server.stand(GRAVITY + 1.0, lambda level, _, fields: 'agrees with torque' in fields['effort at rest'])
     level, message, fields = server.status()
-    assert level == DiagnosticStatus.OK and message == 'answering'
+    assert level == DiagnosticStatus.OK and message == 'publishing'
     assert [float(it) for it in fields['effort minus gravity at rest, N m'].split()] == pytest.approx(
         [1.0] * 6, abs=0.01
     )

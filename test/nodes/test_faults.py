@@ -294,7 +294,7 @@ def test_a_signal_ends_node_and_torques(alone, number):
 
 
 def time_to_end(graph, number) -> float:
-    """End an answering node by a signal, see that its torques end, and return the processor time it used, s."""
+    """End a publishing node by a signal, see that its torques end, and return the processor time it used, s."""
     with Arrivals(graph) as torques, states():
         torques.more()
         process = graph.forget(NODE)

@@ -89,7 +89,7 @@ def test_a_report_that_fails_is_logged_and_the_node_stays_active(node):
     assert {value.key for value in status.values} == {'model', 'model digest', 'kernels', 'joints'}
     node.task.fault = None
     spin_until(node, lambda: len(node.statuses) > 1, 'diagnostics again')
-    assert (node.statuses[-1].level, node.statuses[-1].message) == (DiagnosticStatus.OK, 'answering')
+    assert (node.statuses[-1].level, node.statuses[-1].message) == (DiagnosticStatus.OK, 'publishing')
     assert node.statuses[-1].values[-1].value == 'value'
 
 

@@ -92,7 +92,7 @@ def sent(graph):
 
 
 def check_end(commands, value, when, topic='gravity_torque/commands'):
-    """Compare the torques that came at the end of answering with what ``on_deactivate`` asks for."""
+    """Compare the torques that came at the end of publishing with what ``on_deactivate`` asks for."""
     told = f'on_deactivate: {value}, {when}'
     if value == 'silent':
         assert commands == [], f'{topic}: expected none, got {len(commands)}: {told}'
