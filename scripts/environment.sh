@@ -4,11 +4,15 @@
 # The environment of every process that uses the .venv of scripts/bootstrap. Source it from bash:
 #     source scripts/environment.sh
 # Afterwards python, pytest, colcon and the nodes' executables are those of .venv.
+#
+#   ROBOT_DYNAMICS_VENV=.venv-jazzy   another folder than .venv, that of scripts/other_distribution
 
-_venv="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.venv"
+_venv="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/${ROBOT_DYNAMICS_VENV:-.venv}"
 
 # Python packages of a sourced ROS installation must not shadow those of .venv: they are built for another Python.
 unset PYTHONPATH PYTHONHOME
+# Its name is that of another distribution, perhaps, and would choose it in scripts/bootstrap.
+unset ROS_DISTRO
 export VIRTUAL_ENV="$_venv"
 case ":$PATH:" in
   *":$_venv/bin:"*) ;;

@@ -3,12 +3,26 @@
 # Passed as CMAKE_PROJECT_INCLUDE when an interface package is built against the rclpy wheels, so that the package's own
 # CMakeLists.txt needs no work-around.
 
+# ament_cmake_ros of Jazzy loads what builds a package's own tests; no wheels of it exist, and empty packages stand in.
+foreach(package ament_cmake_gmock ament_cmake_gtest ament_cmake_pytest)
+  find_package(${package} QUIET)
+  if(NOT ${package}_FOUND)
+    file(WRITE "${CMAKE_BINARY_DIR}/stand_ins/${package}Config.cmake" "")
+    set(${package}_DIR "${CMAKE_BINARY_DIR}/stand_ins")
+  endif()
+endforeach()
+
 # The wheels have one middleware and no rclcpp: Python needs types in C and their serialisation by Fast CDR alone. Types
-# in C++ and introspection would take two thirds of the time.
-set(ENV{STATIC_ROSIDL_TYPESUPPORT_C} rosidl_typesupport_fastrtps_c)
+# in C++ and introspection would take two thirds of the time. Jazzy registers no type that has no other type support.
+find_package(rosidl_cmake REQUIRED)
+set(unused "_cpp:")
+if(NOT rosidl_cmake_VERSION VERSION_LESS 4.9) # of Kilted
+  set(ENV{STATIC_ROSIDL_TYPESUPPORT_C} rosidl_typesupport_fastrtps_c)
+  string(APPEND unused "|introspection")
+endif()
 find_package(ament_cmake REQUIRED)
 find_package(rosidl_default_generators REQUIRED)
-list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:|introspection")
+list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "${unused}")
 
 # The rest happens at the end of the configuration.
 

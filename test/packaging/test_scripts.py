@@ -54,7 +54,7 @@ def script(tmp_path, name):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return done.returncode, done.stdout
@@ -76,6 +76,29 @@ def test_bootstrap_leaves_a_sourced_ros_alone(bootstrap):
     assert code == 1
     assert 'ROS 2 jazzy is sourced' in output
     assert 'README.md' in output
+
+
+def test_bootstrap_refuses_a_distribution_without_wheels(bootstrap):
+    code, output = bootstrap(ROS_DISTRO='humble', PYTHON=sys.executable)
+    assert code == 1
+    assert 'wheels exist for jazzy and kilted' in output
+
+
+def test_environment_forgets_the_name_of_a_sourced_ros():
+    source = f'source {ROOT / "scripts" / "environment.sh"} && echo "<${{ROS_DISTRO-}}>"'
+    done = subprocess.run(
+        ['bash', '-c', source], env={'ROS_DISTRO': 'humble'}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == '<>\n'
+
+
+def test_both_distributions_have_the_packages_that_nodes_import():
+    first, second = (
+        re.findall(r'^ros-[a-z-]+', (ROOT / 'requirements' / f'{name}.txt').read_text().split('\n\n')[0], re.MULTILINE)
+        for name in ('jazzy', 'kilted')
+    )
+    assert first == second
+    assert 'ros-rclpy' in first
 
 
 def test_bootstrap_refuses_another_processor(bootstrap):
@@ -137,12 +160,12 @@ def test_bootstrap_asks_for_a_compiler(bootstrap):
     assert "there is no 'no-such-compiler'" in output
 
 
-def test_bootstrap_shows_the_log_of_a_failure_and_tries_again(bootstrap):
-    for _ in range(2):
-        code, output = bootstrap(PYTHON=sys.executable)
+def test_bootstrap_shows_the_log_of_a_failure_and_tries_again_with_the_same_distribution(bootstrap):
+    for choice in ({'ROS_DISTRO': 'jazzy'}, {}):
+        code, output = bootstrap(PYTHON=sys.executable, **choice)
         assert code == 1
         assert 'No matching distribution found' in output
-        assert 'failed while installing the requirements' in output
+        assert 'failed while installing the requirements, with ROS 2 Jazzy' in output
 
 
 @pytest.mark.parametrize(

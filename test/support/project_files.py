@@ -11,7 +11,18 @@ LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.py'))
 COMMANDS = [
     *(
         ROOT / 'scripts' / name
-        for name in ('bootstrap', 'compatibility', 'demo', 'fuzz', 'generate', 'mutation', 'soak', 'test')
+        for name in (
+            'bootstrap',
+            'compatibility',
+            'demo',
+            'fuzz',
+            'generate',
+            'interfaces',
+            'mutation',
+            'other_distribution',
+            'soak',
+            'test',
+        )
     ),
     ROOT / '.ci' / 'run',
 ]
