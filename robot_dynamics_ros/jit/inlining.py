@@ -2,7 +2,7 @@
 
 Kernels are inlined into their callers. Numba would optimise each kernel and emit its machine code, then do both again
 within every caller. ``Inlining`` does both in the caller only: the batch loops of all generic kernels compile in 96 s
-without it, in 56 s with it (2026-11-23). It overrides private parts of Numba (0.57 to 0.68), all of them here.
+without it, in 56 s with it (2026-11-23). It overrides private parts of Numba (0.55 to 0.68), all of them here.
 """
 
 from numba import _dynfunc  # type: ignore[attr-defined]

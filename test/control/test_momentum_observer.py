@@ -1,6 +1,7 @@
 """Momentum observer: external torques behind a low-pass filter, for any motion, steps, payload and friction."""
 
 import math
+import sys
 import tracemalloc
 
 from support.small_robots import mixed
@@ -201,6 +202,7 @@ class _InverseDynamics:
 
 
 @pytest.mark.compiled
+@pytest.mark.skipif(sys.version_info < (3, 11), reason='frames of Python 3.10 are objects, which count as allocated')
 def test_a_sample_allocates_nothing_that_stays():
     t = PERIOD * np.arange(400)
     q, qd, qdd = motion(ROBOT.nv, t)

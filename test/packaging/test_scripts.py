@@ -222,7 +222,7 @@ def test_compatibility_names_the_packages_of_an_emulated_processor(compatibility
     assert "no 'qemu-aarch64-static' here; on Debian: apt install qemu-user-static" in output
 
 
-@pytest.mark.parametrize('version', ['3.9', '3.12'])
+@pytest.mark.parametrize('version', ['3.9', '3.11'])
 def test_compatibility_refuses_a_python_without_the_oldest_numba(compatibility, version):
     code, output = compatibility(PYTHON_OLDEST=stand_in(compatibility.folder, 'python', version))
     assert code == 1

@@ -15,6 +15,7 @@ from support.small_robots import general
 
 import numpy as np
 import pytest
+from llvmlite.binding import llvm_version_info
 
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.algorithms.program import program_of
@@ -87,6 +88,13 @@ def aubo_i5() -> Robot:
     return Robot.named('aubo_i5').with_binding('specialised')
 
 
+def same_bits(result, expected):
+    """Compare bits; of a zero without its sign with LLVM 11, of Numba 0.55, whose specialised code has other ones."""
+    if llvm_version_info[0] == 11:
+        result, expected = result + 0.0, expected + 0.0
+    return result.tobytes() == expected.tobytes()
+
+
 @compilers
 def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
     base = aubo_i5()
@@ -104,7 +112,7 @@ def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
                 expected = getattr(which, name)(*vectors, *frame)
                 one = getattr(exported, f'aubo_i5_{function}')
                 finite, result = called(one, vectors, which.runtime_inputs, expected.shape)
-                assert finite and result.tobytes() == expected.tobytes(), (name, vectors)
+                assert finite and same_bits(result, expected), (name, vectors)
 
 
 @compilers
