@@ -11,6 +11,9 @@ from support.project_files import COMMANDS, ROOT, SHELL_FILES
 
 import pytest
 
+LEFT_OUT = '.*', '__pycache__', 'build', 'install', 'log', 'benchmark', 'doc', 'examples', 'fuzz', 'test'
+"""What a copy of the project need not have for its scripts to refuse or to install."""
+
 
 @pytest.mark.parametrize('path', SHELL_FILES, ids=lambda path: path.name)
 def test_scripts_are_valid(path):
@@ -43,7 +46,7 @@ def compatibility(tmp_path):
 def script(tmp_path, name):
     """Return what runs a script of a copy of the project that has no .venv, and returns its exit code and output."""
     clone = tmp_path / 'clone'
-    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns('.*', '__pycache__', 'build', 'install', 'log'))
+    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(*LEFT_OUT))
 
     def run(*arguments, **variables):
         # Nothing may be fetched here, should a refusal not come.
