@@ -5,6 +5,7 @@ Where control_msgs is not installed, a package of that name with this one messag
 
 from support import graph as ros
 from support.control_msgs_package import installed
+from support.generated_messages import folder_of_a_run
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ QDD = np.array([0.5, -0.3, 0.2, 0.6, -0.4, 0.1])
 @pytest.fixture(scope='module')
 def message_type(tmp_path_factory):
     """control_msgs/msg/JointTrajectoryControllerState, in this process and in those that it starts."""
-    with installed(tmp_path_factory.mktemp('control_msgs')) as kind:
+    with installed(folder_of_a_run(tmp_path_factory)) as kind:
         yield kind
 
 

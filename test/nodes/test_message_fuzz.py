@@ -3,6 +3,7 @@
 from random import Random
 
 from support.control_msgs_package import installed
+from support.generated_messages import folder_of_a_run
 
 import pytest
 from broken_messages.description import TOPIC as ROBOT_DESCRIPTION
@@ -22,7 +23,7 @@ TOPICS = ('joint_states', 'joint_trajectory', 'controller_state', 'payload_state
 
 @pytest.fixture(scope='module')
 def reference_kind(tmp_path_factory):
-    with installed(tmp_path_factory.mktemp('control_msgs')) as kind:
+    with installed(folder_of_a_run(tmp_path_factory)) as kind:
         yield kind
 
 

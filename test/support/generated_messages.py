@@ -1,6 +1,7 @@
 """Message packages for tests: the installed one, or one of that name, generated for want of it with a few messages."""
 
 import ctypes
+import fcntl
 import importlib.util
 import os
 import subprocess
@@ -43,7 +44,7 @@ def build(folder: Path, package: str, messages: dict[str, str], depends: list[st
     ``messages`` are texts by name, each after those that it contains; ``depends`` are the packages that they use.
     """
     source, prefix = folder / 'source', folder / 'prefix'
-    (source / 'msg').mkdir(parents=True)
+    (source / 'msg').mkdir(parents=True, exist_ok=True)
     files = {f'msg/{name}.msg': text for name, text in messages.items()}
     cmake = BUILD.format(
         package=package,
@@ -68,6 +69,24 @@ def build(folder: Path, package: str, messages: dict[str, str], depends: list[st
     return prefix
 
 
+def folder_of_a_run(factory) -> Path:
+    """Return a folder of pytest's ``tmp_path_factory`` that all test processes of a run share."""
+    folder = factory.getbasetemp()
+    return folder.parent if 'PYTEST_XDIST_WORKER' in os.environ else folder
+
+
+def built_once(folder: Path, package: str, *of_it) -> Path:
+    """Return the prefix of ``build``; of several processes with one folder the first generates, the others wait."""
+    folder = folder / package
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        complete = folder / 'complete'
+        prefix = folder / 'prefix' if complete.exists() else build(folder, package, *of_it)
+        complete.touch()
+    return prefix
+
+
 @contextmanager
 def provided(folder: Path, package: str, messages: dict[str, str], depends: list[str]):
     """Give the module of a package's messages to this process, and the package to the processes that it starts.
@@ -78,7 +97,7 @@ def provided(folder: Path, package: str, messages: dict[str, str], depends: list
     if package in INSTALLED:
         yield import_module(f'{package}.msg')
         return
-    prefix = build(folder, package, messages, depends)
+    prefix = built_once(folder, package, messages, depends)
     (found,) = prefix.rglob(f'{package}/__init__.py')
     added = {
         'PYTHONPATH': found.parents[1],
