@@ -67,8 +67,8 @@ def test_a_run_sends_all_kinds_of_messages(run):
 @pytest.mark.parametrize('leaked', [lambda k: bytes(500 + k % 100), lambda k: [k + 0.5, (k,)]])
 def test_a_leak_of_half_a_kilobyte_per_message_is_measured(leaked):
     leak, allocated = [], []
-    for message in range(0, 3000, 300):
-        leak.append([leaked(message + k) for k in range(300)])
+    for message in range(0, 3000, 600):
+        leak.append([leaked(message + k) for k in range(600)])
         allocated.append((message, memory()))
     assert growth(allocated) > KILOBYTES
     assert abs(growth([(message, allocated[0][1]) for message, _ in allocated])) < KILOBYTES / 10
