@@ -211,7 +211,7 @@ robot.friction_torque(np.zeros(6), np.zeros(6))
 def test_processes_that_start_at_once_compile_each_version_once(tmp_path):
     environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
     command = [sys.executable, '-c', SAVES]
-    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     saved = [name for process in started for name in process.communicate(timeout=120)[0].split()]
     assert len(saved) == len(set(saved)) > 0
     assert not any(process.returncode for process in started)
