@@ -30,11 +30,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-VARIABLE = 'FASTDDS_DEFAULT_PROFILES_FILE'
-"""Names the profiles that Fast DDS 3 reads before the first participant of a process is created."""
+VARIABLES = 'FASTDDS_DEFAULT_PROFILES_FILE', 'FASTRTPS_DEFAULT_PROFILES_FILE'
+"""Name the profiles that Fast DDS reads before the first participant of a process is created: version 3 (Kilted), and
+version 2 (Humble, Jazzy)."""
 PROFILES = Path(__file__).with_name('fastdds.xml')
-OF_FOLDER = Path('DEFAULT_FASTDDS_PROFILES.xml')
-"""The file that Fast DDS reads in the working folder."""
+OF_FOLDER = Path('DEFAULT_FASTDDS_PROFILES.xml'), Path('DEFAULT_FASTRTPS_PROFILES.xml')
+"""The file that each of them reads in the working folder."""
 DISCOVERED = 32
 """Processes of a domain that all others of the machine discover, with discovery limited to the machine."""
 NEAR = 28
@@ -45,8 +46,8 @@ FIRST_PORT, DOMAIN_GAIN, PROCESS_GAIN = 7410, 250, 2
 
 def use_profiles() -> None:
     """Use ``PROFILES`` in this process and in those that it starts, unless the user has profiles."""
-    if not OF_FOLDER.exists() and not os.environ.get(VARIABLE):
-        os.environ[VARIABLE] = str(PROFILES)
+    if not any(file.exists() for file in OF_FOLDER) and not any(map(os.environ.get, VARIABLES)):
+        os.environ |= dict.fromkeys(VARIABLES, str(PROFILES))
 
 
 def participant_numbers(domain: int) -> set[int]:

@@ -91,12 +91,14 @@ class StateLoop(LifecycleTask):
     def warnings(self) -> list[str]:
         """Return what is wrong with payload and gravity, and that two sources say where the arm is."""
         found = self._payload_gravity.warnings()
-        count = min(self._publishers(), len(self.pipeline.publishers))  # others have ended
-        if count > 1:
+        count, known = self._publishers(), self.pipeline.publishers
+        if known and min(count, len(known)) > 1:  # others have ended
             found.append(
-                f'{count} publishers of joint_states with the joints of the arm: torques are those of the newer stamps,'
-                ' of either one; stop the others'
+                f'{min(count, len(known))} publishers of joint_states with the joints of the arm: torques are those of '
+                'the newer stamps, of either one; stop the others'
             )
+        elif not known and self.pipeline.age is not None and count > 1:  # rclpy before 9 does not say who published
+            found.append(f'{count} publishers of joint_states: where two have joints of this arm, stop the others')
         return found
 
     def report(self) -> dict[str, str]:

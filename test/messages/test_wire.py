@@ -188,14 +188,18 @@ def test_a_torn_message_is_refused_and_the_next_good_one_read(size):
     assert state.q.tolist() == list(message().position) and state.has_velocity
 
 
-def test_a_message_whose_last_number_would_be_padding_is_refused():
+def test_a_message_whose_last_number_would_be_padding_is_read_as_rclpy_reads_it():
+    """rclpy of Kilted refuses it, that of Jazzy ignores how much padding the header states."""
     state, data = StateInput(NAMES), serialize_message(message())
     torn = data[:3] + b'\2' + data[4:]
     assert state.read(data) == STAMP
-    with pytest.raises(RuntimeError):
-        deserialize_message(torn, JointState)
-    with pytest.raises(DynamicsError, match='not a JointState'):
-        state.read(torn)
+    try:
+        expected = deserialize_message(torn, JointState)
+    except RuntimeError:
+        with pytest.raises(DynamicsError, match='not a JointState'):
+            state.read(torn)
+    else:
+        assert state.read(torn) == STAMP and state.q.tolist() == list(expected.position)
     assert state.read(data) == STAMP
 
 

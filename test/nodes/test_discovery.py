@@ -95,33 +95,39 @@ def test_endpoints_may_be_destroyed_while_other_participants_leave():
     subprocess.run([sys.executable, '-c', LEAVING], check=True, timeout=ros.START_TIMEOUT)
 
 
-def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path):
+@pytest.mark.parametrize('version', range(2), ids=['Fast DDS 3', 'Fast DDS 2'])
+def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path, version):
     def chosen():
         discovery.use_profiles()
-        return discovery.os.environ.get(discovery.VARIABLE)
+        return discovery.os.environ.get(variable)
 
+    variable, file = discovery.VARIABLES[version], tmp_path / discovery.OF_FOLDER[version]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(discovery.VARIABLE, 'mine.xml')
+    for name in discovery.VARIABLES:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv(variable, 'mine.xml')
     assert chosen() == 'mine.xml'
-    monkeypatch.delenv(discovery.VARIABLE)
-    (tmp_path / discovery.OF_FOLDER).touch()
+    monkeypatch.delenv(variable)
+    file.touch()
     assert chosen() is None
-    (tmp_path / discovery.OF_FOLDER).unlink()
+    file.unlink()
     assert chosen() == str(discovery.PROFILES)
-    monkeypatch.setenv(discovery.VARIABLE, '')
+    monkeypatch.setenv(variable, '')
+    monkeypatch.delenv(discovery.VARIABLES[1 - version])
     assert chosen() == str(discovery.PROFILES)
 
 
 def test_a_node_process_uses_the_profiles(monkeypatch):
-    monkeypatch.delenv(discovery.VARIABLE)
+    for name in discovery.VARIABLES:
+        monkeypatch.delenv(name)
     script = (
         'import os\n'
         'from robot_dynamics_ros.nodes.process import run\n'
-        f'run(lambda: print(os.environ.get("{discovery.VARIABLE}"), flush=True) or os._exit(0))\n'
+        f'run(lambda: print(*map(os.environ.get, {discovery.VARIABLES}), sep="\\n", flush=True) or os._exit(0))\n'
     )
     command = [sys.executable, '-c', script]
     printed = subprocess.run(command, cwd=ros.TREE, capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines() == [str(discovery.PROFILES)]
+    assert printed.splitlines() == 2 * [str(discovery.PROFILES)]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +137,8 @@ def test_a_node_process_uses_the_profiles(monkeypatch):
 )
 def test_a_participant_requests_no_types(monkeypatch, profiles):
     """A request without a response, because the process ends, would hide endpoints of that type for good."""
-    monkeypatch.setenv(discovery.VARIABLE, str(profiles))
+    for name in discovery.VARIABLES:
+        monkeypatch.setenv(name, str(profiles))
     script = (
         'import pathlib, rclpy\n'
         'rclpy.init()\n'

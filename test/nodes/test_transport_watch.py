@@ -98,7 +98,7 @@ def started(script: str, **environment: str) -> subprocess.Popen:
 def test_a_node_whose_port_is_deleted_reports_it_stops_publishing_and_ends_with_a_status():
     """The file is deleted here as Fast DDS does it in another process."""
     profiles = discovery.PROFILES.with_name('fastdds_shared_memory.xml')
-    node = started(f'{NODE}process.run(Node)', **{discovery.VARIABLE: str(profiles)})
+    node = started(f'{NODE}process.run(Node)', **dict.fromkeys(discovery.VARIABLES, str(profiles)))
     ending = threading.Timer(ros.START_TIMEOUT, node.kill)
     ending.start()
     for line in node.stdout:
@@ -129,4 +129,4 @@ def test_nodes_receive_messages_by_udp(file_graph):
     file_graph.start('dynamics_server', arguments=('-p', 'autostart:=false'), active=False)
     for pid in (os.getpid(), file_graph.pid('dynamics_server')):
         links = [os.readlink(entry.path) for entry in os.scandir(f'/proc/{pid}/fd') if entry.is_symlink()]
-        assert [link for link in links if 'fastdds_port' in link] == []
+        assert [link for link in links if transport_watch.LOCK.match(link)] == []
