@@ -105,6 +105,14 @@ void EffortLaw::clock_set_back(std::int64_t before, std::int64_t after)
   corners_.write(payload_gravity_.corners());
 }
 
+void EffortLaw::end_finished_ramps(std::int64_t now)
+{
+  const std::lock_guard<std::mutex> lock(taking_);
+  if (payload_gravity_.end_finished_ramps(now)) {
+    corners_.write(payload_gravity_.corners());
+  }
+}
+
 std::vector<Body> EffortLaw::payloads() const
 {
   const std::lock_guard<std::mutex> lock(taking_);
@@ -172,6 +180,12 @@ void EffortLaw::deactivate() noexcept
   outcome_.store(Outcome::inactive, RELAXED);
 }
 
+void EffortLaw::resume() noexcept
+{
+  reference_ = Source::none;
+  active_ = true;
+}
+
 Outcome EffortLaw::update(
   std::int64_t time, double period, const State & state, const Reference * reference,
   double * effort) noexcept
@@ -197,7 +211,9 @@ Outcome EffortLaw::outcome_of(
   if (!known_.load(std::memory_order_acquire)) {
     return Outcome::awaiting_payload_gravity;
   }
-  now_ = &corners_.read();
+  const Corners * const corners = &corners_.read();
+  latest_ = corners == now_ ? std::max(latest_, time) : time;
+  now_ = corners;
   reference_age_ += period;
   bool refused = reference != nullptr && !take_reference(*reference);
   if (!(reference_age_ <= reference_timeout_)) {
@@ -206,13 +222,13 @@ Outcome EffortLaw::outcome_of(
   if (!finite(state.q, n_) || (at_measured_ && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
-  if (reference_ != Source::none && !compute(reference_, time, state)) {
+  if (reference_ != Source::none && !compute(reference_, latest_, state)) {
     reference_ = Source::none;
     refused = true;
   }
   const bool follows = reference_ != Source::none;
   const Source source = follows ? reference_ : Source::gravity;
-  if (!(follows || compute(source, time, state)) || !follow(source, elapsed)) {
+  if (!(follows || compute(source, latest_, state)) || !follow(source, elapsed)) {
     return without_state(elapsed);
   }
   return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;

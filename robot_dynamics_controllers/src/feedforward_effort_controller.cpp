@@ -22,6 +22,8 @@ using controller_interface::return_type;
 
 constexpr std::chrono::milliseconds LOOK_PERIOD{20};
 constexpr std::chrono::seconds DIAGNOSTICS_PERIOD{1};
+/// Longest time from a deactivation to an activation in one switch of the chained mode.
+constexpr std::chrono::milliseconds SWITCH{100};
 
 /// Names 'JOINT/INTERFACE', those of all joints of the first interface first.
 std::vector<std::string> names_of(
@@ -119,6 +121,11 @@ void FeedforwardEffortController::drop_references()
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_activate(const rclcpp_lifecycle::State &)
 {
   drop_references();
+  if (std::exchange(switches_, false) && std::chrono::steady_clock::now() - deactivated_ < SWITCH) {
+    law_->resume();
+    (void)write_efforts();
+    return CallbackReturn::SUCCESS;
+  }
   for (std::size_t i = 0; i < effort_.size(); ++i) {
     effort_[i] = value_of(command_interfaces_[i]) * torque_scale_[i];
   }
@@ -130,15 +137,20 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_acti
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_deactivate(const rclcpp_lifecycle::State &)
 {
   law_->deactivate();
+  switches_ = false;
+  deactivated_ = std::chrono::steady_clock::now();
   if (parameters_.on_deactivate == "zero") {
-    std::fill(effort_.begin(), effort_.end(), 0.0);
-    (void)write_efforts();
+    for (auto & command : command_interfaces_) {
+      (void)set_value(command, 0.0);
+    }
   }
   return CallbackReturn::SUCCESS;
 }
 
+/// The manager deactivates an active controller before it switches the chained mode, and activates it at once after.
 bool FeedforwardEffortController::on_set_chained_mode(bool)
 {
+  switches_ = true;
   drop_references();
   return true;
 }
@@ -239,9 +251,10 @@ void FeedforwardEffortController::start_background(const DynamicsLibrary & libra
     node, {library, law_, payload_gravity, topic_, counts_, torque_scale_,
       rate_limits(parameters_.rate_limit, joints_)});
   const auto law = law_;
-  ClockWatch clock(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
+  ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
   background_ = std::make_shared<Background>(
-    Background{payload_gravity, RampService::create(node, law_), std::move(reports), std::move(clock)});
+    Background{
+      law, node.get_clock(), std::move(clock_watch), payload_gravity, RampService::create(node, law), std::move(reports)});
   const std::weak_ptr<Background> weak = background_;
   timers_ = {
     node.create_wall_timer(
@@ -260,7 +273,8 @@ void FeedforwardEffortController::start_background(const DynamicsLibrary & libra
 
 void FeedforwardEffortController::Background::look()
 {
-  clock.look();
+  clock_watch.look();
+  law->end_finished_ramps(clock->now().nanoseconds());
   payload_gravity->look();
   ramp->look();
   reports.look();

@@ -2,6 +2,7 @@
 #ifndef FEEDFORWARD_EFFORT_CONTROLLER_HPP_
 #define FEEDFORWARD_EFFORT_CONTROLLER_HPP_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,10 +48,12 @@ private:
   /// What the timers call; another thread may clean up meanwhile.
   struct Background
   {
+    std::shared_ptr<EffortLaw> law;
+    rclcpp::Clock::SharedPtr clock;
+    ClockWatch clock_watch;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<RampService> ramp;
     EffortReports reports;
-    ClockWatch clock;
 
     void look();
   };
@@ -74,6 +77,8 @@ private:
   std::vector<std::shared_ptr<rclcpp::TimerBase>> timers_;
 
   // real-time thread
+  bool switches_ = false;  // the chained mode was set since the last deactivation
+  std::chrono::steady_clock::time_point deactivated_{};
   std::vector<double> q_, qd_, effort_, torque_scale_;
   std::vector<double> q_desired_, qd_desired_, qdd_desired_, effort_desired_;
   std::vector<double *> written_to_;  // where each reference goes, in the order of the exported names

@@ -228,13 +228,22 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_u
 
 void PayloadGravity::clock_set_back(std::int64_t before, std::int64_t after)
 {
+  end_finished_ramps(before);
   for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
-    if (span->share(before) >= 1.0) {
+    span->start += after - before;
+  }
+}
+
+bool PayloadGravity::end_finished_ramps(std::int64_t now)
+{
+  bool any = false;
+  for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
+    if (span->duration != 0 && span->share(now) >= 1.0) {
       span->duration = 0;
-    } else {
-      span->start += after - before;
+      any = true;
     }
   }
+  return any;
 }
 
 Corners PayloadGravity::corners() const

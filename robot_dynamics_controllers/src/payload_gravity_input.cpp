@@ -59,9 +59,11 @@ std::shared_ptr<PayloadGravityInput> PayloadGravityInput::create(
   rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool awaited)
 {
   std::shared_ptr<PayloadGravityInput> self(new PayloadGravityInput(node, std::move(law), awaited));
+  // an executor may call back as soon as there is a subscription
+  const std::lock_guard<std::mutex> lock(self->changing_);
   subscribe(self, &PayloadGravityInput::payload_);
   subscribe(self, &PayloadGravityInput::gravity_);
-  self->look();
+  self->update();
   return self;
 }
 
@@ -82,13 +84,20 @@ void PayloadGravityInput::subscribe(
     ((*self).*topic).name, rclcpp::QoS(1).reliable().transient_local(),
     [weak, topic](const std::shared_ptr<const Message> message) {
       if (const auto input = weak.lock()) {
+        const std::lock_guard<std::mutex> lock(input->changing_);
         input->receive((*input).*topic, *message);
-        input->look();
+        input->update();
       }
     });
 }
 
 void PayloadGravityInput::look()
+{
+  const std::lock_guard<std::mutex> lock(changing_);
+  update();
+}
+
+void PayloadGravityInput::update()
 {
   receive_early(payload_);
   receive_early(gravity_);
@@ -108,7 +117,7 @@ void PayloadGravityInput::receive(Topic<Message> & topic, const Message & messag
   Taken taken;
   try {
     taken = law_->take(ramp_of(message), node_.get_clock()->now().nanoseconds());
-  } catch (const std::invalid_argument & error) {
+  } catch (const std::exception & error) {  // rclcpp::Time throws others for a stamp before zero
     taken = {false, false, error.what()};
   }
   if (!taken.accepted) {

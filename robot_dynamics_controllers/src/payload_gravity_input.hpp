@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ namespace robot_dynamics_controllers
 /// they have in the nodes (nodes/payload_gravity_input.py of robot_dynamics_ros): the newest valid message counts, a wrong
 /// one is refused and changes nothing, and without a publisher there is no payload and gravity is the library's.
 ///
-/// All methods are called in the callbacks of one node, one at a time.
+/// All methods but `create` are called in the callbacks of one node, one at a time.
 class PayloadGravityInput
 {
 public:
@@ -62,6 +63,7 @@ private:
   template<typename Message>
   static void subscribe(
     const std::shared_ptr<PayloadGravityInput> & self, Topic<Message> PayloadGravityInput::* topic);
+  void update();
   template<typename Message>
   void receive(Topic<Message> & topic, const Message & message);
   template<typename Message>
@@ -76,6 +78,7 @@ private:
   rclcpp_lifecycle::LifecycleNode & node_;
   std::shared_ptr<EffortLaw> law_;
   bool awaited_;
+  std::mutex changing_;  // `create` runs beside the callbacks
   Topic<robot_dynamics_interfaces::msg::PayloadState> payload_;
   Topic<robot_dynamics_interfaces::msg::GravityState> gravity_;
   Clock::time_point created_ = Clock::now();

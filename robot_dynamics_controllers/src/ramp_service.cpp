@@ -29,8 +29,9 @@ void RampService::look()
     return;
   }
   Trigger::Response response;
-  response.success = true;
-  response.message = text_of(law_->outcome());
+  response.success = law_->outcome() == Outcome::stopped;
+  response.message = response.success ? "" : "the last command stays: ";
+  response.message += text_of(law_->outcome());
   for (const auto & header : waiting_) {
     service_->send_response(*header, response);
   }

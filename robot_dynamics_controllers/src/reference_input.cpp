@@ -66,7 +66,7 @@ void ReferenceInput::receive(const JointTrajectory & message)
     Values values = values_of(message);
     values.count = ++received_;
     values_.write(values);
-  } catch (const std::invalid_argument & error) {
+  } catch (const std::exception & error) {  // rclcpp::Time throws others for a stamp before zero
     refused_last_ = error.what();
     RCLCPP_WARN_THROTTLE(
       node_.get_logger(), *node_.get_clock(), 1000, "reference refused: %s", error.what());

@@ -93,6 +93,8 @@ void * law_new(
 void law_delete(EffortLaw * law) {delete law;}
 void law_activate(EffortLaw * law, const double * last) {law->activate(last);}
 void law_deactivate(EffortLaw * law) {law->deactivate();}
+void law_resume(EffortLaw * law) {law->resume();}
+void law_end_finished_ramps(EffortLaw * law, std::int64_t now) {law->end_finished_ramps(now);}
 void law_known(EffortLaw * law, int known) {law->set_payload_gravity_known(known != 0);}
 void law_request_stop(EffortLaw * law) {law->request_stop();}
 int law_stopped(EffortLaw * law) {return law->stopped();}

@@ -199,6 +199,27 @@ def test_deactivation_in_motion_and_an_update_after_it():
     assert outcomes == ['inactive'] * 2 and not efforts.any()
 
 
+def test_a_switch_of_the_chained_mode_in_motion_is_a_change_of_source():
+    which = law()
+    before = which.updates(at(Q, 5), desired(5), MOTION)[0][-1]
+    which.deactivate()
+    which.resume()
+    efforts, outcomes = which.updates(at(Q, 150))
+    assert set(outcomes) == {'gravity_only'} and (efforts[-1] == gravity()).all()
+    assert_no_step(before, efforts)
+
+
+def test_what_was_stopped_stays_stopped_when_the_chained_mode_is_switched():
+    which = law()
+    one(which, MOTION)
+    which.request_stop()
+    which.updates(at(Q, 120))
+    which.deactivate()
+    which.resume()
+    efforts, outcomes = which.updates(at(Q, 20), desired(20), MOTION)
+    assert set(outcomes) == {'stopped'} and not efforts.any()
+
+
 @pytest.mark.parametrize('last', [None, np.full(6, 5.0), np.full(6, np.nan), np.full(6, 1e3)])
 def test_payload_and_gravity_are_awaited(last):
     which = law(fade_in_time=RAMP)
@@ -367,6 +388,20 @@ def test_a_clock_that_is_set_back_keeps_the_progress_of_ramps():
     efforts, _ = which.updates(at(Q, 520))
     assert (steps(before, efforts) <= 0.0011 * np.abs(efforts[-1]).max() + 1e-9).all()
     assert np.allclose(efforts[-1], one(which), rtol=0.0, atol=0.0)
+
+
+@pytest.mark.parametrize('looked', [False, True])
+def test_a_clock_that_is_set_back_before_anybody_notices_makes_no_step(looked):
+    which = law()
+    which.payload(BODY, start=which.now, duration=SECOND)
+    before = which.updates(at(Q, 1500))[0][-1]
+    if looked:
+        which.end_finished_ramps()
+    which.now -= 10 * SECOND
+    if looked:  # another message is followed on the clock that was set back
+        assert which.gravity(aubo_i5().gravity, aubo_i5().gravity, start=which.now)[0]
+    efforts, _ = which.updates(at(Q, 20))
+    assert (efforts == before).all()
 
 
 def test_efforts_alone_end_by_the_timeout():

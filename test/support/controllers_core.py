@@ -163,6 +163,12 @@ class Law:
     def deactivate(self) -> None:
         self.core.law_deactivate(self._law)
 
+    def resume(self) -> None:
+        self.core.law_resume(self._law)
+
+    def end_finished_ramps(self) -> None:
+        self.core.law_end_finished_ramps(self._law, ctypes.c_int64(self.now))
+
     def request_stop(self) -> None:
         self.core.law_request_stop(self._law)
 

@@ -101,6 +101,9 @@ public:
   /// is false. False at first; no effort is computed before. It stays true until it is set to false.
   void set_payload_gravity_known(bool known) noexcept;
   void clock_set_back(std::int64_t before, std::int64_t after);
+  /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
+  /// bring back what was before them. To be called every 20 ms or so.
+  void end_finished_ramps(std::int64_t now);
   /// Reduces the effort to zero over ramp_time, and keeps it there until the next activation.
   void request_stop() noexcept;
   /// Whether zero was sent since request_stop; also where nothing is active.
@@ -121,6 +124,9 @@ public:
   void activate(const double * last = nullptr) noexcept;
   /// Ends: `update` writes zero and returns `inactive`; `stopped()` is true.
   void deactivate() noexcept;
+  /// Goes on after `deactivate` as if it had not been, without the reference: as between two cycles in which a manager
+  /// switches the chained mode. What was stopped stays stopped.
+  void resume() noexcept;
   /// Writes `effort` (n, N m or N). `time`: ROS time of the cycle, ns, by which ramps of payload and gravity count;
   /// `period`: s since the last update. The efforts are finite and have to be sent, whatever is returned.
   Outcome update(
@@ -158,6 +164,7 @@ private:
 
   // of the real-time thread
   const Corners * now_ = nullptr;  // in this update
+  std::int64_t latest_ = 0;        // ROS time of ramps, ns: it goes back only with other corners
   bool active_ = false, goes_down_ = false, adds_ = false;
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation

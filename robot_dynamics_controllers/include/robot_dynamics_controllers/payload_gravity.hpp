@@ -84,6 +84,9 @@ public:
   /// Keeps the progress of both ramps on a clock that went back from `before` to `after` (ns).
   void clock_set_back(std::int64_t before, std::int64_t after);
 
+  /// Replaces ramps that are over at `now` (ns) by their last value; returns whether there was one.
+  bool end_finished_ramps(std::int64_t now);
+
   Corners corners() const;
 
   /// Payloads and gravity (m/s^2) after their ramps, for info and diagnostics.
