@@ -86,7 +86,7 @@ void check_frames(const robot_dynamics_library & library)
 
 void check(const robot_dynamics_library * given)
 {
-  require(given != nullptr, ROBOT_DYNAMICS_LIBRARY_SYMBOL, "a library", "nothing");
+  require(given != nullptr, ROBOT_DYNAMICS_LIBRARY_SYMBOL, "a library for this processor", "nothing");
   const robot_dynamics_library & library = *given;
   // the first two fields have the same place in every version
   require(

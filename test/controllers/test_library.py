@@ -65,6 +65,11 @@ def test_the_right_one():
             r'effort_limits\[0\]: expected a finite number, at least 0, got -',
         ),
         (r'0\.01, (?=0\.01)', '0.0, ', r'friction\[3\]\[0\]: expected a finite number above 0, got 0'),
+        (
+            r'#if .*__FMA__\)((?s:.)+?)!__builtin_cpu_supports\("fma"\)',
+            r'#if 1\g<1>1',
+            'robot_dynamics_exported_library: expected a library for this processor, got nothing',
+        ),
         (r'-9\.81', '1e308 * 10.0', r'default_inputs\[2\]: expected a finite number, got inf'),
     ],
 )

@@ -71,6 +71,7 @@ typedef struct robot_dynamics_library {
     const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
 } robot_dynamics_library;
 
+/* A null pointer: the library is compiled for another processor. */
 typedef const robot_dynamics_library * (*robot_dynamics_library_function)(void);
 
 /* The name under which dlsym finds the function, of type robot_dynamics_library_function. */
