@@ -47,7 +47,13 @@ FIRST_PORT, DOMAIN_GAIN, PROCESS_GAIN = 7410, 250, 2
 def use_profiles() -> None:
     """Use ``PROFILES`` in this process and in those that it starts, unless the user has profiles."""
     if not any(file.exists() for file in OF_FOLDER) and not any(map(os.environ.get, VARIABLES)):
-        os.environ |= dict.fromkeys(VARIABLES, str(PROFILES))
+        os.environ[variable()] = str(PROFILES)
+
+
+def variable() -> str:
+    """Return the one of ``VARIABLES`` that the installed Fast DDS reads; version 3 warns about the other one."""
+    prefixes = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))
+    return VARIABLES[any(Path(prefix, 'lib', 'libfastrtps.so').exists() for prefix in prefixes)]
 
 
 def participant_numbers(domain: int) -> set[int]:

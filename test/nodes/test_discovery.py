@@ -102,9 +102,12 @@ def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path, version):
         return discovery.os.environ.get(variable)
 
     variable, file = discovery.VARIABLES[version], tmp_path / discovery.OF_FOLDER[version]
+    (tmp_path / 'lib').mkdir()
+    (tmp_path / 'lib' / ('libfastdds.so', 'libfastrtps.so')[version]).touch()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f':{tmp_path}')
     monkeypatch.chdir(tmp_path)
-    for name in discovery.VARIABLES:
-        monkeypatch.delenv(name)
+    monkeypatch.delenv(discovery.VARIABLES[0], raising=False)
+    monkeypatch.delenv(discovery.VARIABLES[1], raising=False)
     monkeypatch.setenv(variable, 'mine.xml')
     assert chosen() == 'mine.xml'
     monkeypatch.delenv(variable)
@@ -112,22 +115,21 @@ def test_the_profiles_of_the_user_are_kept(monkeypatch, tmp_path, version):
     assert chosen() is None
     file.unlink()
     assert chosen() == str(discovery.PROFILES)
+    assert discovery.VARIABLES[1 - version] not in discovery.os.environ
     monkeypatch.setenv(variable, '')
-    monkeypatch.delenv(discovery.VARIABLES[1 - version])
     assert chosen() == str(discovery.PROFILES)
 
 
 def test_a_node_process_uses_the_profiles(monkeypatch):
-    for name in discovery.VARIABLES:
-        monkeypatch.delenv(name)
+    monkeypatch.delenv(discovery.variable())
     script = (
         'import os\n'
         'from robot_dynamics_ros.nodes.process import run\n'
-        f'run(lambda: print(*map(os.environ.get, {discovery.VARIABLES}), sep="\\n", flush=True) or os._exit(0))\n'
+        f'run(lambda: print(os.environ.get("{discovery.variable()}"), flush=True) or os._exit(0))\n'
     )
     command = [sys.executable, '-c', script]
     printed = subprocess.run(command, cwd=ros.TREE, capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines() == 2 * [str(discovery.PROFILES)]
+    assert printed.splitlines() == [str(discovery.PROFILES)]
 
 
 @pytest.mark.parametrize(
@@ -137,8 +139,7 @@ def test_a_node_process_uses_the_profiles(monkeypatch):
 )
 def test_a_participant_requests_no_types(monkeypatch, profiles):
     """A request without a response, because the process ends, would hide endpoints of that type for good."""
-    for name in discovery.VARIABLES:
-        monkeypatch.setenv(name, str(profiles))
+    monkeypatch.setenv(discovery.variable(), str(profiles))
     script = (
         'import pathlib, rclpy\n'
         'rclpy.init()\n'

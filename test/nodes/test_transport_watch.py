@@ -98,7 +98,7 @@ def started(script: str, **environment: str) -> subprocess.Popen:
 def test_a_node_whose_port_is_deleted_reports_it_stops_publishing_and_ends_with_a_status():
     """The file is deleted here as Fast DDS does it in another process."""
     profiles = discovery.PROFILES.with_name('fastdds_shared_memory.xml')
-    node = started(f'{NODE}process.run(Node)', **dict.fromkeys(discovery.VARIABLES, str(profiles)))
+    node = started(f'{NODE}process.run(Node)', **{discovery.variable(): str(profiles)})
     ending = threading.Timer(ros.START_TIMEOUT, node.kill)
     ending.start()
     for line in node.stdout:
