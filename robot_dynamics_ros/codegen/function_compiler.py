@@ -30,7 +30,7 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
 
 
 def _value_of(argument) -> Value:
-    """Return what the words of an argument are; arrays may be written."""
+    """Return type and lengths of an argument in memory; arrays may be written."""
     if isinstance(argument, bytes):
         return Value(types.Array(types.uint8, 1, 'C'), (None,))
     if isinstance(argument, np.ndarray):

@@ -43,7 +43,7 @@ def compiled_kernel(kernel: Kernel, kinds: str, arrays: ModelArrays) -> bytes:
 
 
 def _of_argument(name: str, kind: str) -> Value:
-    """Return what the words of an argument are."""
+    """Return type and lengths of an argument in memory."""
     if kind == 'i':
         return Value(types.int64)
     axes, numbers = (1, types.int64) if kind == 'I' else (int(kind), types.float64)
