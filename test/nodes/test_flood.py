@@ -37,7 +37,7 @@ SHARE = 0.1
 """Of the answers that come in the same time without states, how many have to come in a flood: else it is none."""
 TRIES = 5
 """Measurements at most."""
-PAIRS, COUNT, PERIOD = 5, 200, 0.002
+PAIRS, COUNT, PERIOD = 3, 200, 0.002
 """Quiet and flooded phases by turns, states in each, time from one to the next, s."""
 TORQUES, MIDDLEWARE = 50, 20
 """Real-time priorities: of the threads that answer and measure, of the middleware's."""
