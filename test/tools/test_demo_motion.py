@@ -1,0 +1,70 @@
+"""demo_motion publishes its motion, or that of a file, again and again, from the first joint state on."""
+
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from support import graph as ros
+
+import rclpy
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.tools import demo_motion
+from robot_dynamics_ros.tools.demo_arm import demo_arm
+
+
+def test_demo_motion_publishes_the_motion_of_a_file(tmp_path, monkeypatch):
+    arm = demo_arm('aubo_i5', tip_link='wrist1_Link')
+    arm.write(tmp_path)
+    made = []
+    monkeypatch.setattr(demo_motion, 'run', made.append)
+    monkeypatch.setattr(demo_motion, 'arguments', lambda: ['--motion', str(tmp_path / 'motion.yaml')])
+    demo_motion.main()
+    called, (_, names) = made[0].func, made[0].args
+    assert called is demo_motion.DemoMotion
+    assert names == list(arm.robot.joint_names)
+    sent = []
+    rclpy.init()
+    try:
+        node = made[0]()
+        node._trajectories = SimpleNamespace(publish=sent.append)
+        node._on_state(ros.joint_state(['others', *names], ros.SECOND, [0.0] * 5))
+        node._on_timer()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    (message,) = sent
+    assert message.joint_names == names
+    assert [list(point.positions) for point in message.points] == arm.motion.positions.tolist()
+    assert not any(any((*point.velocities, *point.accelerations)) for point in message.points)
+
+
+def test_demo_motion_moves_the_arm_until_it_is_asked_to_stop(tmp_path):
+    names = ['a', 'b', 'c', 'd', 'e', 'f']
+    with ros.Graph(tmp_path) as graph:
+        command = [sys.executable, '-m', 'robot_dynamics_ros.tools.demo_motion']
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            trajectories = graph.listen(JointTrajectory, 'joint_trajectory')
+            for now in (100.0, 100.2, 104.0, 106.0):  # the motion takes 3 s, and begins 0.5 s after its first message
+                stamp = round(now * ros.SECOND)
+                trajectories.clear()
+                graph.repeat_until(
+                    lambda: graph.publish('joint_states', ros.joint_state(names, stamp, [0.0] * 6)),  # noqa: B023
+                    lambda: now == 104.0 or trajectories,  # noqa: B023
+                    'a trajectory',
+                    0.2,
+                )
+                starts = [ros.nanoseconds(message.header.stamp) for message in trajectories]
+                assert set(starts) == {100.0: {100_500_000_000}, 104.0: set(), 106.0: {106_500_000_000}}.get(
+                    now, {100_500_000_000}
+                )
+            first, *_, last = trajectories[0].points
+            assert trajectories[0].joint_names == names
+            assert first.positions == last.positions  # it can go on from where it ends
+        finally:
+            process.send_signal(signal.SIGINT)
+            printed, _ = process.communicate(timeout=60.0)
+    assert process.returncode == 0
+    assert 'Traceback' not in printed
