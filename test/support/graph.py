@@ -19,14 +19,14 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
+from support.messages import SECOND, joint_state, nanoseconds, stamped, trajectory  # noqa: F401, as ros.trajectory
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import State, Transition
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import robot_dynamics_ros
@@ -37,7 +37,6 @@ from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessErr
 use_profiles()  # contexts that tests make, too
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-SECOND = 1_000_000_000
 DAY = 86400.0
 """The largest age limit, s."""
 TIMEOUT = 20.0
@@ -380,32 +379,3 @@ def check_same_tree() -> None:
     # like -m, -c puts the working folder first
     found = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True, check=True).stdout.strip()
     assert Path(found).resolve() == Path(robot_dynamics_ros.__file__).resolve()
-
-
-def stamped(message, stamp: int):
-    """Return ``message`` with ``stamp`` (ns) in its header."""
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
-    return message
-
-
-def nanoseconds(stamp) -> int:
-    """Return a builtin_interfaces Time as ns."""
-    return stamp.sec * SECOND + stamp.nanosec
-
-
-def joint_state(names, stamp: int, position, velocity=(), effort=()) -> JointState:
-    """Return a JointState of time ``stamp`` (ns)."""
-    lists = (np.asarray(values, float).tolist() for values in (position, velocity, effort))
-    return stamped(JointState(**dict(zip(('position', 'velocity', 'effort'), lists, strict=True), name=names)), stamp)
-
-
-def trajectory(names, stamp: int, *points) -> JointTrajectory:
-    """Return a JointTrajectory that starts at ``stamp`` (ns); a point is (time in s, positions, rates ...)."""
-    message = stamped(JointTrajectory(joint_names=list(names)), stamp)
-    for time_from_start, *rates in points:
-        fields = ('positions', 'velocities', 'accelerations')
-        point = JointTrajectoryPoint(**{f: np.asarray(r, float).tolist() for f, r in zip(fields, rates, strict=False)})
-        nanosec = round(time_from_start * SECOND)
-        point.time_from_start.sec, point.time_from_start.nanosec = divmod(nanosec, SECOND)
-        message.points.append(point)
-    return message
