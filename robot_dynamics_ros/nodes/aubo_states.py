@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.messages.cdr import JointStateBuffer
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
+from robot_dynamics_ros.nodes import state_publishers
 from robot_dynamics_ros.nodes.aubo_comparison import AuboComparison
 from robot_dynamics_ros.nodes.hot_path import InterpreterSettings
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
@@ -122,10 +123,7 @@ class AuboStates(LifecycleTask):
             if not self._listener.clock.follows:
                 drift = 1e6 * self._listener.clock.drift
                 found.append(f'clock drift of the controller {drift:.0f} ppm: states are stamped when they arrive')
-        count = self._node.count_publishers(self._node.resolve_topic_name('joint_states'))
-        if count > 1:
-            found.append(f'{count} publishers of joint_states: where two have joints of this arm, stop the others')
-        return found
+        return found + state_publishers.warnings(state_publishers.count_publishers(self._node))
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics."""

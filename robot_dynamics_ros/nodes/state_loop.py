@@ -13,6 +13,7 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.torque_limiter import Limited
 from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes import state_publishers
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
@@ -91,20 +92,20 @@ class StateLoop(LifecycleTask):
     def warnings(self) -> list[str]:
         """Return what is wrong with payload and gravity, and that two sources say where the arm is."""
         found = self._payload_gravity.warnings()
-        count, known = self._publishers(), self.pipeline.publishers
+        count, known = state_publishers.count_publishers(self._node), self.pipeline.publishers
         if known and min(count, len(known)) > 1:  # others have ended
             found.append(
                 f'{min(count, len(known))} publishers of joint_states with the joints of the arm: torques are those of '
                 'the newer stamps, of either one; stop the others'
             )
-        elif not known and self.pipeline.age is not None and count > 1:  # rclpy before 9 does not say who published
-            found.append(f'{count} publishers of joint_states: where two have joints of this arm, stop the others')
+        elif not known and self.pipeline.age is not None:  # rclpy before 9 does not say who published
+            found += state_publishers.warnings(count)
         return found
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
         pipeline, gate = self.pipeline, self._gate
-        publishers = self._publishers()
+        publishers = state_publishers.count_publishers(self._node)
         if not publishers or pipeline.age is not None:
             self._unheard_since = None
         elif self._unheard_since is None:
@@ -126,10 +127,6 @@ class StateLoop(LifecycleTask):
 
     def _announce(self) -> None:
         """Say, before the first torque, what torques are; here nothing."""
-
-    def _publishers(self) -> int:
-        """Return how many publishers joint_states has."""
-        return self._node.count_publishers(self._node.resolve_topic_name('joint_states'))
 
     def _subscribe(self, given: Input, group: NoExecutor):
         """Return a raw subscription of the hot path."""

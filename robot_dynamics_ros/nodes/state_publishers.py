@@ -1,0 +1,13 @@
+"""Publishers of ``joint_states``: how many a node knows, and the warning where several may move the same arm."""
+
+
+def count_publishers(node) -> int:
+    """Return how many publishers of ``joint_states`` the graph of ``node`` has."""
+    return node.count_publishers(node.resolve_topic_name('joint_states'))
+
+
+def warnings(count: int) -> list[str]:
+    """Return what to do where ``joint_states`` has ``count`` publishers, and nobody says whose joints they publish."""
+    if count < 2:
+        return []
+    return [f'{count} publishers of joint_states: where two have joints of this arm, stop the others']
