@@ -34,6 +34,10 @@ class SingularError(InputError, ValueError):
     """A singular position, where the result does not exist; the message names the argument and the link."""
 
 
+class UnstableError(InputError):
+    """A simulation that diverges; the message names the joint with the largest torque."""
+
+
 class UnknownNameError(InputError, KeyError):
     """An unknown joint, link or robot name; the message lists the known ones."""
 

@@ -10,7 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, UnstableError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
@@ -158,7 +158,11 @@ class PlantLoop(LifecycleTask):
             self._arm_time.regain(self._period // STEP)
         due = self._arm_time.due()
         count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
-        self._arm.step(count)
+        try:
+            self._arm.step(count)
+        except UnstableError as error:
+            advice = 'lower the gains of its controller; ~/reset puts the arm back to its start'
+            self._node.get_logger().error(f'{error}: {advice}', throttle_duration_sec=1.0)
         self._arm_time.advance(count, lost=due - count)
 
     def _on_command(self, message: Float64MultiArray) -> None:

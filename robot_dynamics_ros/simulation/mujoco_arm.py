@@ -7,7 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ModelError, UnstableError
 from robot_dynamics_ros.formats.untrusted_text import parsed
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
@@ -90,11 +90,13 @@ class MujocoArm:
             self._rest, self._share = force / stiffness, motors.stiffness / stiffness
         self._drag = tree.friction.offset[places] * (1.0 + friction_error)
         self._model, self._data = model, mujoco.MjData(model)
+        self._warned, self._before = self._data.warning.number, self._data.qpos.copy()
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
         if elastic is not None:
             self._springs = MujocoSprings(model, self._data, elastic)
             self._data.qpos[self._moved] = self._start
             self._steps = self._springs.shorten_step(period)
+        self._names = robot.joint_names
         self.period = period
         self.brakes = True
         self.torque = np.zeros(robot.nv)
@@ -116,13 +118,24 @@ class MujocoArm:
         self.brakes = True
 
     def step(self, count: int = 1) -> None:
-        """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set."""
+        """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set.
+
+        If the motion diverges, brakes close where the arm was before, and UnstableError names the largest torque.
+        """
         if self.brakes:
             return
         if self._motors is not None:
             self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
         self._data.qfrc_applied[self._v] = self.torque - self._drag
+        self._before[:] = self._data.qpos
         mujoco.mj_step(self._model, self._data, count * self._steps)
+        if self._warned.any():
+            k = np.argmax(np.abs(self.torque))
+            torque = f'{self.torque[k]:.4g} at joint {self._names[k]!r}'
+            mujoco.mj_resetData(self._model, self._data)
+            self._data.qpos[:] = self._before
+            self.close_brakes()
+            raise UnstableError(f'the motion of the arm diverges, its brakes are closed; largest torque {torque}')
 
     @property
     def motor_torque(self) -> np.ndarray:

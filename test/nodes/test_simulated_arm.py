@@ -317,6 +317,17 @@ def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
         assert 'of the test' in node.crash
 
 
+def test_where_the_motion_diverges_the_arm_stays_on_its_brakes_until_the_next_command(arm, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log
+    arm.task._on_command(Float64MultiArray(data=[1e30, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    time.sleep(0.003)
+    arm.task._arm_time.read()
+    arm.task._step(controller_is_late=False)
+    assert arm.task.report()['brakes'] == 'closed'
+    arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
+    assert arm.task.report()['brakes'] == 'open'
+
+
 def test_after_an_error_the_arm_is_silent_until_it_is_activated_again(arm):
     plant, arm.task._arm = arm.task._arm, None
     stamp = ros.nanoseconds(arm.task._state.header.stamp)

@@ -11,7 +11,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnstableError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
@@ -138,6 +138,24 @@ def test_brakes_hold_it_from_the_start_and_whenever_set():
     arm.close_brakes()
     arm.step(100)
     assert arm.position.tolist() == met.tolist() and not arm.velocity.any()
+
+
+@pytest.mark.parametrize('torque', [1e30, -1e8])
+def test_a_motion_that_diverges_ends_on_the_brakes_where_it_was(torque, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log
+    arm = plant(period=1e-3)
+    arm.torque[2] = torque
+    with pytest.raises(UnstableError) as error:
+        for _ in range(100):
+            before = arm.position
+            arm.step()
+    assert str(error.value).endswith(f"largest torque {torque:.4g} at joint 'foreArm_joint'")
+    np.testing.assert_array_equal(arm.position, before)
+    assert arm.brakes and not arm.velocity.any() and not arm.torque.any()
+    arm.reset()
+    arm.brakes = False
+    arm.step(100)
+    assert 1e-3 < abs(arm.velocity).max() < 10.0
 
 
 def test_reset_engages_the_brakes():
