@@ -1,12 +1,10 @@
-"""What must not stop a node: diagnostics, a compiler beside it, long trajectories, feedforward messages, signals."""
+"""What must not stop a node: diagnostics, a compiler beside it, long trajectories, feedforward messages."""
 
 import itertools
 import random
 import re
-import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from support import graph as ros
 from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, rest_at
@@ -292,40 +290,3 @@ def test_feedforward_messages_do_not_keep_the_torque_from_going_to_zero_evenly(g
         f'effort_commands: expected one every 5 ms of the ramp to zero, {counts[False]} without feedforward messages, '
         f'got {counts[True]} beside them'
     )
-
-
-# signals
-
-
-STAGES = {
-    'libraries': lambda maps, log: 'llvmlite' in maps,
-    'middleware': lambda maps, log: 'rmw_fastrtps' in maps,
-    'node': lambda maps, log: '[' in log,
-}
-"""How far a process has come, by what it has loaded and said."""
-
-
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
-@pytest.mark.parametrize('stage', STAGES)
-def test_a_signal_while_a_node_starts_ends_it_without_a_traceback(file_graph, tmp_path, number, stage):
-    processes = ros.ArmProcesses(tmp_path)
-    processes.start('bringup')
-    process = processes._running.pop('bringup')
-    log = tmp_path / 'bringup.log'
-
-    def reached():
-        maps = Path(f'/proc/{process.pid}/maps').read_text()
-        return STAGES[stage](maps, log.read_text()) or process.poll() is not None
-
-    deadline = time.monotonic() + ros.START_TIMEOUT
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.002)
-    assert process.poll() is None, f'it ended by itself: {log.read_text()}'
-    process.send_signal(number)
-    try:
-        status = process.wait(ros.TIMEOUT)
-    finally:
-        process.kill()
-    said = log.read_text()
-    assert 'Traceback' not in said, f'{stage}: expected none after {number.name}, got {said[-500:]}'
-    assert status in (0, -number), f'{stage}: expected status 0 or {-number} after {number.name}, got {status}'

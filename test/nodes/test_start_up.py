@@ -3,13 +3,16 @@
 It can be interrupted at any moment of it.
 """
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from support import graph as ros
+from support.matrices import matrix
 from support.started_processes import cpu_time
 
 import numpy as np
@@ -56,35 +59,25 @@ def test_a_home_that_cannot_be_written_is_reported_and_not_needed(graph, tmp_pat
     assert_answers(graph)
 
 
-def test_where_a_manager_is_to_start_it_it_waits(graph):
-    graph.start(NODE, arguments=('-p', 'autostart:=false'), active=False)
+def test_where_a_manager_is_to_start_it_it_waits_and_where_the_setting_says_so_generic_kernels_compute(graph):
+    graph.start(NODE, arguments=('-p', 'autostart:=false', '-p', 'binding:=generic'), active=False)
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     graph.client.change_state(NODE, Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
-    assert_answers(graph)
-
-
-def test_where_the_setting_says_so_the_generic_kernels_compute(graph):
-    graph.start(NODE, arguments=('-p', 'binding:=generic'))
     assert '6 joints, generic kernels' in graph.log(NODE)
     assert_answers(graph)
     assert graph.diagnostics(NODE).fields['kernels'] == 'generic'
 
 
-def test_missing_cores_are_reported_and_not_needed(graph):
-    graph.start(NODE, arguments=('-p', 'cores:=[4000]'))
+def test_missing_cores_are_reported_and_not_needed_and_memory_is_locked_or_that_is_refused(graph):
+    graph.start(NODE, arguments=('-p', 'cores:=[4000]', '-p', 'lock_memory:=true'))
     graph.until(lambda: 'cores [4000]: ' in graph.log(NODE), 'the warning')
-    assert_answers(graph)
-
-
-def test_memory_is_locked_or_that_is_refused(graph):
-    graph.start(NODE, arguments=('-p', 'lock_memory:=true'))
     assert_answers(graph)
     with open(f'/proc/{graph.pid(NODE)}/status') as status:
         (locked,) = [int(line.split()[1]) for line in status if line.startswith('VmLck')]
     assert locked > 0 or 'lock_memory: ' in graph.log(NODE)
 
 
-def started(arguments=(), node=NODE, **variables):
+def started(arguments=(), node=NODE, output=subprocess.PIPE, **variables):
     """Start a node's module as a process that nothing looks after; return it."""
     command = [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *arguments, *ros.AUBO_I5]
     return subprocess.Popen(
@@ -92,43 +85,56 @@ def started(arguments=(), node=NODE, **variables):
         cwd=ros.TREE,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
     )
 
 
-def assert_ends_well(process, number):
+def assert_ends_well(process, number, log=None):
     process.send_signal(number)
     try:
         printed, _ = process.communicate(timeout=ros.START_TIMEOUT)
     finally:
         process.kill()
+    printed = log.read_text() if log else printed
     assert 'Traceback' not in printed
     assert '[ERROR]' not in printed
     assert process.returncode in (0, -number), printed
 
 
-def imports_our_modules(process):
-    """Whether its interpreter has begun with this package: before that nobody's code can do anything."""
-    with open(f'/proc/{process.pid}/maps') as maps:
-        return 'numpy' in maps.read()
+STAGES = {
+    'package': lambda maps, said: 'numpy' in maps,  # before that nobody's code can do anything
+    'libraries': lambda maps, said: 'llvmlite' in maps,
+    'middleware': lambda maps, said: 'rmw_fastrtps' in maps,
+    'node': lambda maps, said: '[' in said,
+}
+"""How far a process has come, by what it has loaded and said."""
+NUMBERS = [signal.SIGINT, signal.SIGTERM]
+STARTS = itertools.product(STAGES, (NODE, 'bringup'), NUMBERS)
+ALTERNATING = itertools.product(STAGES, [(NODE, signal.SIGTERM), ('bringup', signal.SIGINT)])
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize('node', [NODE, 'bringup'])
-@pytest.mark.parametrize('delay', [0.0, 0.3, 0.6, 1.0, 1.6])
-def test_a_signal_during_start_up_ends_the_process_without_a_word_about_it(node, number, delay):
-    process = started(node=node)
+@pytest.mark.parametrize(
+    ('stage', 'node', 'number'), matrix(STARTS, few=[(stage, *others) for stage, others in ALTERNATING])
+)
+def test_a_signal_during_start_up_ends_the_process_without_a_word_about_it(stage, node, number, tmp_path):
+    log = tmp_path / 'log'
+    with log.open('wb') as output:
+        process = started(node=node, output=output)
+
+    def reached():
+        maps = Path(f'/proc/{process.pid}/maps').read_text()
+        return STAGES[stage](maps, log.read_text()) or process.poll() is not None
+
     deadline = time.monotonic() + ros.START_TIMEOUT
-    while not imports_our_modules(process):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    time.sleep(delay)
-    assert_ends_well(process, number)
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert process.poll() is None, f'it ended by itself: {log.read_text()}'
+    assert_ends_well(process, number, log)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGTERM]))
 def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, number):
     process = started(XDG_CACHE_HOME=str(tmp_path))
     deadline = time.monotonic() + ros.START_TIMEOUT
@@ -161,7 +167,7 @@ def printed_until_the_end(script, word, number, *arguments):
     return ''.join(lines) + rest
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGINT]))
 def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_the_process(number):
     script = (
         'import time\n'
@@ -182,7 +188,7 @@ def test_a_signal_while_a_second_node_is_configured_silences_the_first_and_ends_
     assert printed_until_the_end(script, 'second', number).splitlines()[-1] == 'silent True'
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGINT]))
 def test_a_node_that_is_configured_while_another_one_sends_its_last_torques_does_not_begin(number):
     """The first node's ramp lasts until the second one has tried to begin."""
     script = (
@@ -212,7 +218,7 @@ def test_a_node_that_is_configured_while_another_one_sends_its_last_torques_does
     assert last == 'active: False not activated: the process ends'
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGINT]))
 def test_at_the_end_nodes_fall_silent_while_they_can_still_publish(number):
     script = (
         'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
