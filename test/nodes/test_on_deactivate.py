@@ -1,5 +1,6 @@
 """The last torque of a node, so that no controller holds an old one, and torques for monitoring only."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from support import graph as ros
 from support.failing_node import LIMIT
 from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, turned
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -24,6 +26,9 @@ JOINT = int(np.argmax(np.abs(BARE)))
 RAMP = 0.4
 QUIET, LOOKS = 0.3, 6
 """Nothing more comes where nothing came for so many s, and as often as this process has looked."""
+VALUES, NUMBERS = ('silent', 'zero', 'ramp_to_zero'), (signal.SIGINT, signal.SIGTERM)
+ALTERNATING = signal.SIGTERM, signal.SIGTERM, signal.SIGINT
+"""The signal of each value that a test without ``--exhaustive`` sends."""
 SETTINGS = ('-p', 'age_limit:=5.0', '-p', f'ramp_time:={RAMP}')
 
 
@@ -109,8 +114,9 @@ def check_end(commands, value, when, topic='gravity_torque/commands'):
     )
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
-@pytest.mark.parametrize('value', ['silent', 'zero', 'ramp_to_zero'])
+@pytest.mark.parametrize(
+    ('value', 'number'), matrix(itertools.product(VALUES, NUMBERS), few=zip(VALUES, ALTERNATING, strict=True))
+)
 def test_at_deactivation_and_at_the_end_of_the_process(graph, sent, value, number):
     graph.start(GRAVITY, arguments=(*SETTINGS, '-p', f'on_deactivate:={value}'))
     sent.answered()
@@ -131,30 +137,30 @@ def test_at_deactivation_and_at_the_end_of_the_process(graph, sent, value, numbe
     assert 'Traceback' not in graph.log(GRAVITY)
 
 
-@pytest.mark.parametrize('value', ['zero', 'ramp_to_zero'])
-def test_the_way_to_zero_passes_the_rate_limit_and_nothing_is_sent_where_nothing_was(graph, sent, value):
+def test_the_way_to_zero_passes_the_rate_limit_and_nothing_is_sent_where_nothing_was(graph, sent):
     rate, age = 100.0, 0.1
     limits = ('-p', f'age_limit:={age}', '-p', f'rate_limit:=[{rate}]', '-p', f'ramp_time:={RAMP}')
-    graph.start(GRAVITY, arguments=(*limits, '-p', f'on_deactivate:={value}'))
-    sent.answered()
-    sent.clear()
-    graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
-    graph.until(lambda: sent.commands and not sent.commands[-1].any(), 'a torque of zero')
-    told = f'on_deactivate: {value}, {rate:g} N m/s from {BARE[JOINT]:.1f} N m, over {age:g} s at most at a time'
-    fall = -np.diff([BARE[JOINT], *np.array(sent.commands)[:, JOINT]])
-    assert fall.min() > -1e-9 and fall.max() <= rate * age + 1e-6, (
-        f'gravity_torque/commands: expected steps of 0 to {rate * age:g} N m at joint {JOINT + 1}, '
-        f'got {np.round(fall, 2)}: {told}'
-    )
-    sent.settle()
-    sent.clear()
-    graph.client.change_state(GRAVITY, Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE)
-    sent.settle()
-    assert (sent.named, sent.commands) == ([], []), f'expected no torque: none was sent since the activation, {told}'
+    graph.start(GRAVITY, arguments=(*limits, '-p', 'autostart:=false'), active=False)
+    for value in ('zero', 'ramp_to_zero'):
+        graph.restart(GRAVITY, on_deactivate=value)
+        sent.answered()
+        sent.clear()
+        graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
+        graph.until(lambda: sent.commands and not sent.commands[-1].any(), 'a torque of zero')
+        told = f'on_deactivate: {value}, {rate:g} N m/s from {BARE[JOINT]:.1f} N m, over {age:g} s at most at a time'
+        fall = -np.diff([BARE[JOINT], *np.array(sent.commands)[:, JOINT]])
+        assert fall.min() > -1e-9 and fall.max() <= rate * age + 1e-6, (
+            f'gravity_torque/commands: expected steps of 0 to {rate * age:g} N m at joint {JOINT + 1}, '
+            f'got {np.round(fall, 2)}: {told}'
+        )
+        sent.settle()
+        sent.clear()
+        graph.client.change_state(GRAVITY, Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE)
+        sent.settle()
+        assert (sent.named, sent.commands) == ([], []), f'expected no torque: none was sent since activation, {told}'
 
 
-@pytest.mark.parametrize('how', ['deactivated', 'SIGTERM'])
-def test_the_rate_limit_follows_a_simulated_clock_to_the_end(graph, sent, how):
+def test_the_rate_limit_follows_a_simulated_clock_to_the_end(graph, sent):
     began, start = time.monotonic(), 1000 * ros.SECOND
 
     def now():
@@ -170,14 +176,17 @@ def test_the_rate_limit_follows_a_simulated_clock_to_the_end(graph, sent, how):
         def reached():
             return sent.commands and np.abs(sent.commands[-1] - BARE).max() < 1e-9
 
-        graph.repeat_until(state, reached, 'the torque of a state', 0.02)
-        if how == 'deactivated':
-            graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
-        else:
-            graph.end(GRAVITY, signal.SIGTERM)
-        sent.settle()
-    reason = f'on_deactivate: zero, {how}: the simulated clock goes on, 100 N m/s need half a second'
-    assert_command(sent.commands[-1], REST, reason, 'gravity_torque/commands')
+        for how in ('deactivated', 'SIGTERM'):
+            graph.repeat_until(state, reached, 'the torque of a state', 0.02)
+            if how == 'deactivated':
+                graph.client.change_state(GRAVITY, Transition.TRANSITION_DEACTIVATE)
+            else:
+                graph.end(GRAVITY, signal.SIGTERM)
+            sent.settle()
+            reason = f'on_deactivate: zero, {how}: the simulated clock goes on, 100 N m/s need half a second'
+            assert_command(sent.commands[-1], REST, reason, 'gravity_torque/commands')
+            if how == 'deactivated':
+                graph.client.change_state(GRAVITY, Transition.TRANSITION_ACTIVATE)
 
 
 def test_torque_controller_at_deactivation(graph):
