@@ -37,6 +37,8 @@ KILOBYTES, LONG = 0.25, 3000
 """Allowed growth of the allocated memory per message, in so many messages; in less of them noise is larger."""
 COUNTED = 'states rejected', 'torques not finite', 'torques saturated', 'torques slowed', 'torques, reasons since reset'
 """Fields of the diagnostics that a reset clears; external_torque_node has the first two."""
+LONGEST_CHECK = 999.0
+"""Duration of the trajectory with the largest number of samples, s."""
 SETTLED = 20
 """States after which an observer has forgotten what came before."""
 
@@ -70,7 +72,7 @@ class Fuzz(Delivery):
 
     def _largest_check(self) -> None:
         """Request the largest number of samples first: the allocator does not release their memory."""
-        ends = (0.0, np.zeros(ROBOT.nv)), (999.0, np.ones(ROBOT.nv))
+        ends = (0.0, np.zeros(ROBOT.nv)), (LONGEST_CHECK, np.ones(ROBOT.nv))
         request = CheckTrajectory.Request(trajectory=graph.trajectory(ROBOT.joint_names, 0, *ends), resample=True)
         self._request('~/check_trajectory', serialized(request))
 

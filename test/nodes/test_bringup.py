@@ -116,7 +116,7 @@ def test_a_node_that_runs_in_bringup_has_its_log(tmp_path):
 def graph(file_graph):
     # the tests above do without: five nodes with an arm in motion use the processor as long as they run
     # a low rate, and states that are never old: one process on a busy machine does the work of five
-    values = {'rate': 100.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
+    values = {'rate': 40.0, 'start': START, 'age_limit': 10.0, 'control_law': 'pd_gravity', 'command_timeout': 2.0}
     parameters = [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
     file_graph.bring_up(*NODES, arguments=parameters)
     return file_graph

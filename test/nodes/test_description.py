@@ -16,18 +16,33 @@ from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.nodes.bringup import NODES
 
 NODE = 'gravity_compensation_node'
+ARGUMENTS = ('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0')
 
 
 @pytest.fixture
-def describe(graph):
+def graph(alone):
+    return alone
+
+
+@pytest.fixture
+def waiting(file_graph):
+    """The graph with the node, which may have the robot of an earlier test or none."""
+    if NODE not in file_graph.processes._running:
+        file_graph.start(NODE, arguments=ARGUMENTS, active=False)
+    return file_graph
+
+
+@pytest.fixture
+def describe(file_graph):
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    publisher = graph.node.create_publisher(String, 'robot_description', latched)
+    publisher = file_graph.node.create_publisher(String, 'robot_description', latched)
 
     def describe(text):
         publisher.publish(String(data=text))
         assert publisher.wait_for_all_acked(Duration(seconds=ros.TIMEOUT))
 
-    return describe
+    yield describe
+    file_graph.node.destroy_publisher(publisher)
 
 
 def carried(graph, mass):
@@ -44,7 +59,7 @@ def carried(graph, mass):
 
 
 def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, describe):
-    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    graph.start(NODE, arguments=ARGUMENTS, active=False)
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     waiting = "waiting for a robot description on topic 'robot_description'"
     (line,) = [line for line in graph.log(NODE).splitlines() if waiting in line]
@@ -62,32 +77,30 @@ def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, d
     assert 'another robot description' not in graph.log(NODE)[known:]
 
 
-def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_until_the_next(graph, describe):
-    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_until_the_next(waiting, describe):
     describe(pendulum(2.0))
-    carried(graph, 2.0)
+    carried(waiting, 2.0)
     describe(pendulum(-3.0))
-    graph.until(lambda: "link 'arm'" in graph.log(NODE), 'the reason in the log')
-    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    waiting.until(lambda: "link 'arm'" in waiting.log(NODE), 'the reason in the log')
+    assert waiting.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     describe(pendulum(4.0))
-    carried(graph, 4.0)
+    carried(waiting, 4.0)
 
 
 @pytest.mark.parametrize('name', ['aubo_i5', str(named_urdf('aubo_i5'))], ids=['name', 'path'])
-def test_who_publishes_descriptions_names_no_file(graph, describe, name):
-    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description'), active=False)
+def test_who_publishes_descriptions_names_no_file(waiting, describe, name):
+    known = len(waiting.log(NODE))
     describe(name)
-    graph.until(lambda: 'expected the text of a URDF' in graph.log(NODE), 'the reason in the log')
-    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
+    waiting.until(lambda: 'expected the text of a URDF' in waiting.log(NODE)[known:], 'the reason in the log')
+    assert waiting.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
 
 
-def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(graph, describe):
-    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(waiting, describe):
     describe(pendulum(2.0, effort=0.0))
-    graph.until(lambda: "joint 'swing': no effort limit is known" in graph.log(NODE), 'the reason in the log')
+    waiting.until(lambda: "joint 'swing': no effort limit is known" in waiting.log(NODE), 'the reason in the log')
     describe(pendulum(4.0))
-    carried(graph, 4.0)
-    assert 'internal error' not in graph.log(NODE)
+    carried(waiting, 4.0)
+    assert 'internal error' not in waiting.log(NODE)
 
 
 def test_an_inactive_node_stays_inactive(graph, describe):
@@ -99,7 +112,7 @@ def test_an_inactive_node_stays_inactive(graph, describe):
 
 @pytest.mark.parametrize('how', ['deactivated', 'cleaned up'])
 def test_a_node_taken_out_of_service_stays_out_whatever_descriptions_come(graph, describe, how):
-    graph.start(NODE, arguments=('-p', 'description_topic:=robot_description', '-p', 'age_limit:=10.0'), active=False)
+    graph.start(NODE, arguments=ARGUMENTS, active=False)
     describe(pendulum(2.0))
     carried(graph, 2.0)
     torques = graph.listen(JointState, 'gravity_torque')
@@ -119,7 +132,7 @@ def test_a_node_taken_out_of_service_stays_out_whatever_descriptions_come(graph,
 
 
 @pytest.mark.parametrize('name', sorted(NODES))
-def test_no_node_has_a_default_robot(graph, name):
+def test_no_node_has_a_default_robot(file_graph, name):
     node = NODES[name](namespace='without_a_robot', use_global_arguments=False)
     node.get_logger().set_level(LoggingSeverity.FATAL)
     try:

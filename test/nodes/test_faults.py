@@ -214,8 +214,8 @@ def test_a_storm_of_parameters_delays_no_torque(graph):
     client = graph.node.create_client(SetParameters, f'{NODE}/set_parameters')
     graph.until(client.service_is_ready, 'the service')
     storm = Storm(client, lambda k: SetParameters.Request(parameters=[binding(k)]))
-    assert_all_answered(graph, meanwhile=storm.blow, seconds=2)
-    assert len(storm.responses) > 100
+    assert_all_answered(graph, meanwhile=storm.blow)
+    assert len(storm.responses) > 50
     reasons = {response.results[0].reason for response in storm.responses if not response.results[0].successful}
     assert any('binding' in reason for reason in reasons), reasons
 
@@ -252,8 +252,8 @@ def test_with_a_flood_of_requests_in_one_process_every_state_gets_its_torque(alo
     alone.until(client.service_is_ready, 'the service')
     request = GetMassMatrix.Request(positions=Q.tolist() * 200)
     storm = Storm(client, lambda k: request)
-    assert_all_answered(alone, meanwhile=storm.blow, seconds=2)
-    assert len(storm.responses) > 20
+    assert_all_answered(alone, meanwhile=storm.blow)
+    assert len(storm.responses) > 10
     expected = np.broadcast_to(ROBOT.mass_matrix(Q), (200, ROBOT.nv, ROBOT.nv)).ravel()
     for response in storm.responses:
         np.testing.assert_allclose(response.mass_matrix, expected, rtol=0, atol=1e-12)

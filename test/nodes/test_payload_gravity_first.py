@@ -1,10 +1,9 @@
-"""No torque before payload and gravity in force are known, and a server that restarts: which nodes publish or wait.
+"""No torque before payload and gravity in force are known: which nodes publish or wait.
 
 Each test has a namespace of its own, so that no node hears of another test's payload.
 """
 
 import re
-import signal
 from pathlib import Path
 
 from support import graph as ros
@@ -32,7 +31,7 @@ CEILING = (0.0, 0.0, 9.81)
 AWAITED = ('-p', 'await_load:=true')
 """However long a busy machine takes to discover the server."""
 COUNT = 30
-"""Torques that are looked at after a start: those of 626f7f2 were wrong for up to 171."""
+"""Torques that are looked at after a start: those of 626f7f2 were wrong for up to 171 at 500 states a second."""
 
 
 @pytest.fixture
@@ -45,8 +44,8 @@ def in_namespace(name):
 
 
 def streaming(graph, name):
-    """Publish states of now, at A, 500 times a second."""
-    return graph.repeating(lambda: graph.send(f'{name}/joint_states', ros.joint_state(NAMES, graph.now(), A)), 0.002)
+    """Publish states of now, at A, 200 times a second."""
+    return graph.repeating(lambda: graph.send(f'{name}/joint_states', ros.joint_state(NAMES, graph.now(), A)), 0.005)
 
 
 def torque_at(graph, name, stamp, position=A):
@@ -106,12 +105,10 @@ def test_a_bringup_with_a_payload_file_begins_with_the_payload(graph, tmp_path):
     expected = loaded(HEAVY).gravity_torque(A)
     assert np.abs(expected - ROBOT.gravity_torque(A)).max() > 10.0
     with streaming(graph, 'file'), graph.record(JointState, 'file/gravity_torque') as torques:
-        for _ in range(2):
-            torques.clear()
-            graph.processes.start('bringup', *arguments)
-            graph.until(lambda: len(torques) >= COUNT, 'torques', ros.START_TIMEOUT)
-            graph.end('bringup')
-            assert_all(torques, expected, f'the payload_file holds {HEAVY.mass} kg')
+        graph.processes.start('bringup', *arguments)
+        graph.until(lambda: len(torques) >= COUNT, 'torques', ros.START_TIMEOUT)
+        graph.end('bringup')
+        assert_all(torques, expected, f'the payload_file holds {HEAVY.mass} kg')
 
 
 def test_a_node_that_starts_beside_a_server_begins_with_its_gravity(graph):
@@ -120,7 +117,7 @@ def test_a_node_that_starts_beside_a_server_begins_with_its_gravity(graph):
     set_gravity(graph, 'ceiling', CEILING)
     expected = loaded(None, CEILING).gravity_torque(A)
     with streaming(graph, 'ceiling'), graph.record(JointState, 'ceiling/gravity_torque') as torques:
-        for _ in range(3):
+        for _ in range(2):
             torques.clear()
             graph.processes.start(GRAVITY, *in_namespace('ceiling'), *AWAITED)
             graph.until(lambda: len(torques) >= COUNT, 'torques', ros.START_TIMEOUT)
@@ -179,38 +176,17 @@ def test_beside_a_server_that_is_not_active_there_is_no_torque_but_a_reason(grap
     assert publishers == wanted, f'publishers of an unconfigured {SERVER}: expected {wanted}, got {publishers}'
 
 
-@pytest.fixture
-def pair(graph):
-    """A server and a gravity_compensation_node, both active, in the namespace pair."""
+def test_a_late_joiner_follows_ramps_of_gravity_and_payload_that_are_under_way(graph):
     for node in (SERVER, GRAVITY):
         graph.processes.start(node, *in_namespace('pair'))
     for node in (SERVER, GRAVITY):
         graph.client.wait_until_active(f'pair/{node}')
-    return graph
-
-
-def test_a_late_joiner_computes_payload_and_gravity_of_a_ramp_that_is_under_way(pair):
-    set_payload(pair, 'pair', LIGHT)
-    before = pair.now()
-    set_payload(pair, 'pair', HEAVY, ramp_time=1000.0)
-    started = ros.nanoseconds(payload_state(pair, 'pair', lambda message: message.mass == 5.0).stamp)
-    assert before <= started <= pair.now()
-    pair.restart(f'pair/{GRAVITY}')
-    for share in (0.25, 0.5, 1.2):
-        bodies = [loaded(payload).gravity_torque(A) for payload in (LIGHT, HEAVY)]
-        expected = bodies[0] + min(share, 1.0) * (bodies[1] - bodies[0])
-        found = torque_at(pair, 'pair', started + round(share * 1000.0 * ros.SECOND))
-        reason = f'a late joiner, {share:g} of the ramp from 1 to 5 kg over'
-        assert_command(found, expected, reason, 'gravity_torque')
-
-
-def test_gravity_changes_over_its_ramp_and_a_late_joiner_follows(pair):
-    before = pair.now()
-    set_gravity(pair, 'pair', CEILING, ramp_time=3000.0)
-    after = pair.now()
-    pair.restart(f'pair/{GRAVITY}')
+    before = graph.now()
+    set_gravity(graph, 'pair', CEILING, ramp_time=3000.0)
+    after = graph.now()
+    graph.restart(f'pair/{GRAVITY}')
     upright = ROBOT.gravity_torque(A)
-    found = torque_at(pair, 'pair', before + 750 * ros.SECOND)
+    found = torque_at(graph, 'pair', before + 750 * ros.SECOND)
     # the ramp began between two looks at the clock, from +g to -g
     shares = [0.25 - (after - before) / (3000.0 * ros.SECOND), 0.25]
     low, high = sorted((1.0 - 2.0 * share) * upright[1] for share in shares)
@@ -218,48 +194,19 @@ def test_gravity_changes_over_its_ramp_and_a_late_joiner_follows(pair):
         f'gravity_torque: expected {low:.4f} to {high:.4f} N m at joint 2, a quarter of the way to the ceiling, '
         f'got {found[1]:.4f}'
     )
-
-
-def test_a_server_that_restarts_without_a_file_publishes_an_empty_payload_and_its_gravity(pair):
-    set_payload(pair, 'pair', HEAVY)
-    set_gravity(pair, 'pair', CEILING)
-    expected = loaded(HEAVY, CEILING).gravity_torque(A)
-
-    def carries(expected):
-        return np.abs(torque_at(pair, 'pair', pair.now()) - expected).max() < 1e-6
-
-    pair.until(lambda: carries(expected), 'the torque of the payload')
-    pair.forget(SERVER).send_signal(signal.SIGKILL)
-    pair.processes.start(SERVER, *in_namespace('pair'))
-    pair.client.wait_until_active(f'pair/{SERVER}')
-    bare = ROBOT.gravity_torque(A)
-    found = pair.client.spin_while_waiting(lambda: carries(bare), ros.TIMEOUT)
-    last = np.round(torque_at(pair, 'pair', pair.now()), 2)
-    assert found, f'gravity_torque: expected {np.round(bare, 2)} as the restarted server computes, got {last}'
-    told = payload_state(pair, 'pair')
-    assert (told.mass, list(told.before)) == (0.0, []), f'payload_state: expected an empty payload, got {told}'
-    assert told.frame in ROBOT.frame_names, f"payload_state: expected the tip's frame, got {told.frame!r}"
-
-
-def test_a_server_that_restarts_in_mid_ramp_continues_the_ramp(graph, tmp_path):
-    arguments = (*in_namespace('ramp'), '-p', f'payload_file:={tmp_path / "payload.yaml"}')
-    for node in (SERVER, GRAVITY):
-        graph.processes.start(node, *arguments)
-    for node in (SERVER, GRAVITY):
-        graph.client.wait_until_active(f'ramp/{node}')
-    set_payload(graph, 'ramp', LIGHT)
-    set_payload(graph, 'ramp', HEAVY, ramp_time=3000.0)
-    told = payload_state(graph, 'ramp', lambda message: message.mass == HEAVY.mass)
-    graph.forget(SERVER).send_signal(signal.SIGKILL)
-    graph.processes.start(SERVER, *arguments)
-    graph.client.wait_until_active(f'ramp/{SERVER}')
-    graph.restart(f'ramp/{GRAVITY}')
-    again = payload_state(graph, 'ramp', lambda message: message.mass == HEAVY.mass)
-    ramps = [(state.stamp, state.ramp_time, [body.mass for body in state.before]) for state in (told, again)]
-    assert ramps[1] == ramps[0], f'payload_state after the restart: expected the ramp {ramps[0]}, got {ramps[1]}'
-    bodies = [loaded(payload).gravity_torque(A) for payload in (LIGHT, HEAVY)]
-    found = torque_at(graph, 'ramp', ros.nanoseconds(told.stamp) + 1500 * ros.SECOND, A)
-    assert_command(found, np.mean(bodies, 0), 'half of the ramp over, the server restarted meanwhile', 'gravity_torque')
+    set_gravity(graph, 'pair', tuple(ROBOT.gravity))
+    set_payload(graph, 'pair', LIGHT)
+    before = graph.now()
+    set_payload(graph, 'pair', HEAVY, ramp_time=1000.0)
+    started = ros.nanoseconds(payload_state(graph, 'pair', lambda message: message.mass == 5.0).stamp)
+    assert before <= started <= graph.now()
+    graph.restart(f'pair/{GRAVITY}')
+    for share in (0.25, 0.5, 1.2):
+        bodies = [loaded(payload).gravity_torque(A) for payload in (LIGHT, HEAVY)]
+        expected = bodies[0] + min(share, 1.0) * (bodies[1] - bodies[0])
+        found = torque_at(graph, 'pair', started + round(share * 1000.0 * ros.SECOND))
+        reason = f'a late joiner, {share:g} of the ramp from 1 to 5 kg over'
+        assert_command(found, expected, reason, 'gravity_torque')
 
 
 def test_without_a_server_a_node_publishes(graph):
