@@ -37,8 +37,8 @@ def started(file_graph):
 
 @pytest.fixture
 def graph(started):
-    """The pair without a trajectory, and states of now a hundred times a second."""
-    with started.repeating(lambda: started.send('joint_states', ros.joint_state(NAMES, started.now(), Q, REST))):
+    """The pair without a trajectory, and states of now fifty times a second."""
+    with started.repeating(lambda: started.send('joint_states', ros.joint_state(NAMES, started.now(), Q, REST)), 0.02):
         follow(started, JointTrajectory())
         yield started
 
@@ -49,7 +49,7 @@ def follow(graph, message):
         graph.follow(node, message)
 
 
-def assert_commands(graph, expected, reason, count=100):
+def assert_commands(graph, expected, reason, count=50):
     """See ``count`` commands come, all of them the same, after such that were under way."""
     commands = graph.listen(Float64MultiArray, 'effort_commands')
 
@@ -231,7 +231,7 @@ def stream(graph):
         graph.send('fake/feedforward_torque', ros.stamped(torque, stamp))
         graph.send('fake/joint_states', ros.joint_state(NAMES, stamp, Q, REST))
 
-    return graph.repeating(send)
+    return graph.repeating(send, 0.02)
 
 
 def test_a_feedforward_torque_with_info_that_fits_is_added(checker):

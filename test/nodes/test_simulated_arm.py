@@ -27,10 +27,12 @@ _NUMBERS = itertools.count(1)
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.5, -0.1])
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture
 def graph(file_graph):
-    values = ', '.join(map(str, START))
-    file_graph.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
+    """The graph with the node."""
+    if NODE not in file_graph.processes._running:
+        values = ', '.join(map(str, START))
+        file_graph.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
     return file_graph
 
 
@@ -240,7 +242,7 @@ class LateClock:
 
 
 @pytest.fixture
-def arm(graph):
+def arm(alone):
     """An active node of this process, in no executor."""
     node = SimulatedArm(namespace='alone', parameter_overrides=[Parameter('command_timeout', value=0.005)])
     clock = LateClock(node.get_clock())
@@ -283,7 +285,7 @@ def test_activation_begins_on_the_brakes(arm):
 
 
 @pytest.mark.parametrize('part', ['_on_timer', '_on_command', '_on_reset'])
-def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
+def test_an_exception_leaves_no_callback(alone, monkeypatch, part):
     calls = []
 
     def fails(*arguments):
@@ -295,8 +297,8 @@ def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     node.start()
-    commands = graph.node.create_publisher(Float64MultiArray, 'failing/effort_commands', 10)
-    resets = graph.node.create_client(Trigger, 'failing/simulated_arm/reset')
+    commands = alone.node.create_publisher(Float64MultiArray, 'failing/effort_commands', 10)
+    resets = alone.node.create_client(Trigger, 'failing/simulated_arm/reset')
     try:
         deadline = time.monotonic() + ros.TIMEOUT
         while not calls:
@@ -311,8 +313,8 @@ def test_an_exception_leaves_no_callback(graph, monkeypatch, part):
         node.fall_silent()
         executor.shutdown()
         node.destroy_node()
-        graph.node.destroy_publisher(commands)
-        graph.node.destroy_client(resets)
+        alone.node.destroy_publisher(commands)
+        alone.node.destroy_client(resets)
     if part != '_on_reset':
         assert 'of the test' in node.crash
 
@@ -345,12 +347,12 @@ def test_after_an_error_the_arm_is_silent_until_it_is_activated_again(arm):
     assert arm.silence == ''
 
 
-def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
+def test_stamps_follow_simulated_time_also_where_it_goes_back(alone):
     node = SimulatedArm(namespace='timed', parameter_overrides=[Parameter('use_sim_time', value=True)])
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     node.start()
-    clock = graph.node.create_publisher(RosClock, '/clock', 10)
+    clock = alone.node.create_publisher(RosClock, '/clock', 10)
 
     def stamp_at(now):
         """Return the stamp of the state at ``now``, in ns both."""
@@ -374,7 +376,7 @@ def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
         node.fall_silent()
         executor.shutdown()
         node.destroy_node()
-        graph.node.destroy_publisher(clock)
+        alone.node.destroy_publisher(clock)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +390,7 @@ def test_stamps_follow_simulated_time_also_where_it_goes_back(graph):
         ),
     ],
 )
-def test_part_of_a_description_is_a_plant_of_its_own(graph, part, joints):
+def test_part_of_a_description_is_a_plant_of_its_own(alone, part, joints):
     values = {**part, 'start': [0.3]}
     node = SimulatedArm(
         namespace='part', parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
