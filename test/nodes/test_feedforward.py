@@ -29,6 +29,7 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.control.residual_torque import ResidualTorque
 from robot_dynamics_ros.formats.residual_yaml import ResidualModel, write_residual
+from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.tools.processes import ProcessError
 
 
@@ -242,8 +243,14 @@ WRONG_PARAMETERS = {
 
 
 @pytest.mark.parametrize(('parameters', 'culprit'), WRONG_PARAMETERS.values(), ids=WRONG_PARAMETERS)
-def test_wrong_parameter_fails_configure_with_the_reason_in_the_log(graph, parameters, culprit):
+def test_a_node_with_a_wrong_parameter_is_not_configured_and_says_why(configured, parameters, culprit):
+    silence = configured(FeedforwardNode, **parameters).silence
+    assert silence.startswith('not configured: ') and culprit in silence
+
+
+def test_wrong_parameter_fails_configure_with_the_reason_in_the_log(graph):
     known = len(graph.log(NODE))
+    parameters, culprit = WRONG_PARAMETERS['gravity twice']
     with pytest.raises(ProcessError, match='transition 1 failed'), graph.parameters(NODE, **parameters):
         pass
     assert graph.state_of(NODE) == State.PRIMARY_STATE_ACTIVE  # with the parameters of before

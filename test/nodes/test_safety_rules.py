@@ -27,7 +27,7 @@ STATE = serialize_message(ros.joint_state(NAMES, 0, Q))
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    file_graph.start(NODE)
+    file_graph.start(NODE, arguments=('-p', 'age_limit:=10.0'))
     return file_graph
 
 
@@ -46,7 +46,7 @@ def ms(count):
 
 def test_torque_rises_from_zero_as_fast_as_the_rate_limit_allows(graph):
     rate = np.array([500.0, 100.0, 100.0, 0.0, 10.0, 10.0])
-    with graph.parameters(NODE, rate_limit=rate.tolist(), age_limit=10.0):
+    with graph.parameters(NODE, rate_limit=rate.tolist()):
         began = time.monotonic()
         last = answer(graph, graph.now())
         np.testing.assert_array_equal(last, np.where(rate, 0.0, GRAVITY))
@@ -86,7 +86,7 @@ def test_after_a_silence_longer_than_the_age_limit_it_continues_from_the_last_to
 
 def test_stated_effort_limits_hold_and_reset_forgets_what_they_stopped(graph):
     stated = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]
-    with graph.parameters(NODE, effort_limit=stated, age_limit=10.0):
+    with graph.parameters(NODE, effort_limit=stated):
         limit = np.where(stated, stated, ROBOT.limits.effort)
         np.testing.assert_allclose(answer(graph, graph.now()), np.clip(GRAVITY, -limit, limit), atol=1e-9)
         before = graph.diagnostics(NODE).fields
@@ -160,34 +160,32 @@ def test_a_robot_that_compensates_gravity_itself_gets_none(graph):
 
 
 def test_where_torques_are_only_watched_there_are_no_commands(graph):
-    with graph.parameters(NODE, preset='monitor_only', age_limit=10.0):
+    with graph.parameters(NODE, preset='monitor_only'):
         answer(graph, graph.now())
         assert graph.node.count_publishers('gravity_torque/commands') == 0
 
 
 def test_two_publishers_of_states_are_reported_and_both_get_torques(graph):
-    with graph.parameters(NODE, age_limit=10.0):
-        answer(graph, graph.now())
-        other = graph.node.create_publisher(JointState, 'joint_states', 10)
-        for _ in range(2):
-            torques = graph.listen(JointState, 'gravity_torque')
-            torque = graph.answer(lambda stamp: other.publish(ros.joint_state(NAMES, stamp, -Q)), torques, graph.now())
-            np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(-Q), atol=1e-9)
-            np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
-        assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
-        warned = graph.diagnostics(NODE, lambda status: '2 publishers of joint_states' in status.message)
-        assert warned.level == DiagnosticStatus.WARN
-        graph.node.destroy_publisher(other)
+    answer(graph, graph.now())
+    other = graph.node.create_publisher(JointState, 'joint_states', 10)
+    for _ in range(2):
+        torques = graph.listen(JointState, 'gravity_torque')
+        torque = graph.answer(lambda stamp: other.publish(ros.joint_state(NAMES, stamp, -Q)), torques, graph.now())
+        np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(-Q), atol=1e-9)
+        np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
+    assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
+    warned = graph.diagnostics(NODE, lambda status: '2 publishers of joint_states' in status.message)
+    assert warned.level == DiagnosticStatus.WARN
+    graph.node.destroy_publisher(other)
 
 
 @pytest.mark.parametrize('data', [bytes(4), bytes(8), b'\0\1\0\0' + b'\xff' * 60, STATE[:40]], ids=len)
 def test_what_is_no_joint_state_gets_no_torque_and_the_next_state_does(graph, data):
-    with graph.parameters(NODE, age_limit=10.0):
-        answer(graph, graph.now())
-        torques = graph.listen(JointState, 'gravity_torque')
-        graph.silence(NODE, 'not a JointState', lambda: graph.publish('joint_states', data))
-        assert torques == []
-        np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
+    answer(graph, graph.now())
+    torques = graph.listen(JointState, 'gravity_torque')
+    graph.silence(NODE, 'not a JointState', lambda: graph.publish('joint_states', data))
+    assert torques == []
+    np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
 
 
 def test_huge_positions_get_a_torque_while_it_is_finite_and_within_the_limits(graph):
@@ -207,8 +205,7 @@ def test_a_parameter_of_no_type_ends_nothing(graph):
     request = SetParameters.Request(parameters=[wrong])
     assert graph.client.call(SetParameters, f'{NODE}/set_parameters', request).results == []
     assert 'set_parameters: request refused' in graph.log(NODE)
-    with graph.parameters(NODE, age_limit=10.0):
-        answer(graph, graph.now())
+    answer(graph, graph.now())
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ def graph(file_graph):
     """The graph with the node."""
     if NODE not in file_graph.processes._running:
         values = ', '.join(map(str, START))
-        file_graph.start(NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5'))
+        file_graph.start(
+            NODE, arguments=('-p', f'start:=[{values}]', '-p', 'command_timeout:=0.5', '-p', 'rate:=250.0')
+        )
     return file_graph
 
 
@@ -78,8 +80,8 @@ def test_state_has_all_joints_at_the_rate(graph, states):
     assert [len(values) for values in (state.position, state.velocity, state.effort)] == [6, 6, 6]
     times = stamps(states)
     assert (np.diff(times) >= 0).all()
-    # 500 Hz by default; a busy machine misses some timers, and the arm's time must not run ahead
-    assert 20 < len(times) / (times[-1] - times[0]) < 510
+    # 250 Hz; a busy machine misses some timers, and the arm's time must not run ahead
+    assert 20 < len(times) / (times[-1] - times[0]) < 255
     assert times[-1] < now
 
 

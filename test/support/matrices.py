@@ -1,7 +1,8 @@
 """What takes long: a few values of a matrix always run, the others with ``--exhaustive`` (conftest.py)."""
 
 import pytest
-from numba import config
+
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
 EXHAUSTIVE = pytest.mark.exhaustive
 
@@ -22,4 +23,4 @@ def as_plain_python() -> pytest.MarkDecorator:
     It always runs where kernels are plain Python, and compiled with ``--exhaustive``.
     """
     reason = 'compiles kernels for this test alone: run with NUMBA_DISABLE_JIT=1 or --exhaustive'
-    return pytest.mark.skipif(not (config.DISABLE_JIT or exhaustive), reason=reason)
+    return pytest.mark.skipif(not (numba_is_disabled() or exhaustive), reason=reason)
