@@ -15,3 +15,6 @@ def _runs_this_process() -> bool:
 if _runs_this_process():
     # Until ``process.run`` takes over: no traceback of whatever is being imported.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from robot_dynamics_ros.nodes import participant
+
+    participant.create()  # DDS discovers publishers while the rest is imported

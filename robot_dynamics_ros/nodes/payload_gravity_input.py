@@ -15,10 +15,11 @@ from robot_dynamics_ros.robot import Robot
 
 RampOf = TypeVar('RampOf', bound=Ramp)
 DISCOVERY = 0.5
-"""s from the subscriptions' creation in which a publisher on the graph may not be known yet.
+"""s from the participant's creation in which a publisher on the graph may not be known yet.
 
-With the profiles of ``discovery.py`` an existing server was known after 0.38 s at most (60 starts, 2026-11-22). A wait
-that ended 0.05 to 0.3 s after the last participant had appeared missed one of the 30 on the idle machine.
+With the profiles of ``discovery.py`` an existing server was known after 0.12 to 0.44 s on the idle machine, whether the
+process imported modules meanwhile or waited (120 starts, 2026-11-26). A wait that ended 0.05 to 0.3 s after the last
+participant had appeared missed one of 30.
 """
 PATIENCE = 5.0
 """s from activation after which the reason names a server that publishes nothing."""
@@ -204,5 +205,5 @@ class PayloadGravityInput:
             late = 'has a publisher' if seen else 'is awaited (await_load)'
             return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
         # of a server that has just been discovered one topic may be known before the other
-        since = max(self._topics.created, self._first_seen or 0.0)
+        since = max(self._topics.discovering, self._first_seen or 0.0)
         return f'waiting for {unknown[0]}' if unknown and now - since < DISCOVERY else ''

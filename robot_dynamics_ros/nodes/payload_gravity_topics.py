@@ -1,11 +1,11 @@
 """``payload_state`` and ``gravity_state``: over DDS between processes, handed over directly within one."""
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from weakref import WeakKeyDictionary, WeakSet
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros.nodes import participant
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
@@ -42,7 +42,7 @@ class PayloadGravityTopics:
 
     def __init__(self, node):
         """Subscribe."""
-        self.created = time.monotonic()  # discovery begins then
+        self.discovering = participant.created(node.context)  # since then, s of the steady clock
         self._node = node
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)

@@ -14,17 +14,15 @@ import select
 import signal
 import sys
 import threading
-from contextlib import contextmanager
 
 import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
-from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import get_default_context, remove_ros_args
 
-from robot_dynamics_ros.nodes import discovery
+from robot_dynamics_ros.nodes import discovery, participant
 from robot_dynamics_ros.nodes.transport_watch import advice, lost_ports
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -89,18 +87,9 @@ def silence(nodes: list) -> None:
         thread.join()
 
 
-@contextmanager
-def _one_line(kind: type[Exception]):
-    """End the process with one line at an exception of a ``kind`` that wrong ROS arguments raise."""
-    try:
-        yield
-    except kind as error:
-        sys.exit(' '.join(f'not started: {error}'.split()))
-
-
 def arguments() -> list[str]:
     """Return the command line without ROS arguments; end the process where those are wrong."""
-    with _one_line(RuntimeError):
+    with participant.one_line(RuntimeError):
         return remove_ros_args(sys.argv)[1:]
 
 
@@ -111,12 +100,11 @@ def run(*makers) -> None:
     """
     nodes: list = []
     stop = _Stop(nodes)
-    discovery.use_profiles()
-    with _one_line(RuntimeError):
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    participant.create()
     try:
-        with _one_line(ParameterException):
+        with participant.one_line(ParameterException):
             nodes.extend(node for node in (make() for make in makers) if node is not None)
+        participant.hand_over()
         _warn_near_the_limit(nodes)
         executor = SingleThreadedExecutor()
         for node in nodes:

@@ -14,7 +14,7 @@ from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.ramp import LATE, SHORTEST
-from robot_dynamics_ros.nodes import payload_gravity_input
+from robot_dynamics_ros.nodes import participant, payload_gravity_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
@@ -85,6 +85,14 @@ def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
     other.start()
     set_payload(other, 2.0)
     assert mass_of(follower) == 2.0
+
+
+def test_discovery_has_its_time_from_the_participant_on(process, monkeypatch):
+    for age, missing in ((0.0, 'waiting for payload_state'), (payload_gravity_input.DISCOVERY, '')):
+        monkeypatch.setitem(participant._created, process.context, time.monotonic() - age)
+        follower = process.node(Follower)
+        follower.start()
+        assert follower.payload_gravity.missing == missing
 
 
 def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process, other_process, monkeypatch):

@@ -77,6 +77,29 @@ def test_missing_cores_are_reported_and_not_needed_and_memory_is_locked_or_that_
     assert locked > 0 or 'lock_memory: ' in graph.log(NODE)
 
 
+def test_the_participant_is_created_before_the_rest_is_imported_and_kept_until_a_node_keeps_it():
+    script = (
+        'import sys\n'
+        'sys.argv[0] = "dynamics_server"\n'
+        'from robot_dynamics_ros.nodes import discovery, participant\n'
+        'def told():\n'
+        '    imported = [name for name in ("numpy", "rclpy.node") if name in sys.modules]\n'
+        f'    participants = discovery.participant_numbers({ros.DOMAIN})\n'
+        '    print(imported, len(participants), len(participant._keepers))\n'
+        'told()\n'
+        'import rclpy\n'
+        'from robot_dynamics_ros.nodes import process\n'
+        'process.lost_ports = lambda: told() or ["port"]\n'
+        'process.run(lambda: told() or rclpy.create_node("node"))\n'
+    )
+    command = [sys.executable, '-c', script]
+    printed = subprocess.run(command, cwd=ros.TREE, capture_output=True, text=True, check=False).stdout.splitlines()
+    # at first, when a node is made, and when all nodes are
+    assert printed[0] == '[] 1 1'
+    assert printed[1] == "['numpy', 'rclpy.node'] 1 1"
+    assert printed[2] == "['numpy', 'rclpy.node'] 1 0"
+
+
 def started(arguments=(), node=NODE, output=subprocess.PIPE, **variables):
     """Start a node's module as a process that nothing looks after; return it."""
     command = [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *arguments, *ros.AUBO_I5]
