@@ -101,6 +101,8 @@ def run(*makers) -> None:
     nodes: list = []
     stop = _Stop(nodes)
     participant.create()
+    gc.freeze()  # modules stay: collections need not look at their objects
+    gc.enable()
     try:
         with participant.one_line(ParameterException):
             nodes.extend(node for node in (make() for make in makers) if node is not None)
