@@ -16,10 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.tools.processes import Client, Processes
 
-WARM, COLD, OF_IMPORTS = 1.2, 30.0, 1.6
-"""At most: s, s, and times of a process that imports rclpy, messages and Numba."""
+WARM, COLD = 1.2, 30.0
+"""At most, s."""
 IMPORTS = """
-import numba
 import rclpy
 import diagnostic_msgs.msg
 import lifecycle_msgs.msg
@@ -28,6 +27,11 @@ import std_msgs.msg
 import trajectory_msgs.msg
 print(1, flush=True)
 """
+REFERENCES = {
+    'importing rclpy and messages': (IMPORTS, 2.0),
+    'importing rclpy, messages and Numba': ('import numba' + IMPORTS, 1.6),
+}
+"""What a process runs until it prints, and at most how many times as long a node takes."""
 ROUNDS = 7
 PERIOD = 0.005
 """Time between two joint states, s."""
@@ -55,12 +59,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / 'cache'
         cold = first_torque(Path(folder), cache)
-        warm, imports = np.median(
-            [(first_torque(Path(folder), cache), first_line(IMPORTS)) for _ in range(ROUNDS)], axis=0
+        warm, *references = np.median(
+            [
+                (first_torque(Path(folder), cache), *(first_line(code) for code, _ in REFERENCES.values()))
+                for _ in range(ROUNDS)
+            ],
+            axis=0,
         )
     print(f'cold cache: {verdict(cold, COLD)} s')
     print(f'warm cache: {verdict(warm, WARM)} s, median of {ROUNDS}')
-    print(f'  / importing rclpy, messages and Numba ({imports:.3f} s) {verdict(warm / imports, OF_IMPORTS)}')
+    for (name, (_, at_most)), seconds in zip(REFERENCES.items(), references, strict=True):
+        print(f'  / {name} ({seconds:.3f} s) {verdict(warm / seconds, at_most)}')
 
 
 if __name__ == '__main__':
