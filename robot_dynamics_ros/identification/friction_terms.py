@@ -1,8 +1,8 @@
-"""Friction of a joint as columns of a regression; ``kernels.friction`` has the equation that they are the terms of.
+"""Friction of the joints as columns of a regression; ``kernels.friction`` has the equation that they are the terms of.
 
-The transition velocity enters nonlinearly: columns are computed for each of ``TRANSITIONS``, and the regression chooses
-one. A term in the square root of the speed is left out: on the three logs of ``benchmark/identification.py`` a fitted
-transition velocity gains as much.
+The transition velocity enters nonlinearly: for each joint one of ``TRANSITIONS`` is chosen. A term in the square root
+of the speed is left out: on the three logs of ``benchmark/identification.py`` a fitted transition velocity gains as
+much.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.model.model import Friction
 
 SMOOTH = ('viscous', 'offset', 'temperature')
 """Terms without a sign of the velocity; ``temperature``: viscous friction per degree above the mean of the log."""
@@ -27,67 +29,62 @@ RANK = 1e-9
 SLACK = 0.1
 """Loss for which a transition velocity that is usual for gears is preferred, as a share of the squared residuals."""
 
+ENOUGH = 4000
+"""Samples by which a transition velocity is chosen, at most."""
 
-class FrictionTerms(NamedTuple):
-    """The terms of a fit, in the order of their columns."""
 
-    smooth: tuple[str, ...]
-    signed: tuple[str, ...]
+def term_names(names: Sequence[str], temperature: np.ndarray | None) -> tuple[str, ...]:
+    """Return the names in the order of columns; ArgumentError for an unknown term, or one without temperatures."""
+    unknown = [name for name in names if name not in SMOOTH + SIGNED]
+    if unknown:
+        raise ArgumentError(f'friction: no term {unknown[0]!r}; there are {", ".join(SMOOTH + SIGNED)}')
+    if 'temperature' in names and temperature is None:
+        raise ArgumentError('friction: temperature: the log has no temperatures')
+    return tuple(name for name in SMOOTH + SIGNED if name in names)
+
+
+class FrictionColumns(NamedTuple):
+    """Columns of the friction terms along a log; (k, m, n) for k terms, m samples and n joints."""
+
+    qd: np.ndarray  # (m, n)
+    smooth: np.ndarray
+    levels: np.ndarray  # of signed terms, without the sign
 
     @classmethod
-    def named(cls, names: Sequence[str], temperature) -> 'FrictionTerms':
-        """Return the terms with these names; ArgumentError for an unknown one, or for one without temperatures."""
-        unknown = [name for name in names if name not in SMOOTH + SIGNED]
-        if unknown:
-            raise ArgumentError(f'friction: no term {unknown[0]!r}; there are {", ".join(SMOOTH + SIGNED)}')
-        if 'temperature' in names and temperature is None:
-            raise ArgumentError('friction: temperature: the log has no temperatures')
-        return cls(*(tuple(name for name in kind if name in names) for kind in (SMOOTH, SIGNED)))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all terms."""
-        return self.smooth + self.signed
-
-    @property
-    def at_least_zero(self) -> np.ndarray:
-        """Which terms are at least 0, (k,)."""
-        return np.array([name not in FREE for name in self.names], bool)
-
-    def columns(self, qd, transmitted, stribeck_velocity: float, warmth) -> np.ndarray:
-        """Return the columns (m, k') of one joint: smooth terms, then signed ones of each transition velocity.
-
-        ``qd`` (m,) are its velocities, ``transmitted`` (m,) torques, ``warmth`` (m,) degrees above the mean.
-        """
-        values = {'viscous': qd, 'offset': np.ones_like(qd), 'temperature': warmth * qd}
-        levels = {
+    def of(cls, names: Sequence[str], log: Log, transmitted, friction: Friction) -> 'FrictionColumns':
+        """Return the columns for ``transmitted`` torques (m, n), with the Stribeck velocity of ``friction``."""
+        qd = log.qd
+        warmth = 0.0 if log.temperature is None else log.temperature - log.temperature.mean(axis=0)
+        values = {
+            'viscous': qd,
+            'offset': np.ones_like(qd),
+            'temperature': warmth * qd,
             'coulomb': np.ones_like(qd),
             'load': np.abs(transmitted),
-            'stribeck': 1.0 / (1.0 + (qd / stribeck_velocity) ** 2),
+            'stribeck': 1.0 / (1.0 + (qd / friction.stribeck_velocity) ** 2),
         }
-        signs = (qd / np.hypot(qd, transition) for transition in TRANSITIONS)
-        signed = [levels[name] * sign for sign in signs for name in self.signed]
-        return np.reshape([*(values[name] for name in self.smooth), *signed], (-1, len(qd))).T
+        of_kinds = ([values[name] for name in kind if name in names] for kind in (SMOOTH, SIGNED))
+        return cls(qd, *(np.reshape(columns, (-1, *qd.shape)) for columns in of_kinds))
 
-    def places(self, choice: int) -> np.ndarray:
-        """Return the places (k,) of the terms with transition velocity ``choice`` among the columns."""
-        first = len(self.smooth) + choice * len(self.signed)
-        return np.concatenate([np.arange(len(self.smooth)), first + np.arange(len(self.signed))])
+    def at(self, transition: np.ndarray | float) -> np.ndarray:
+        """Return the columns with a transition velocity for all joints, or one of each (n,)."""
+        return np.concatenate([self.smooth, self.levels * (self.qd / np.hypot(self.qd, transition))])
 
-    def best_transition(self, gram: np.ndarray, target: np.ndarray, square: float) -> int:
-        """Return the choice of transition velocity for one joint.
+    def best_transitions(self, torque: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Return the transition velocity of each joint, (n,), for the torque (m, n) that friction has to explain.
 
-        It is the one next to ``FIRST`` with a sum of squared residuals of at most 1 + ``SLACK`` times the smallest.
-        ``gram`` (k', k') has the products of its columns, ``target`` (k',) theirs with the torque that friction has to
-        explain, and ``square`` is the sum of squares of that torque.
+        It is the one next to ``FIRST`` with a sum of squared residuals, over the samples that are ``used`` (m, n), of
+        at most 1 + ``SLACK`` times the smallest.
         """
-        if not self.signed:
-            return FIRST
-        squares = np.empty(len(TRANSITIONS))
-        for choice in range(len(TRANSITIONS)):
-            places = self.places(choice)
-            G, g = gram[np.ix_(places, places)], target[places]
+        part = slice(None, None, 1 + len(torque) // ENOUGH)
+        torque, used, columns = torque[part], used[part], FrictionColumns(*(it[..., part, :] for it in self))
+        target, squares = (torque * used).T[..., None], []
+        for transition in TRANSITIONS:
+            F = (columns.at(transition) * used).transpose(2, 1, 0)
+            moment, transposed = F.transpose(0, 2, 1) @ target, F.transpose(0, 2, 1)
             # min |tau - F f|^2, also with negative terms: the choice alone matters here
-            squares[choice] = max(square - g @ np.linalg.lstsq(G, g, RANK)[0], 0.0)
-        good = np.flatnonzero(squares <= (1.0 + SLACK) * squares.min())
-        return int(good[np.argmin(np.abs(good - FIRST))])
+            explained = moment * (np.linalg.pinv(transposed @ F, RANK, hermitian=True) @ moment)
+            squares.append((target**2).sum(axis=(1, 2)) - explained.sum(axis=(1, 2)))
+        left = np.maximum(squares, 0.0)
+        distance = np.abs(np.arange(len(TRANSITIONS)) - FIRST)[:, None]
+        return TRANSITIONS[np.where(left <= (1.0 + SLACK) * left.min(axis=0), distance, np.inf).argmin(axis=0)]

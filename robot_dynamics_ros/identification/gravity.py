@@ -7,9 +7,10 @@ import numpy as np
 from robot_dynamics_ros.control.continuous_joints import TURN
 from robot_dynamics_ros.control.static_torque import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.consistent import consistent_prior, minimise
+from robot_dynamics_ros.identification.consistent import consistent_prior
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import unit_findings
+from robot_dynamics_ros.identification.regression import Prior, Regression
 from robot_dynamics_ros.identification.standing_poses import StandingPoses
 from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parameters_of_regressors
 from robot_dynamics_ros.model.model import Finding
@@ -82,31 +83,30 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     q, measured, direction = (np.concatenate([getattr(it, name) for _, it in parts]) for name in StandingPoses.FIELDS)
     n, gravity, rest = robot.nv, robot.gravity_torque(q), np.zeros_like(q)
     known = np.concatenate([robot.with_payload(load).gravity_torque(it.q) for load, it in parts]) - gravity
-    Y, prior = robot.torque_regressor(q, rest, rest), consistent_prior(robot.inertial_parameters)
+    Y, rows = robot.torque_regressor(q, rest, rest), consistent_prior(robot.inertial_parameters)
     largest = np.maximum(np.abs(measured).max(axis=0), SHARE * np.abs(gravity).max())
-    noise, scale, predicted = NOISE * largest, np.ones(n), np.zeros_like(measured)
+    noise, predicted = NOISE * largest, np.zeros_like(measured)
     base, condition = _excitation(robot, q, Y / largest[:, None])
-    rows = np.concatenate([Y, direction[..., None] * np.eye(n)], axis=2)
-    links, size = Y.shape[2], rows.shape[2]
-    x, ridge = np.zeros(size + n), np.zeros(size + n)
-    ridge[links:size], ridge[size:] = largest.max() ** -2.0, SCALE_DEVIATION**-2.0
+    own = np.tile([0.0, 1.0], (n, 1))  # static friction and scale
+    ridges = np.tile([largest.max() ** -2.0, SCALE_DEVIATION**-2.0], (n, 1))
+    prior, links = Prior(rows, 1.0, own, ridges, [True, False]), np.zeros(Y.shape[2])
     for _ in range(STEPS_WITH_SCALE if torque_scale else STEPS):
-        # measured = scale (rows x + known), linear about the last scale and prediction
-        gained = predicted[..., None] * np.eye(n) * torque_scale
-        A = (np.concatenate([scale[:, None] * rows, gained], axis=2) / noise[:, None]).reshape(-1, size + n)
-        b = A.T @ ((measured - scale * known + torque_scale * scale * predicted) / noise).ravel()
-        b[size:] += ridge[size:]
-        minimum = minimise(A.T @ A + np.diag(ridge), b, prior, 1.0, np.arange(2 * n) < n)
+        # measured = scale (Y pi + direction friction + known), linear about the last scale and prediction
+        scale = own[:, 1]
+        columns = np.stack([scale * direction, torque_scale * predicted], axis=2)
+        values = measured - scale * known + torque_scale * scale * predicted
+        fit = Regression.of(scale[:, None] * Y, columns, values).consistent_fit(noise**-2.0, prior)
         # half the way: with full steps scales and masses, whose product is known well, alternate
-        x = x + (0.5 if torque_scale and predicted.any() else 1.0) * (minimum.x - x)
-        scale, predicted = x[size:], rows @ x[:size] + known
-        error = measured - scale * predicted
+        share = 0.5 if torque_scale and predicted.any() else 1.0
+        links, own = links + share * (fit.links - links), own + share * (fit.own - own)
+        predicted = Y @ links + direction * own[:, 0] + known
+        error = measured - own[:, 1] * predicted
         free = error.size - len(base.independent) - n
         noise = np.maximum(np.sqrt((error**2).sum(axis=0) * n / free), ACCURACY * largest.max())
-    covariance, regrouping = np.linalg.inv(minimum.hessian), base.regrouping
-    deviation, of_base = np.sqrt(np.diag(covariance)), regrouping @ covariance[:links, :links] @ regrouping.T
-    found = robot.with_inertial_parameters(x[:links]), regrouping, regrouping @ x[:links], np.sqrt(np.diag(of_base))
-    others = x[links:size], deviation[links:size], scale, deviation[size:] * torque_scale
+    deviations, regrouping = np.sqrt(np.diag(fit.inverse))[len(links) :].reshape(n, 2), base.regrouping
+    of_base = regrouping @ fit.inverse[: len(links), : len(links)] @ regrouping.T
+    found = robot.with_inertial_parameters(links), regrouping, regrouping @ links, np.sqrt(np.diag(of_base))
+    others = own[:, 0], deviations[:, 0], own[:, 1], deviations[:, 1] * torque_scale
     findings = _findings(robot, direction, measured, gravity + known)
     return GravityIdentification(*found, *others, np.sqrt((error**2).mean(axis=0)), condition, findings)
 

@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.consistent import minimise
+from robot_dynamics_ros.identification.friction_terms import FrictionColumns
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import unit_findings
+from robot_dynamics_ros.identification.regression import Prior, Regression
+from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload, carrying_frame
@@ -15,12 +17,12 @@ from robot_dynamics_ros.robot import Robot
 
 PRIOR = Payload.sphere(1.0, 0.1)
 """A body about the last link's origin, and its weight, that of one measurement: for what the motion does not excite."""
+FRICTION = ('viscous', 'offset', 'coulomb')
+"""Terms that are estimated with the payload."""
 FEWEST = 100
 """Least number of samples."""
 LEAST_MOTION = 0.1
 """Least range of positions of the joint that moves most, rad (m)."""
-BLOCKS, PARTS = 10, 100
-"""Errors as long as one of so many parts of the log are those of the model: one independent sample in each block."""
 STEPS = 8
 """After each of them noise and load-dependent friction are estimated anew."""
 
@@ -70,19 +72,18 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
         raise ArgumentError(f'log: the arm does not move: no joint by {LEAST_MOTION:g} rad (m)')
     n, qd, measured = robot.nv, log.qd, log.torque(robot)
     bare, Y = robot.inverse_dynamics(log.q, qd, log.qdd), robot.torque_regressor(log.q, qd, log.qdd)[..., -10:]
-    sign = qd / np.sqrt(qd**2 + robot.friction.transition**2)
-    rows = np.concatenate([Y, *(column[..., None] * np.eye(n) for column in (qd, sign, np.ones_like(qd)))], axis=2)
+    columns = FrictionColumns.of(FRICTION, log, bare, robot.friction).at(robot.friction.transition)
     noise = np.maximum(np.abs(measured).max(axis=0), 1e-9 * np.abs(bare).max())
     # friction torques differ by no more than the largest torque
-    ridge, accuracy = np.concatenate([np.zeros(10), np.tile(noise**-2.0, 3)]), 1e-9 * noise
-    x = np.zeros(len(ridge))
+    prior = Prior(PRIOR.ten_parameters, 1.0, np.zeros((n, 3)), np.tile(noise[:, None] ** -2.0, 3), [False] * 3)
+    accuracy, predicted = 1e-9 * noise, bare
     for _ in range(STEPS):
-        values = measured - bare - robot.friction_torque(qd, bare + Y @ x[:10])
-        A = (rows / noise[:, None]).reshape(-1, len(ridge))
-        minimum = minimise(A.T @ A + np.diag(ridge), A.T @ (values / noise).ravel(), PRIOR.ten_parameters, 1.0)
-        x, error = minimum.x, values - rows @ minimum.x
-        noise = np.maximum(_noise(error), accuracy)
-    covariance, (mass, com, inertia) = np.linalg.inv(minimum.hessian)[:10, :10], central_parameters(x[:10])
+        known = bare + robot.friction_torque(qd, predicted)
+        fit = Regression.of(Y, columns.transpose(1, 2, 0), measured - known).consistent_fit(noise**-2.0, prior)
+        predicted = bare + Y @ fit.links
+        error = measured - known - Y @ fit.links - (columns * fit.own.T[:, None]).sum(axis=0)
+        noise = np.maximum(np.sqrt((error**2).mean(axis=0) * correlation_times(error)), accuracy)
+    covariance, (mass, com, inertia) = fit.inverse[:10, :10], central_parameters(fit.links)
     # c = h / m
     gradient = np.column_stack([-com, np.eye(3)]) / mass
     deviation, of_com = np.sqrt(np.diag(covariance)), np.sqrt(np.diag(gradient @ covariance[:4, :4] @ gradient.T))
@@ -91,11 +92,3 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     findings += unit_findings('measured', measured, bare, f'{robot.name} without payload')
     rms, payload = np.sqrt((error**2).mean(axis=0)), Payload(mass, com, 0.5 * (inertia + inertia.T))
     return PayloadIdentification(payload, deviation, of_com, rms, tuple(findings))
-
-
-def _noise(error: np.ndarray) -> np.ndarray:
-    """Return the noise (n,) of independent samples that leaves parameters as uncertain as the errors (m, n) seen."""
-    length, power = len(error) // PARTS, (error**2).mean(axis=0)
-    means = error[: PARTS * length].reshape(PARTS, length, -1).mean(axis=1)
-    lasting = np.maximum((means**2).mean(axis=0) - power / length, 0.0)
-    return np.sqrt(power + len(error) / BLOCKS * lasting)

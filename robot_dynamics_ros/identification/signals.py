@@ -156,6 +156,19 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     return float(grid[k] + 0.5 * step * (before - after) / (before - 2.0 * best + after))
 
 
+def correlation_times(x: np.ndarray) -> np.ndarray:
+    """Return the integrated correlation time of each column (m, n) in samples, (n,): 1 + 2 sum of correlations.
+
+    The sum ends at the first correlation that is not positive.
+    """
+    m = len(x)
+    power = np.abs(np.fft.rfft(x - x.mean(axis=0), 2 * m, axis=0)) ** 2
+    covariance = np.fft.irfft(power, axis=0)[:m]
+    correlation = covariance / np.maximum(covariance[0], 1e-300)
+    positive = np.logical_and.accumulate(correlation > 0.0, axis=0)
+    return np.maximum(2.0 * np.where(positive, correlation, 0.0).sum(axis=0) - 1.0, 1.0)
+
+
 def moving(qd, speed: float = SPEED) -> np.ndarray:
     """Return which samples of velocities ``qd`` (m, n) belong to a motion, (m,): some joint is faster than ``speed``.
 

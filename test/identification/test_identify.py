@@ -12,9 +12,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, cross_validate, identify, validate
-from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionTerms
+from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionColumns
 from robot_dynamics_ros.identification.log_findings import log_findings
-from robot_dynamics_ros.identification.regression import Samples, products
+from robot_dynamics_ros.identification.regression import Regression
 from robot_dynamics_ros.model.pseudo_inertia import violation
 
 pytestmark = pytest.mark.compiled
@@ -131,28 +131,32 @@ def test_viscous_friction_per_degree():
 # Normal equations
 
 
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
-def test_products_are_those_of_the_whole_matrix(binding):
-    robot = ARM.with_binding(binding) if binding == 'generic' else ARM
+def test_normal_equations_are_those_of_the_whole_matrix():
     log = logs.log(ARM, 3, duration=3.0, rate=1000.0)
-    terms = FrictionTerms.named(('viscous', 'coulomb', 'offset', 'load'), None)
     used = np.random.default_rng(0).random(log.tau.shape) < 0.7
-    sums = products(robot, Samples(log, log.tau, 0.5 * log.tau, np.zeros_like(log.tau), used), terms)
-    weights, choices = np.arange(1.0, 7.0), np.array([0, 3, 9, 4, 1, 6])
-    Y = robot.torque_regressor(log.q, log.qd, log.qdd)
-    A, b = np.zeros((len(log), 6, 60 + 36)), log.tau * used * np.sqrt(weights)
+    weights, transition = np.arange(1.0, 7.0), TRANSITIONS[[0, 3, 9, 4, 1, 6]]
+    Y = ARM.torque_regressor(log.q, log.qd, log.qdd)
+    columns = FrictionColumns.of(('viscous', 'offset', 'coulomb', 'load'), log, 0.5 * log.tau, ARM.friction)
+    own = np.stack([log.qdd, *columns.at(transition)], axis=2)
+    A, b = np.zeros((len(log), 6, 60 + 30)), log.tau * used * np.sqrt(weights)
     for j, qd in enumerate(log.qd.T):
-        sign = qd / np.sqrt(qd**2 + TRANSITIONS[choices[j]] ** 2)
-        own = log.qdd[:, j], 0.0 * qd, qd, 1.0 + 0.0 * qd, sign, np.abs(0.5 * log.tau[:, j]) * sign
-        A[:, j, :60], A[:, j, 60 + 6 * j : 66 + 6 * j] = Y[:, j], np.stack(own, axis=1)
+        sign = qd / np.sqrt(qd**2 + transition[j] ** 2)
+        expected = log.qdd[:, j], qd, 1.0 + 0.0 * qd, sign, np.abs(0.5 * log.tau[:, j]) * sign
+        A[:, j, :60], A[:, j, 60 + 5 * j : 65 + 5 * j] = Y[:, j], np.stack(expected, axis=1)
         A[:, j] *= used[:, j, None] * np.sqrt(weights[j])
-    H, h = sums.normal_equations(weights, choices)
-    A = A.reshape(-1, 96)
+    H, h = Regression.of(Y, own, log.tau, used).normal_equations(weights)
+    A = A.reshape(-1, 90)
     assert pytest.approx(A.T @ A, rel=1e-9, abs=1e-9 * np.abs(H).max()) == H
     assert h == pytest.approx(A.T @ b.ravel(), rel=1e-9, abs=1e-9 * np.abs(h).max())
-    x = np.random.default_rng(1).normal(size=96)
-    squares = ((b.ravel() - A @ x) ** 2).reshape(-1, 6).sum(axis=0)
-    assert weights * sums.squares(x, choices) == pytest.approx(squares, rel=1e-9)
+
+
+def test_a_transition_velocity_is_found():
+    log = logs.log(ARM, 3, duration=3.0, rate=1000.0)
+    columns = FrictionColumns.of(('viscous', 'coulomb'), log, log.tau, ARM.friction)
+    expected = TRANSITIONS[[0, 3, 9, 4, 1, 6]]
+    used = np.random.default_rng(0).random(log.tau.shape) < 0.7
+    torque = np.where(used, 3.0 * log.qd + 10.0 * log.qd / np.hypot(log.qd, expected), 1e6)
+    assert columns.best_transitions(torque, used).tolist() == expected.tolist()
 
 
 # Findings and errors
