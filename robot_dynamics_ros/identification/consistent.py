@@ -32,12 +32,8 @@ RADIUS = 0.01
 LEAST_MASS = 0.01
 """Least mass of a link of a prior, kg."""
 
-_PAIRS = np.triu_indices(4)
-_SCALE = np.where(_PAIRS[0] == _PAIRS[1], 1.0, np.sqrt(2.0))
-_ROWS = np.array([pseudo_inertia(row) for row in np.eye(10)])  # P = sum_k pi_k _ROWS[k]
-_BASIS = np.zeros((10, 4, 4))  # orthonormal for symmetric matrices: Z = sum_k z_k _BASIS[k]
-_BASIS[np.arange(10), _PAIRS[0], _PAIRS[1]] = _BASIS[np.arange(10), _PAIRS[1], _PAIRS[0]] = 1.0 / _SCALE
-_ONE = np.eye(4)[_PAIRS]
+_ROWS = np.array([pseudo_inertia(row) for row in np.eye(10)])
+"""Pseudo-inertias of unit parameters: P = sum_k pi_k _ROWS[k]."""
 
 
 class Minimum(NamedTuple):
@@ -98,47 +94,47 @@ def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
     weights = np.broadcast_to(np.asarray(weights, float), n)
     if not (weights > 0.0).all():
         raise ArgumentError(f'weights: expected numbers above 0, got {weights.tolist()}')
-    to_x = _coordinates(prior, np.diag(H)[10 * n :])
     bounded = 10 * n + np.flatnonzero(np.broadcast_to(at_least_zero, len(b) - 10 * n))
-    problem = _Problem(to_x.T @ H @ to_x, to_x.T @ b, weights, bounded)
+    inverses = np.linalg.inv([pseudo_inertia(row) for row in prior])
+    problem = _Problem(np.asarray(H, float), b, inverses, weights, bounded)
     try:
-        z, steps = _minimum(problem)
+        x, steps = _minimum(problem, prior)
     except np.linalg.LinAlgError:
         raise ArgumentError(
             'H, b: numbers of too different size, such as one wrong sample of a log; no minimum'
         ) from None
-    x, from_x = to_x @ z, np.linalg.inv(to_x)
-    return Minimum(x, problem.objective(z), from_x.T @ problem.hessian(z) @ from_x, steps)
+    return Minimum(x, problem.objective(x), problem.hessian(x), steps)
 
 
 class _Problem(NamedTuple):
-    """The problem in coordinates z, in which every prior pseudo-inertia is the identity."""
+    """The problem, as arrays."""
 
     H: np.ndarray
     b: np.ndarray
+    inverses: np.ndarray  # (n, 4, 4)  of the prior's pseudo-inertias
     weights: np.ndarray
     bounded: np.ndarray  # places of further parameters that are at least 0
 
-    def matrices(self, z) -> np.ndarray:
-        """Return Z (n, 4, 4), the links' pseudo-inertias L^-1 P L^-T with the prior's P0 = L L'."""
-        return np.tensordot(z[: 10 * len(self.weights)].reshape(-1, 10), _BASIS, 1)
+    def matrices(self, x) -> np.ndarray:
+        """Return the pseudo-inertias of the links, (n, 4, 4)."""
+        return np.tensordot(x[: 10 * len(self.weights)].reshape(-1, 10), _ROWS, 1)
 
-    def objective(self, z) -> float:
+    def objective(self, x) -> float:
         """Return the objective."""
-        Z = self.matrices(z)
-        # tr Z - log det Z - 4
-        divergence = np.trace(Z, axis1=1, axis2=2) - np.linalg.slogdet(Z)[1] - 4.0
-        return float(0.5 * z @ self.H @ z - self.b @ z + self.weights @ divergence)
+        ratio = self.inverses @ self.matrices(x)
+        # tr(P0^-1 P) - log det(P0^-1 P) - 4
+        divergence = np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4.0
+        return float(0.5 * x @ self.H @ x - self.b @ x + self.weights @ divergence)
 
-    def hessian(self, z) -> np.ndarray:
+    def hessian(self, x) -> np.ndarray:
         """Return the objective's Hessian."""
-        inverse = np.linalg.inv(self.matrices(z)) * np.sqrt(self.weights)[:, None, None]
+        inverse = np.linalg.inv(self.matrices(x)) * np.sqrt(self.weights)[:, None, None]
         return self.with_blocks(inverse, np.zeros(len(self.bounded)))
 
     def with_blocks(self, W, of_bounds) -> np.ndarray:
-        """Return H plus the matrices of dZ -> W dZ W of each link (n, 4, 4), and diagonal entries of the bounds."""
-        hessian, products = self.H.copy(), W[:, None] @ _BASIS
-        # tr(W B_j W B_k)
+        """Return H plus the matrices of dP -> W dP W of each link (n, 4, 4), and diagonal entries of the bounds."""
+        hessian, products = self.H.copy(), W[:, None] @ _ROWS
+        # tr(W P_j W P_k)
         blocks = products.reshape(-1, 10, 16) @ products.transpose(0, 1, 3, 2).reshape(-1, 10, 16).transpose(0, 2, 1)
         for i, block in enumerate(blocks):
             hessian[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] += block
@@ -146,54 +142,59 @@ class _Problem(NamedTuple):
         return hessian
 
 
-def _minimum(problem: _Problem) -> tuple[np.ndarray, int]:
-    """Return the minimum z and the number of steps.
+def _minimum(problem: _Problem, prior: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the minimum x and the number of steps.
 
-    Optimal are H z - b + w 1 = S and Z S = w 1 for links, H z - b = s and z s = 0 for bounds. Directions are those of
-    Nesterov & Todd 1998, towards Z S = mu 1 with mu decreasing to w, from the prior Z = 1.
+    Optimal are H x - b + w P0^-1 = S and P S = w 1 for links, H x - b = s and x s = 0 for bounds. Directions are those
+    of Nesterov & Todd 1998, towards P S = mu 1 with mu decreasing to w, from the prior.
     """
-    H, b, weights, bounded = problem
-    links, least = 10 * len(weights), weights.min()
-    linear = b - np.concatenate([np.outer(weights, _ONE).ravel(), np.zeros(len(b) - links)])
-    z = np.concatenate([np.tile(_ONE, len(weights)), np.zeros(len(b) - links)])
-    z[bounded] = np.maximum(1.0, np.abs(b[bounded]))
-    slope = H @ z - linear
+    H, b, inverses, weights, bounded = problem
+    links, least = prior.size, weights.min()
+    linear, further = b.copy(), np.diag(H)[bounded]
+    linear[:links] -= _traces(weights[:, None, None] * inverses)
+    x = np.concatenate([prior.ravel(), np.zeros(len(b) - links)])
+    further = np.where(further > 0.0, further, 1.0)
+    x[bounded] = np.maximum(1.0 / np.sqrt(further), np.abs(b[bounded]) / further)
     # begin where all complementarities are the same multiple of the weights
-    multiple, centring = max(1.0, np.abs(slope).max() / weights.max()), 1.0
-    S = multiple * weights[:, None, None] * np.eye(4)
-    s = multiple * weights.mean() / z[bounded]
+    multiple, centring = max(1.0, np.abs(x * (H @ x - linear)).max() / weights.max()), 1.0
+    S, s = multiple * weights[:, None, None] * inverses, multiple * weights.mean() / x[bounded]
     for step in range(STEPS):
-        Z = problem.matrices(z)
-        L, R = np.linalg.cholesky(Z), np.linalg.cholesky(S)
+        P = problem.matrices(x)
+        L, R = np.linalg.cholesky(P), np.linalg.cholesky(S)
         U, sizes, _ = np.linalg.svd(R.transpose(0, 2, 1) @ L)
-        # W^-1 = G G' with G = R U D^-1/2, the mean of S and Z^-1: W^-1 Z W^-1 = S
+        # W^-1 = G G' with G = R U D^-1/2, the mean of S and P^-1: W^-1 P W^-1 = S
         G = R @ U / np.sqrt(sizes)[:, None, :]
         scaling = G @ G.transpose(0, 2, 1)
-        inverse = np.linalg.inv(Z)
-        of_bounds, multiple = s * z[bounded], float((sizes**2 / weights[:, None]).mean())
+        inverse = np.linalg.inv(P)
+        of_bounds, multiple = s * x[bounded], float((sizes**2 / weights[:, None]).mean())
         target = max(1.0, centring * multiple) * weights
         aim = centring * of_bounds.mean() if len(s) else 0.0
-        # (H + W^-1 x W^-1) dz = -(H z - b + w 1) + mu Z^-1
-        residual = linear - H @ z
-        residual[:links] += _vectors(target[:, None, None] * inverse).ravel()
-        residual[bounded] += aim / z[bounded]
-        hessian = problem.with_blocks(scaling, s / z[bounded])
+        # (H + W^-1 x W^-1) dx = -(H x - b + w P0^-1) + mu P^-1
+        residual = linear - H @ x
+        residual[:links] += _traces(target[:, None, None] * inverse)
+        residual[bounded] += aim / x[bounded]
+        hessian = problem.with_blocks(scaling, s / x[bounded])
         try:
-            dz = np.linalg.solve(hessian, residual)
+            dx = np.linalg.solve(hessian, residual)
         except np.linalg.LinAlgError:
             raise ArgumentError('H: a further parameter is undetermined: H is not positive definite') from None
-        size = abs(float(z @ H @ z)) + abs(float(b @ z))
+        size = abs(float(x @ H @ x)) + abs(float(b @ x))
         accuracy = max(TOLERANCE * least, ROUNDING * size)
-        if (target == weights).all() and residual @ dz <= 2.0 * accuracy and of_bounds.sum() <= accuracy:
-            return z, step
-        # dS = mu Z^-1 - S - W^-1 dZ W^-1
-        dZ = problem.matrices(dz)
-        dS = target[:, None, None] * inverse - S - scaling @ dZ @ scaling
-        ds = (aim - s * dz[bounded]) / z[bounded] - s
-        t = min(1.0, FRACTION * min(_way(L, dZ), _ratio(z[bounded], dz[bounded]), _way(R, dS), _ratio(s, ds)))
-        z, S, s = z + t * dz, S + t * dS, s + t * ds
+        if (target == weights).all() and residual @ dx <= 2.0 * accuracy and of_bounds.sum() <= accuracy:
+            return x, step
+        # dS = mu P^-1 - S - W^-1 dP W^-1
+        dP = problem.matrices(dx)
+        dS = target[:, None, None] * inverse - S - scaling @ dP @ scaling
+        ds = (aim - s * dx[bounded]) / x[bounded] - s
+        t = min(1.0, FRACTION * min(_way(L, dP), _ratio(x[bounded], dx[bounded]), _way(R, dS), _ratio(s, ds)))
+        x, S, s = x + t * dx, S + t * dS, s + t * ds
         centring = max(LEAST_CENTRING, 1.0 - t)
     raise ArgumentError(f'H: no minimum in {STEPS} steps; H may not be positive semidefinite')
+
+
+def _traces(matrices: np.ndarray) -> np.ndarray:
+    """Return the traces of symmetric matrices (n, 4, 4) times those of the unit parameters, (10 n,)."""
+    return np.tensordot(matrices, _ROWS, ((1, 2), (1, 2))).ravel()
 
 
 def _way(factor: np.ndarray, change: np.ndarray) -> float:
@@ -207,21 +208,3 @@ def _ratio(values: np.ndarray, change: np.ndarray) -> float:
     """Return the largest t for which all values + t change are at least 0."""
     least = (change / values).min(initial=0.0)
     return -1.0 / least if least < 0.0 else np.inf
-
-
-def _coordinates(prior: np.ndarray, further: np.ndarray) -> np.ndarray:
-    """Return the matrix of x = matrix z; ``further`` are diagonal entries of H, which become 1."""
-    size = 10 * len(prior) + len(further)
-    matrix = np.zeros((size, size))
-    for i, row in enumerate(prior):
-        inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(row)))
-        # z = L^-1 P L^-T
-        matrix[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = np.linalg.inv(_vectors(inverse @ _ROWS @ inverse.T).T)
-    places = np.arange(10 * len(prior), size)
-    matrix[places, places] = 1.0 / np.sqrt(np.where(further > 0.0, further, 1.0))
-    return matrix
-
-
-def _vectors(matrices: np.ndarray) -> np.ndarray:
-    """Return the coordinates (..., 10) of symmetric matrices (..., 4, 4)."""
-    return matrices[..., _PAIRS[0], _PAIRS[1]] * _SCALE

@@ -87,26 +87,26 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     largest = np.maximum(np.abs(measured).max(axis=0), SHARE * np.abs(gravity).max())
     noise, predicted = NOISE * largest, np.zeros_like(measured)
     base, condition = _excitation(robot, q, Y / largest[:, None])
-    own = np.tile([0.0, 1.0], (n, 1))  # static friction and scale
+    own = np.zeros((n, 2))  # static friction, and scale - 1
     ridges = np.tile([largest.max() ** -2.0, SCALE_DEVIATION**-2.0], (n, 1))
     prior, links = Prior(rows, 1.0, own, ridges, [True, False]), np.zeros(Y.shape[2])
     for _ in range(STEPS_WITH_SCALE if torque_scale else STEPS):
         # measured = scale (Y pi + direction friction + known), linear about the last scale and prediction
-        scale = own[:, 1]
+        scale = 1.0 + own[:, 1]
         columns = np.stack([scale * direction, torque_scale * predicted], axis=2)
-        values = measured - scale * known + torque_scale * scale * predicted
+        values = measured - scale * known + torque_scale * own[:, 1] * predicted
         fit = Regression.of(scale[:, None] * Y, columns, values).consistent_fit(noise**-2.0, prior)
         # half the way: with full steps scales and masses, whose product is known well, alternate
         share = 0.5 if torque_scale and predicted.any() else 1.0
         links, own = links + share * (fit.links - links), own + share * (fit.own - own)
         predicted = Y @ links + direction * own[:, 0] + known
-        error = measured - own[:, 1] * predicted
+        error = measured - (1.0 + own[:, 1]) * predicted
         free = error.size - len(base.independent) - n
         noise = np.maximum(np.sqrt((error**2).sum(axis=0) * n / free), ACCURACY * largest.max())
     deviations, regrouping = np.sqrt(np.diag(fit.inverse))[len(links) :].reshape(n, 2), base.regrouping
     of_base = regrouping @ fit.inverse[: len(links), : len(links)] @ regrouping.T
     found = robot.with_inertial_parameters(links), regrouping, regrouping @ links, np.sqrt(np.diag(of_base))
-    others = own[:, 0], deviations[:, 0], own[:, 1], deviations[:, 1] * torque_scale
+    others = own[:, 0], deviations[:, 0], 1.0 + own[:, 1], deviations[:, 1] * torque_scale
     findings = _findings(robot, direction, measured, gravity + known)
     return GravityIdentification(*found, *others, np.sqrt((error**2).mean(axis=0)), condition, findings)
 
