@@ -102,9 +102,10 @@ class Log:
             For an ``effort`` that the columns are not.
         """
         found = log_files.read_csv(Path(path), robot if isinstance(robot, int) else robot.nv)
-        meanings = [meaning for meaning in MEANINGS if (meaning == 'current') == found.is_current]
+        meanings = [meaning for meaning in MEANINGS if (meaning == 'current') == ('i' in found)]
         effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
-        return cls(*found.signals, found.temperature, effort)
+        tau = found['i' if 'i' in found else 'tau']
+        return cls(found['t'], found['q'], found['qd'], found['qdd'], tau, found.get('T'), effort)
 
     @classmethod
     def from_bag(

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,33 +22,34 @@ class LogError(DynamicsError, ValueError):
     """An invalid log; the text names the file and the line, message or column."""
 
 
-class Columns(NamedTuple):
-    """Columns of a CSV file: t (m,), q, qd, qdd and effort (m, n each; A or N m), and temperature (m, n) or None."""
+def read_csv(path: Path, n: int) -> dict[str, np.ndarray]:
+    """Return times 't' (m,) from the start of a log, and of joints k = 1..n each symbol of ``UNITS`` it has, (m, n).
 
-    signals: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-    temperature: np.ndarray | None
-    is_current: bool
-
-
-def read_csv(path: Path, n: int) -> Columns:
-    """Return the columns for joints k = 1..n; LogError names the file with the line and column that is wrong."""
+    Currents 'i' are in A. LogError names the file with the line and column that is wrong.
+    """
     if not path.exists():
         raise LogError(f'{path}: file not found')
     try:
         with path.open(newline='') as file:
-            return _columns(path, csv.reader(file), n)
+            rows = csv.reader(file)
+            header = [name.strip() for name in next(rows, [])]
+            symbols, names = _columns(path, header, n)
+            table = list(_numbers(path, rows, header, names))
     except (UnicodeDecodeError, csv.Error) as error:
         raise LogError(f'{path}: expected a CSV file in UTF-8: {error}') from None
+    if len(table) < FEWEST_SAMPLES:
+        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
+    times, *signals = np.split(np.array(table), 1 + n * np.arange(len(symbols)), axis=1)
+    found = {'t': times[:, 0] - times[0, 0], **dict(zip(symbols, signals, strict=True))}
+    return found | ({'i': 1e-3 * found['i']} if 'i' in found else {})
 
 
-def _columns(path: Path, rows, n: int) -> Columns:
-    """Return the columns of a table whose first row is the header."""
-    header = [name.strip() for name in next(rows, [])]
-    effort = 'tau' if 'tau1_Nm' in header else 'i'
+def _columns(path: Path, header: list[str], n: int) -> tuple[list[str], list[str]]:
+    """Return the symbols that a log with this header has, and the names of all columns that are read."""
     if {'tau1_Nm', 'i1_mA'} <= set(header):
         raise LogError(f"{path}, line 1: it has currents and torques, 'i1_mA' and 'tau1_Nm': remove the columns of one")
-    chosen = ['q', 'qd', 'qdd', effort, *(['T'] if 'T1_degC' in header else [])]
-    names = ['t_s', *(f'{symbol}{k}_{UNITS[symbol]}' for symbol in chosen for k in range(1, n + 1))]
+    symbols = ['q', 'qd', 'qdd', 'tau' if 'tau1_Nm' in header else 'i', *(['T'] if 'T1_degC' in header else [])]
+    names = ['t_s', *(f'{symbol}{k}_{UNITS[symbol]}' for symbol in symbols for k in range(1, n + 1))]
     missing = [name for name in names if name not in header]
     if missing:
         raise LogError(f'{path}, line 1: column {missing[0]!r} is missing')
@@ -56,34 +57,28 @@ def _columns(path: Path, rows, n: int) -> Columns:
         joint = re.fullmatch(r'([a-zA-Z]+)(\d+)_(\w+)', name)
         if joint and UNITS.get(joint[1]) == joint[3] and not 1 <= int(joint[2]) <= n:
             raise LogError(f'{path}, line 1: column {name!r} is of an unknown joint: the robot has {n} joints')
-    places = [header.index(name) for name in names]
-    table: list[list[float]] = []
+    return symbols, names
+
+
+def _numbers(path: Path, rows, header: list[str], names: list[str]) -> Iterator[list[float]]:
+    """Yield the finite numbers of the named columns of each row; the first of them, the time, increases."""
+    places, last = [header.index(name) for name in names], -np.inf
     for row in rows:
+        where = f'{path}, line {rows.line_num}'
         if len(row) != len(header):
-            raise LogError(f'{path}, line {rows.line_num}: expected {len(header)} columns, got {len(row)}')
-        table.append([_number(path, rows.line_num, header[k], row[k]) for k in places])
-        if len(table) > 1 and table[-1][0] <= table[-2][0]:
-            raise LogError(f'{path}, line {rows.line_num}: time does not increase, t_s = {table[-1][0]}')
-    if len(table) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
-    values = np.array(table)
-    parts = [values[:, 1 + k * n : 1 + (k + 1) * n] for k in range(len(chosen))]
-    q, qd, qdd, efforts = parts[:4]
-    if effort == 'i':
-        efforts = efforts * 1e-3
-    signals = values[:, 0] - values[0, 0], q, qd, qdd, efforts
-    return Columns(signals, parts[4] if len(parts) > 4 else None, effort == 'i')
-
-
-def _number(path: Path, line: int, column: str, text: str) -> float:
-    """Return ``text`` as a number; LogError unless it is finite."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise LogError(f'{path}, line {line}: {column} is {text!r}, not a number') from None
-    if not np.isfinite(value):
-        raise LogError(f'{path}, line {line}: {column} is {text}, not finite')
-    return value
+            raise LogError(f'{where}: expected {len(header)} columns, got {len(row)}')
+        numbers = []
+        for k in places:
+            try:
+                numbers.append(float(row[k]))
+            except ValueError:
+                raise LogError(f'{where}: {header[k]} is {row[k]!r}, not a number') from None
+            if not np.isfinite(numbers[-1]):
+                raise LogError(f'{where}: {header[k]} is {row[k]}, not finite')
+        if numbers[0] <= last:
+            raise LogError(f'{where}: time does not increase, t_s = {numbers[0]}')
+        last = numbers[0]
+        yield numbers
 
 
 def read_bag(path: Path, joint_names: Sequence[str], topic: str = TOPIC) -> tuple:
@@ -91,67 +86,61 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str = TOPIC) -> tupl
 
     qd is None where no message has velocities. LogError names the file with the number of the message.
     """
+    samples: list[tuple] = []
+    for where, stamp, message in _messages(path, topic):
+        if samples and stamp < samples[-1][0]:
+            raise LogError(f'{where}: time decreases by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
+        if not samples or stamp > samples[-1][0]:  # repeated states are dropped
+            samples.append((stamp, *_sample(where, message, joint_names)))
+    if len(samples) < FEWEST_SAMPLES:
+        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {topic}, got {len(samples)}')
+    stamps, q, qd, effort = map(np.array, zip(*samples, strict=True))
+    measured = np.isfinite(qd[:, 0])
+    if measured.any() and not measured.all():
+        raise LogError(f'{path}: some messages have velocities, and some have none')
+    return (stamps - stamps[0]) * 1e-9, q, qd if measured.all() else None, effort
+
+
+def _messages(path: Path, topic: str) -> Iterator[tuple[str, int, Any]]:
+    """Yield where each JointState on ``topic`` is, its stamp (ns; that of its reception if it is zero), and itself."""
     try:
-        from rosbags.rosbag2 import ReaderError  # noqa: PLC0415  (a CSV file does not need it)
+        from rosbags.rosbag2 import Reader, ReaderError  # noqa: PLC0415  (a CSV file does not need it)
         from rosbags.serde import SerdeError  # noqa: PLC0415
+        from rosbags.typesys import Stores, get_typestore  # noqa: PLC0415
     except ImportError:
         raise LogError(f'{path}: a bag needs the package rosbags: pip install rosbags') from None
     if not path.exists():
         raise LogError(f'{path}: file not found')
-    samples: list = []
+    typestore, number = get_typestore(Stores.ROS2_HUMBLE), 0
     try:
-        for number, (stamp, message) in enumerate(_messages(path, topic), start=1):
-            where = f'{path}, message {number}'
-            if samples and stamp < samples[-1][0]:
-                raise LogError(f'{where}: time decreases by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
-            if not samples or stamp > samples[-1][0]:  # repeated states are dropped
-                samples.append((stamp, *_sample(where, message, joint_names)))
+        with Reader(path) as reader:
+            connections = [connection for connection in reader.connections if connection.topic == topic]
+            for connection in connections:
+                if connection.msgtype != JOINT_STATE:
+                    raise LogError(f'{path}: expected {JOINT_STATE} on {topic}, got {connection.msgtype}')
+            for _, received, data in reader.messages(connections) if connections else ():
+                number += 1
+                message: Any = typestore.deserialize_cdr(data, JOINT_STATE)
+                stamp = message.header.stamp
+                yield f'{path}, message {number}', stamp.sec * 1_000_000_000 + stamp.nanosec or received, message
     except (ReaderError, SerdeError, OSError) as error:
-        raise LogError(f'{path}, after {len(samples)} messages: {error}') from None
-    if len(samples) < FEWEST_SAMPLES:
-        raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {topic}, got {len(samples)}')
-    stamps, positions, velocities, efforts = zip(*samples, strict=True)
-    measured = [row is not None for row in velocities]
-    if any(measured) and not all(measured):
-        raise LogError(f'{path}: some messages have velocities, and some have none')
-    qd = np.array(velocities) if all(measured) else None
-    return (np.array(stamps) - stamps[0]) * 1e-9, np.array(positions), qd, np.array(efforts)
+        raise LogError(f'{path}, after {number} messages: {error}') from None
 
 
-def _messages(path: Path, topic: str) -> Iterator[tuple[int, Any]]:
-    """Yield the stamp (ns) and JointState of each message on ``topic``; the time of reception if the stamp is zero."""
-    from rosbags.rosbag2 import Reader  # noqa: PLC0415
-    from rosbags.typesys import Stores, get_typestore  # noqa: PLC0415
-
-    typestore = get_typestore(Stores.ROS2_HUMBLE)
-    with Reader(path) as reader:
-        connections = [connection for connection in reader.connections if connection.topic == topic]
-        for connection in connections:
-            if connection.msgtype != JOINT_STATE:
-                raise LogError(f'{path}: expected {JOINT_STATE} on {topic}, got {connection.msgtype}')
-        for _, received, data in reader.messages(connections) if connections else ():
-            message: Any = typestore.deserialize_cdr(data, JOINT_STATE)
-            stamp = message.header.stamp
-            yield stamp.sec * 1_000_000_000 + stamp.nanosec or received, message
-
-
-def _sample(where: str, message, joint_names: Sequence[str]) -> list[np.ndarray | None]:
-    """Return position, velocity (None if there is none) and effort (n each) of one message in the robot's order."""
+def _sample(where: str, message, joint_names: Sequence[str]) -> Iterator[np.ndarray]:
+    """Yield position, velocity and effort (n each) of a message in the robot's order; velocities may all be NaN."""
     try:
         places = places_of(joint_names, message.name)
     except DynamicsError as error:
         raise LogError(f'{where}: {error}') from None
-    rows: list[np.ndarray | None] = []
     for field in ('position', 'velocity', 'effort'):
         values = getattr(message, field)
         if field == 'velocity' and np.isnan(values).all():  # or empty: not measured
-            rows.append(None)
+            yield np.full(len(places), np.nan)
             continue
         if len(values) != len(message.name):
             raise LogError(f'{where}: {len(message.name)} joints have {len(values)} numbers in {field}')
         row = values[places]
         if not np.isfinite(row).all():
-            joint = joint_names[int(np.argmin(np.isfinite(row)))]
-            raise LogError(f'{where}: {field} of joint {joint!r} is not finite')
-        rows.append(row)
-    return rows
+            raise LogError(f'{where}: {field} of joint {joint_names[int(np.isfinite(row).argmin())]!r} is not finite')
+        yield row
