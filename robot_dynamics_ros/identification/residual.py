@@ -19,6 +19,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.residual_yaml import ResidualModel
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.prediction import predicted_torque
+from robot_dynamics_ros.identification.regression import Regression
 from robot_dynamics_ros.robot import Robot
 
 RIDGES = 10.0 ** np.arange(-5.0, 3.0)
@@ -68,31 +69,35 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
         raise ArgumentError('robot: expected joints of one degree of freedom')
     blocks = validation.whole('blocks', blocks, 3)
     measured = log.torque(robot)
-    left = measured - predicted_torque(robot, log)[1]
+    left, used = measured - predicted_torque(robot, log)[1], np.abs(log.qd) > SPEED
     ratio = np.nan_to_num(robot.model.actuators.gear_ratio)
     fastest = np.abs(log.qd).max(axis=0)
-    features = _features(ratio, fastest, log)
-    fits = []
-    for j, name in enumerate(robot.joint_names):
-        parts = [k[np.abs(log.qd[k, j]) > SPEED] for k in np.array_split(np.arange(len(log)), blocks)]
-        if min(map(len, parts)) < FEWEST:
-            raise ArgumentError(
-                f'log: joint {name!r} moves in fewer than {FEWEST} samples of a part of it: a longer motion is needed'
-            )
-        fits.append(_fit(features[:, j], left[:, j], measured[:, j], parts))
-    before, after, pays, weights = (np.array(column) for column in zip(*fits, strict=True))
-    if not pays.any():
-        found = ', '.join(
-            f'{name} {a:.3g} to {b:.3g}' for name, a, b in zip(robot.joint_names, before, after, strict=True)
-        )
+    features, parts = _features(ratio, fastest, log), np.array_split(np.arange(len(log)), blocks)
+    counts = np.array([used[part].sum(axis=0) for part in parts])
+    if counts.min() < FEWEST:
+        name = robot.joint_names[int((counts < FEWEST).any(axis=0).argmax())]
         raise ArgumentError(
-            f'residual: it does not pay on the parts held out, or the model leaves too much; RMS in N m (N): {found}'
+            f'log: joint {name!r} moves in fewer than {FEWEST} samples of a part of it: a longer motion is needed'
         )
-    weights = weights * pays[:, None]
+    size = np.sqrt((features**2 * used[..., None]).sum(axis=0) / counts.sum(axis=0)[:, None])
+    size[size == 0.0] = 1.0
+    scaled, none = features / size, np.zeros((*left.shape, 0))
+    sums = np.array([Regression.of(none[part], scaled[part], left[part], used[part]).sums for part in parts])
+    held_out = [_squares(part, _weights(np.delete(sums, k, 0), np.delete(counts, k, 0))) for k, part in enumerate(sums)]
+    squares = sums[..., -1, -1]
+    before, after = (np.sqrt(np.sum(it, axis=0) / counts.sum(axis=0)) for it in (squares, held_out))
+    is_residual = before < LARGEST_SHARE * np.ma.array(measured, mask=~used).std(axis=0).filled(0.0)
+    pays = is_residual & (after < (1.0 - PAYS) * before) & ((held_out < squares).sum(axis=0) >= blocks - 1)
+    if not pays.any():
+        figures = zip(robot.joint_names, before, after, strict=True)
+        raise ArgumentError(
+            'residual: it does not pay on the parts held out, or the model leaves too much; RMS in N m (N): '
+            + ', '.join(f'{name} {a:.3g} to {b:.3g}' for name, a, b in figures)
+        )
+    weights = _weights(sums, counts) / size * pays[:, None]
     largest = np.abs((features * weights).sum(axis=2)).max(axis=0)
-    return ResidualFit(
-        ResidualModel(robot.digest, tuple(robot.joint_names), ratio, fastest, largest, weights), pays, before, after
-    )
+    model = ResidualModel(robot.digest, tuple(robot.joint_names), ratio, fastest, largest, weights)
+    return ResidualFit(model, pays, before, after)
 
 
 def _features(ratio, fastest, log: Log) -> np.ndarray:
@@ -106,40 +111,28 @@ def _features(ratio, fastest, log: Log) -> np.ndarray:
     return features
 
 
-def _fit(features, left, measured, parts) -> tuple[float, float, bool, np.ndarray]:
-    """Return RMS before and after, whether the residual of a joint pays, and its weights (13,).
+def _weights(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 13) from parts of a log, with the ridge that predicts each part best from the others.
 
-    Parameters
-    ----------
-    features, left, measured : ndarray, (m, 13), (m,) and (m,)
-        Features, and torques that the model leaves and that were measured.
-    parts : list of ndarray
-        The samples of each part of the log in which the joint moves.
+    ``sums`` (parts, n, 14, 14) are those of regressions, ``counts`` (parts, n) numbers of samples.
     """
-    used, blocks = np.concatenate(parts), list(range(len(parts)))
-    size = np.sqrt((features[used] ** 2).mean(axis=0))
-    size[size == 0.0] = 1.0
-    # F' F, F' y and y' y of each part, which all fits and errors need
-    pairs = [(features[part] / size, left[part]) for part in parts]
-    gram, moment = np.array([F.T @ F for F, _ in pairs]), np.array([F.T @ y for F, y in pairs])
-    square = np.array([y @ y for _, y in pairs])
-
-    def ridge_weights(of: list[int], ridge: float) -> np.ndarray:
-        matrix = gram[of].sum(axis=0)
-        return np.linalg.solve(
-            matrix + ridge * sum(len(parts[k]) for k in of) * np.eye(len(matrix)), moment[of].sum(axis=0)
+    whole, samples = sums.sum(axis=0), counts.sum(axis=0)
+    errors = [
+        np.sum(
+            [_squares(it, _ridge(whole - it, r * (samples - k))) for it, k in zip(sums, counts, strict=True)], axis=0
         )
+        for r in RIDGES
+    ]
+    return _ridge(whole, RIDGES[np.argmin(errors, axis=0)] * samples)
 
-    def error(held: int, w: np.ndarray) -> float:
-        return float(square[held] - 2.0 * w @ moment[held] + w @ gram[held] @ w)
 
-    def best_weights(of: list[int]) -> np.ndarray:
-        """Return the weights with the ridge that predicts each of some parts best from the others."""
-        errors = [sum(error(k, ridge_weights([i for i in of if i != k], ridge)) for k in of) for ridge in RIDGES]
-        return ridge_weights(of, RIDGES[int(np.argmin(errors))])
+def _ridge(sums: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 13) of sums (n, 14, 14) with a ``ridge`` (n) for each joint."""
+    matrix = sums[:, :-1, :-1] + ridge[:, None, None] * np.eye(sums.shape[1] - 1)
+    return np.linalg.solve(matrix, sums[:, :-1, -1:])[..., 0]
 
-    errors = np.array([error(k, best_weights([i for i in blocks if i != k])) for k in blocks])
-    before, after = np.sqrt(square.sum() / len(used)), np.sqrt(errors.sum() / len(used))
-    pays = after < (1.0 - PAYS) * before and (errors < square).sum() >= len(parts) - 1
-    is_residual = before < LARGEST_SHARE * measured[used].std()
-    return before, after, bool(pays and is_residual), best_weights(blocks) / size
+
+def _squares(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sums of squares (n) that weights (n, 13) leave of the torque in sums (n, 14, 14)."""
+    combination = np.column_stack([-weights, np.ones(len(weights))])
+    return np.einsum('ni,nij,nj->n', combination, sums, combination)
