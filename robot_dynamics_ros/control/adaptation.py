@@ -4,12 +4,12 @@ The error s = qd_r - qd is that of ``adaptive``, whose laws use what is adapted.
 """
 
 import time
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.compensation import TERMS
+from robot_dynamics_ros.control.compensation import TERMS, frictionless
 from robot_dynamics_ros.control.gain_limits import configurations
 from robot_dynamics_ros.control.joint_space_control import gains
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
@@ -58,22 +58,11 @@ class _Goal(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-class Reaction(Protocol):
-    """A law that has computed a torque, and to what the adaptation reacts."""
-
-    regressor: np.ndarray
-    """Y of the tip link, (n, 10)."""
-    error: np.ndarray
-    """(n,), rad/s or m/s."""
-    columns: np.ndarray
-    """Of the adapted friction, (3, n)."""
-
-
 def _adapt_friction(gain, lowest, highest, friction, columns, error, h) -> None:
-    """Write friction (3, n) after ``h`` s, within its bounds (3, n)."""
+    """Write the first rows of friction (7, n) after ``h`` s, with gains and within bounds (3, n each)."""
     for i in range(error.shape[0]):
         for k in range(3):
-            changed = friction[k, i] + h * gain[i] * columns[k, i] * error[i]
+            changed = friction[k, i] + h * gain[k, i] * columns[k, i] * error[i]
             friction[k, i] = min(max(changed, lowest[k, i]), highest[k, i])
 
 
@@ -120,20 +109,20 @@ class Adaptation:
         largest, fastest = self._bare[0] + settings.payload_limit, np.nan_to_num(robot.limits.velocity, posinf=0.0)
         self.estimate = TipEstimate(largest, n, settings.rate / (largest**2 * _leverage(robot, Kd)))
         # a viscous friction counts at half of the largest velocity
-        self.speed = np.where(fastest > 0.0, 0.5 * fastest, 1.0)
-        given, bound_of = robot.friction, FRICTION_SHARE * np.asarray(effort_limit, float)
-        self.friction = np.zeros((3, n))
-        lowest = np.array([-given.viscous * self.speed, -given.coulomb, -bound_of])
-        example = np.zeros((3, n)), np.zeros(n), 0.0
-        self._adapt_friction = bound(
-            _adapt_friction, settings.friction_rate * Kd, lowest, np.tile(bound_of, (3, 1)), self.friction, then=example
-        )
+        speed = np.where(fastest > 0.0, 0.5 * fastest, 1.0)
+        self._unit = np.stack([1.0 / speed, np.ones(n), np.ones(n)])
+        largest_change = FRICTION_SHARE * np.asarray(effort_limit, float) * self._unit
+        self._given = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+        self.friction, model = self._given.copy(), self._given[:3]
+        lowest = np.array([0.0 * speed, 0.0 * speed, model[2] - largest_change[2]])
+        gain, example = settings.friction_rate * Kd * self._unit**2, (np.zeros((3, n)), np.zeros(n), 0.0)
+        self._adapt_friction = bound(_adapt_friction, gain, lowest, model + largest_change, self.friction, then=example)
         self._longest = LARGEST_STEP / max(settings.rate, 6.0 * settings.friction_rate)
         self.computed, self._anchor, self._from = np.zeros(n), np.zeros(10), 0.0
         self._equal = bound(_equal, self.computed, then=(np.zeros(n),))
         self.q: np.ndarray | None = None  # of the measured state; laws are also called with others, to prepare them
-        self._last: Any = None  # the Reaction of the last state
         self._laws, self._ramps, self._continues = 0, False, False
+        self._reaction: tuple[np.ndarray, ...] = ()  # of the last state
         self._goal = self._used = _Goal(PayloadRamp(), self._bare, self.estimate.nearest(self._bare))
         self.estimate.restart(*self._goal.after)
         self.doing, self._seen = HOLDS, -np.inf
@@ -151,7 +140,7 @@ class Adaptation:
         goal, self.q, self._seen = self._goal, state.q, time.monotonic()
         if state.pause > INTERRUPTION and not self._continues:
             self._follow(goal.before, 0.0)
-            self.friction.fill(0.0)
+            self.friction[:] = self._given
         elif goal.after is not self._used.after:
             self._follow(self.estimate.parameters, goal.ramp.share(state.stamp))
         self._used = goal
@@ -163,9 +152,13 @@ class Adaptation:
             self.doing = HOLDS
         self._laws, self._continues = 0, False
 
-    def computed_by(self, law: Reaction) -> None:
-        """Count a law that has computed a torque for the measured state; there are several in a ramp of gravity."""
-        self._laws, self._last = self._laws + 1, law
+    def react_to(self, regressor: np.ndarray, error: np.ndarray, columns: np.ndarray) -> None:
+        """Keep the arrays of a law that has computed a torque for the measured state; in a ramp of gravity, of several.
+
+        ``regressor`` (n, 10) is Y of the tip link, ``error`` (n) in rad/s or m/s, ``columns`` (3, n) are those of
+        viscous and Coulomb friction and offset.
+        """
+        self._laws, self._reaction = self._laws + 1, (regressor, error, columns)
 
     def drop(self, continues: bool = False) -> None:
         """Adapt to nothing that was before; the estimate ``continues`` where only the clock was set back."""
@@ -175,7 +168,8 @@ class Adaptation:
         """Return the estimate, whether a body has it, and what is adapted, as fields of the diagnostics."""
         now, mean = self.estimate.parameters.copy(), self.estimate.mean.copy()
         mass, com, _ = central_parameters(mean - self._bare)
-        friction = {f'friction adapted, {name}': _numbers(row) for name, row in zip(ROWS, self.friction, strict=True)}
+        change = (self.friction - self._given)[:3] / self._unit
+        friction = {f'friction adapted, {name}': _numbers(row) for name, row in zip(ROWS, change, strict=True)}
         return {
             'adaptation': self.doing if time.monotonic() - self._seen < INTERRUPTION else SILENT,
             'payload estimate, kg': f'{now[0] - self._bare[0]:.3f}',
@@ -218,10 +212,10 @@ class Adaptation:
         if not self._equal(state.sent):
             self.doing = LIMITED
             return
-        self.doing, law, h = ADAPTS, self._last, min(state.elapsed, self._longest)
-        self.estimate.step(law.regressor, law.error, h)
+        self.doing, (regressor, error, columns), h = ADAPTS, self._reaction, min(state.elapsed, self._longest)
+        self.estimate.step(regressor, error, h)
         if self.settings.friction_rate:
-            self._adapt_friction(law.columns, law.error, h)
+            self._adapt_friction(columns, error, h)
 
 
 def tip_row(robot) -> np.ndarray:

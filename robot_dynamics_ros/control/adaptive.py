@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.adaptation import Adaptation, tip_row
-from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
+from robot_dynamics_ros.control.compensation import add_friction
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.joint_space_control import Hold, gains
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
@@ -28,14 +28,18 @@ LARGEST_ERROR = 0.05
 start for instance, is not told from one with a large payload."""
 
 
-def _reference(rate, turn, slow, dead_zone, qdd_r, total, difference, s, error, q, qd, q_d, qd_d, qdd_d) -> None:
-    """Write qdd_r, qd + qd_r, qd - qd_r, s and the error of the adaptation, (n) each.
+def _reference(
+    rate, turn, friction, dead_zone, columns, qdd_r, total, difference, s, error, q, qd, q_d, qd_d, qdd_d
+) -> None:
+    """Write qdd_r, qd + qd_r, qd - qd_r, s and the error of the adaptation, (n) each, and the columns of friction.
 
-    ``rate`` (n, 1/s) is Lambda. The error is s beyond the dead zone, at most that of a position error of
-    ``LARGEST_ERROR``; 0 for a joint whose reference is not faster than ``slow`` (n): its friction may be any up to the
-    Coulomb one.
+    ``rate`` (n, 1/s) is Lambda, the rows of ``friction`` (7, n) are the fields of ``model.Friction``. The error is s
+    beyond the dead zone, at most that of a position error of ``LARGEST_ERROR``; 0 for a joint whose reference is not
+    faster than the transition velocity: its friction may be any up to the Coulomb one.
     """
     for i in range(s.shape[0]):
+        slow = friction[3, i]
+        columns[0, i], columns[1, i], columns[2, i] = qd_d[i], qd_d[i] / np.sqrt(qd_d[i] * qd_d[i] + slow * slow), 1.0
         e = q_d[i] - q[i]
         if turn[i] > 0.0:
             e -= turn[i] * np.floor(e / turn[i] + 0.5)
@@ -44,7 +48,7 @@ def _reference(rate, turn, slow, dead_zone, qdd_r, total, difference, s, error, 
         total[i], difference[i], s[i] = qd[i] + qd_r, qd[i] - qd_r, qd_r - qd[i]
         largest = rate[i] * LARGEST_ERROR
         beyond = s[i] - min(max(s[i], -dead_zone), dead_zone)
-        error[i] = 0.0 if abs(qd_d[i]) <= slow[i] else min(max(beyond, -largest), largest)
+        error[i] = 0.0 if abs(qd_d[i]) <= slow else min(max(beyond, -largest), largest)
 
 
 def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
@@ -61,27 +65,14 @@ def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
             out[i] += Y[i, k] * (parameters[k] - row[k])
 
 
-def _add_adapted_friction(speed, transition, friction, columns, qd, out) -> None:
-    """Write out (n) += friction' columns, with the columns (3, n) qd / speed, sign of qd and 1.
-
-    The sign is that of ``kernels.friction``.
-    """
-    for i in range(out.shape[0]):
-        columns[0, i] = qd[i] / speed[i]
-        columns[1, i] = qd[i] / np.sqrt(qd[i] * qd[i] + transition[i] * transition[i])
-        columns[2, i] = 1.0
-        for k in range(3):
-            out[i] += friction[k, i] * columns[k, i]
-
-
-def _add_gravity(row, wide, parameters, friction, out) -> None:
-    """Write out (n) += Y (parameters - row) + the offset of the adapted friction (3, n).
+def _add_gravity(row, offset, wide, parameters, friction, out) -> None:
+    """Write out (n) += Y (parameters - row) + the adapted offset of friction (7, n) minus that of the model, (n).
 
     Y are the last ten columns of ``wide`` (n, 10 links).
     """
     first = wide.shape[1] - 10
     for i in range(out.shape[0]):
-        out[i] += friction[2, i]
+        out[i] += friction[2, i] - offset[i]
         for k in range(10):
             out[i] += wide[i, first + k] * (parameters[k] - row[k])
 
@@ -96,8 +87,6 @@ class AdaptiveControl:
         Kd, N m s/rad (prismatic joints: N s/m).
     adaptation : Adaptation
         Of the same arm; its rate is Lambda.
-    terms : sequence of str
-        Friction is compensated only if it is among these terms.
 
     Attributes
     ----------
@@ -106,26 +95,22 @@ class AdaptiveControl:
     error : ndarray, (n,)
         To which the adaptation reacts, rad/s or m/s.
     columns : ndarray, (3, n)
-        Of the adapted friction.
+        Of viscous and Coulomb friction and offset.
     """
 
-    def __init__(self, robot, damping, adaptation: Adaptation, terms=TERMS):
-        n, given = robot.nv, robot.friction
+    def __init__(self, robot, damping, adaptation: Adaptation):
+        n, vector = robot.nv, np.zeros(robot.nv)
         self._robot, self._adaptation, self._zeros = robot, adaptation, np.zeros(n)
         self._qdd_r, self._total, self._difference, s, self.error = np.zeros((5, n))
         tau, wide = np.zeros((3, n)), np.zeros((3, n, len(robot.model.arrays.I[1:].ravel())))
         self._tau, self._wide = tuple(tau), tuple(wide)
         self.regressor, self.columns = np.zeros((n, 10)), np.zeros((3, n))
-        motion = self._qdd_r, self._total, self._difference, s, self.error
-        fixed = adaptation.rate, turns(robot), np.array(given.transition), adaptation.settings.dead_zone
-        vector, Kd = np.zeros(n), gains('damping', damping, n)
-        self._reference = bound(_reference, *fixed, *motion, then=(vector,) * 5)
-        parts = Kd, tip_row(robot), s, tau, wide, self.regressor, adaptation.estimate.parameters
-        self._combine = bound(_combine, *parts, then=(vector,))
-        friction = np.array(given if 'friction' in terms else frictionless(given))
-        self._add_friction = bound(add_friction, friction, then=(vector,) * 3)
-        adapted = adaptation.speed, np.array(given.transition), adaptation.friction, self.columns
-        self._add_adapted = bound(_add_adapted_friction, *adapted, then=(vector, vector))
+        fixed = adaptation.rate, turns(robot), adaptation.friction, adaptation.settings.dead_zone
+        written = self.columns, self._qdd_r, self._total, self._difference, s, self.error
+        self._reference = bound(_reference, *fixed, *written, then=(vector,) * 5)
+        parts = gains('damping', damping, n), tip_row(robot), s, tau, wide, self.regressor
+        self._combine = bound(_combine, *parts, adaptation.estimate.parameters, then=(vector,))
+        self._add_friction = bound(add_friction, adaptation.friction, then=(vector,) * 3)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""
@@ -137,9 +122,8 @@ class AdaptiveControl:
             robot.torque_regressor(q, *motion, out=wide)
         self._combine(out)
         self._add_friction(desired[1], out, out)
-        self._add_adapted(desired[1], out)
         if q is self._adaptation.q:
-            self._adaptation.computed_by(self)
+            self._adaptation.react_to(self.regressor, self.error, self.columns)
 
 
 class AdaptiveHold(Hold):
@@ -152,7 +136,7 @@ class AdaptiveHold(Hold):
         super().__init__(robot, stiffness, damping)
         row = tip_row(robot)
         self._zeros, self._wide = np.zeros(robot.nv), np.zeros((robot.nv, len(robot.model.arrays.I[1:].ravel())))
-        parts = row, self._wide, adaptation.estimate.parameters, adaptation.friction
+        parts = row, robot.friction.offset, self._wide, adaptation.estimate.parameters, adaptation.friction
         self._add_gravity = bound(_add_gravity, *parts, then=(np.zeros(robot.nv),))
 
     def torque(self, q, qd, q_hold, out) -> None:

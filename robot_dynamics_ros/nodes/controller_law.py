@@ -84,7 +84,7 @@ class ControllerLaw:
         adaptation = self._adaptation = Adaptation(arm.robot, *gains, settings, arm.effort_limit, terms)
         arm.payload_gravity.follow(adaptation.take)
         return (
-            arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation, terms)),
+            arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation)),
             arm.blended(lambda robot: AdaptiveHold(robot, *gains, adaptation)),
             SamplingLimit(arm.robot, *gains, reference_rate=float(adaptation.rate.max())),
         )

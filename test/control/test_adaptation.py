@@ -110,14 +110,14 @@ def test_a_pause_changes_nothing_and_an_interruption_begins_anew():
     arm = AdaptiveArm(MOTION)
     arm.run(0.5)
     kept = arm.adaptation.estimate.parameters.copy()
-    arm.adaptation.friction[:] = 0.3
+    arm.adaptation.friction[:3] += 0.3
     arm.time += 0.5
     arm.give()
     assert np.array_equal(arm.adaptation.estimate.parameters, kept)
     arm.time += 1.5
     arm.give()
     assert np.allclose(arm.adaptation.estimate.parameters, tip_row(ROBOT), rtol=1e-9, atol=1e-12)
-    assert not arm.adaptation.friction.any()
+    assert np.array_equal(arm.adaptation.friction, ROBOT.friction)
 
 
 def test_a_clock_that_was_set_back_and_a_new_activation_drop_the_last_state():
@@ -287,19 +287,20 @@ def test_an_arm_that_is_held_fast_stops_the_estimate_at_its_bound_and_says_so():
 def test_friction_is_adapted_on_request_within_its_bounds():
     frozen = AdaptiveArm(MOTION, settings=SETTINGS._replace(friction_rate=0.0))
     frozen.run(0.2)
-    assert not frozen.adaptation.friction.any()
+    assert np.array_equal(frozen.adaptation.friction, ROBOT.friction)
     assert 'friction adapted, viscous' not in frozen.adaptation.report()
     arm = AdaptiveArm(MOTION, plant=Plant(ROBOT, MOTION(0.0)[0], friction=0.5), noise=NO_NOISE)
     arm.run(6.0)
     arm.time = 100.0  # of no matter which time, at a velocity that is not slow
     qd = 0.5 * np.ones(6)
     model, real = ROBOT.friction_torque(qd), 0.5 * ROBOT.friction_torque(qd)
-    columns = np.array([qd / arm.adaptation.speed, qd / np.hypot(qd, ROBOT.friction.transition), np.ones(6)])
-    found = model + (arm.adaptation.friction * columns).sum(axis=0)
+    adapted = dict(zip(ROBOT.friction._fields, arm.adaptation.friction, strict=True))
+    found = ROBOT.with_friction(**adapted).friction_torque(qd)
     assert (np.abs(found - real) < 0.5 * np.abs(model - real)).all()
     arm.adaptation._adapt_friction(np.ones((3, 6)), np.full(6, -1e9), 1.0)
-    least = [-ROBOT.friction.viscous * arm.adaptation.speed, -ROBOT.friction.coulomb, -0.25 * ROBOT.limits.effort]
-    assert np.allclose(arm.adaptation.friction, least, rtol=1e-12)
+    change = 0.25 * ROBOT.limits.effort
+    assert np.allclose(arm.adaptation.friction[:3], [0.0 * change, 0.0 * change, ROBOT.friction.offset - change])
     arm.adaptation._adapt_friction(np.ones((3, 6)), np.full(6, 1e9), 1.0)
-    assert np.allclose(arm.adaptation.friction, 0.25 * ROBOT.limits.effort, rtol=1e-12)
+    largest = np.array(ROBOT.friction[:3]) + change * np.array([2.0 / ROBOT.limits.velocity, np.ones(6), np.ones(6)])
+    assert np.allclose(arm.adaptation.friction[:3], largest)
     assert 'friction adapted, viscous' in arm.adaptation.report()
