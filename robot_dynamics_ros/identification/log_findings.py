@@ -35,8 +35,8 @@ SHARES = 0.4, 2.5
 
 def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
     """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
-    yield from _of_time(log)
-    yield from _of_delay(robot, log, shown)
+    for text in (*_of_time(log), *_of_delay(log, shown)):
+        yield Finding('warning', 'log', text)
     yield from unit_findings('gravity', robot.gravity_torque(log.q), known.gravity_torque(log.q), known.name)
     verdict = log.effort_at_rest(robot)
     if verdict.fits is False:
@@ -60,33 +60,27 @@ def factor(expected: np.ndarray, found: np.ndarray) -> float:
     return float((expected * found).sum()) / square if square > 0.0 else 0.0
 
 
-def _of_time(log: Log) -> Iterator[Finding]:
-    """Yield findings on the duration and on the longest standstill."""
-    steps, moves = np.diff(log.t), moving(log.qd)
+def _of_time(log: Log) -> Iterator[str]:
+    """Yield what is doubtful about the duration and the longest standstill."""
+    steps, moves = np.diff(log.t), moving(log.qd)[1:]
     steps = np.minimum(steps, 10.0 * np.median(steps))  # parts of a log have gaps
-    in_motion = float(steps[moves[1:]].sum())
+    in_motion = float(steps[moves].sum())
     if in_motion < SHORT:
-        text = f'the arm is in motion for {in_motion:.1f} s: {SHORT:.0f} s or more are needed for a reliable result'
-        yield Finding('warning', 'log', text)
-    longest = total = 0.0
-    for step, moved in zip(steps, moves[1:], strict=True):
-        total = 0.0 if moved else total + step
-        longest = max(longest, total)
+        yield f'the arm is in motion for {in_motion:.1f} s: {SHORT:.0f} s or more are needed for a reliable result'
+    still = np.where(moves, 0.0, steps).cumsum()
+    longest = float((still - np.maximum.accumulate(np.where(moves, still, 0.0))).max(initial=0.0))
     if longest > REST:
-        yield Finding(
-            'warning', 'log', f'the arm stands still for {longest:.1f} s: friction there is unknown, left out'
-        )
+        yield f'the arm stands still for {longest:.1f} s: friction there is unknown, left out'
 
 
-def _of_delay(robot: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
-    """Yield a finding on torques that are late or early; a part of the delay is hidden in the parameters found."""
+def _of_delay(log: Log, shown: Validation) -> Iterator[str]:
+    """Yield that torques are late or early; a part of the delay is hidden in the parameters found."""
     if len(log) < FEWEST or log.t[-1] - log.t[0] <= 4.0 * LARGEST_DELAY:
         return
     delay = estimate_delay(log.t, shown.measured, shown.predicted)
     if abs(delay) > DELAY:
-        late = 'late' if delay > 0.0 else 'early'
-        text = f'torques are about {abs(delay) * 1e3:.0f} ms {late}'
-        yield Finding('warning', 'log', f'{text}: identify from log.without_delay({delay:.4f}) and look again')
+        text = f'torques are about {abs(delay) * 1e3:.0f} ms {"late" if delay > 0.0 else "early"}'
+        yield f'{text}: identify from log.without_delay({delay:.4f}) and look again'
 
 
 def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iterator[str]:
