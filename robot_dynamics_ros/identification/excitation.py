@@ -183,9 +183,13 @@ class _Excitation:
         self._at_rest = at_rest(harmonics)
         times = np.arange(SAMPLES * harmonics) * (duration / (SAMPLES * harmonics))
         self.fine_times = np.arange(DENSITY * harmonics) * (duration / (DENSITY * harmonics))
-        parts = [functions @ self._at_rest for functions in fourier_basis(times, harmonics, duration)]
-        self._basis = [np.column_stack([np.full(len(times), k == 0), part]) for k, part in enumerate(parts)]
+        basis = fourier_basis(times, harmonics, duration)
+        centre = np.zeros((*basis.shape[:2], 1))
+        centre[0] = 1.0
+        self._basis = np.concatenate([centre, basis @ self._at_rest], axis=2)
         self._middle, self._half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
+        # of q from the middle, qd and qdd
+        self._bounds = np.stack([self._half, limits.velocity, limits.acceleration])[:, None]
         velocity = np.tile(limits.velocity / np.sqrt(harmonics), (2 * harmonics - 2, 1))
         self._scale = np.vstack([0.5 * self._half, velocity])
         # half-spaces in which samples stay, in units of half of the ranges: samples (k,), normals (k, n), places (k,)
@@ -236,13 +240,11 @@ class _Excitation:
 
     def _exceeds(self, trajectory: FourierTrajectory) -> bool:
         """Return whether a trajectory exceeds a limit."""
-        limits = self._limits
-        largest = self._half, limits.velocity, limits.acceleration
-        if any((peak > limit).any() for peak, limit in zip(trajectory.peaks(self._middle), largest, strict=True)):
+        if (trajectory.peaks(self._middle) > self._bounds[:, 0]).any():
             return True
         q, qd, qdd = trajectory.sample(self.fine_times)
         torque = self._robot.inverse_dynamics(q, qd, qdd)
-        return bool((np.abs(torque) > limits.effort).any() or self._forbidden(q).any())
+        return bool((np.abs(torque) > self._limits.effort).any() or self._forbidden(q).any())
 
     def _forbidden(self, q) -> np.ndarray:
         """Return which positions (m, n) are forbidden, (m,)."""
@@ -258,7 +260,7 @@ class _Excitation:
 
     def _meets_walls(self, x, centre) -> bool:
         """Add a wall between ``centre`` and each forbidden sample of the motion; return whether there was one."""
-        q = self._middle + self._basis[0] @ (x.reshape(self._scale.shape) * self._scale)
+        q = self._middle + self._motion(x)[0]
         (samples,) = np.nonzero(self._forbidden(q))
         if not len(samples):
             return False
@@ -269,28 +271,28 @@ class _Excitation:
         self._walls.append((samples, normals, (allowed * normals).sum(axis=1) - MARGIN))
         return True
 
+    def _motion(self, x) -> np.ndarray:
+        """Return q from the middle of the ranges, qd and qdd, (3, m, n), at all samples."""
+        return self._basis @ (x.reshape(self._scale.shape) * self._scale)
+
     def _cost(self, x, weight: float) -> tuple[float, np.ndarray]:
         """Return a smooth logarithm of the squared condition number plus the weighted excess, and its gradient."""
-        X = x.reshape(self._scale.shape) * self._scale
-        moved, qd, qdd = (basis @ X for basis in self._basis)
-        q = self._middle + moved
+        motion, effort = self._motion(x), self._limits.effort
+        q, qd, qdd = self._middle + motion[0], motion[1], motion[2]
         value, gradients = self._condition(q, qd, qdd)
-        limits = self._limits
-        for k, (part, limit) in enumerate(((moved, self._half), (qd, limits.velocity), (qdd, limits.acceleration))):
-            excess, slope = _excess(part / limit)
-            value += weight * excess
-            gradients[k] += weight * slope / limit
-        excess, slope = _excess(self._robot.inverse_dynamics(q, qd, qdd) / limits.effort)
+        excess, slope = _excess(motion / self._bounds)
+        value += weight * excess
+        gradients += weight * slope / self._bounds
+        excess, slope = _excess(self._robot.inverse_dynamics(q, qd, qdd) / effort)
         if excess > 0.0:
             value += weight * excess
             derivatives = self._robot.inverse_dynamics_derivatives(q, qd, qdd)
-            gradients += weight * np.einsum('mi,mkij->kmj', slope / limits.effort, derivatives)
+            gradients += weight * np.einsum('mi,mkij->kmj', slope / effort, derivatives)
         for samples, normals, places in self._walls:
-            beyond = np.maximum((moved[samples] / self._half * normals).sum(axis=1) - places, 0.0)
+            beyond = np.maximum((motion[0, samples] / self._half * normals).sum(axis=1) - places, 0.0)
             value += weight * float(beyond @ beyond)
             gradients[0, samples] += 2.0 * weight * beyond[:, None] * normals / self._half
-        slope = sum(basis.T @ gradient for basis, gradient in zip(self._basis, gradients, strict=True)) * self._scale
-        return value, slope.ravel()
+        return value, (np.tensordot(self._basis, gradients, ((0, 1), (0, 1))) * self._scale).ravel()
 
     def _condition(self, q, qd, qdd) -> tuple[float, np.ndarray]:
         """Return a smooth logarithm of the squared condition number, and its gradient (3, m, n) by q, qd and qdd."""
@@ -307,12 +309,10 @@ class _Excitation:
         D[..., columns] = (W @ (vectors * by_eigenvalue) @ vectors.T).reshape(*Y.shape[:2], -1)
         D *= 2.0 / len(q) / self._noise[:, None]
         gradients = np.empty((3, *q.shape))
-        for k in range(3):
-            for j in range(q.shape[1]):
-                motion = [q, qd, qdd]
-                motion[k] = motion[k].copy()
-                motion[k][:, j] += STEP
-                gradients[k, :, j] = np.einsum('mic,mic->m', regressor(*motion) - Y, D) / STEP
+        for k, j in np.ndindex(3, q.shape[1]):
+            motion = np.array([q, qd, qdd])
+            motion[k, :, j] += STEP
+            gradients[k, :, j] = np.einsum('mic,mic->m', regressor(*motion) - Y, D) / STEP
         return value, gradients
 
 

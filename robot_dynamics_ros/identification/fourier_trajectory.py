@@ -15,12 +15,11 @@ FEWEST_HARMONICS = 2
 """With one harmonic a motion that rests somewhere never moves."""
 
 
-def fourier_basis(t: np.ndarray, harmonics: int, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q, qd and qdd of each coefficient alone at t (m,), (m, 2 harmonics) each: sines first, then cosines."""
+def fourier_basis(t: np.ndarray, harmonics: int, duration: float) -> np.ndarray:
+    """Return q, qd and qdd of each coefficient alone at t (m,), (3, m, 2 harmonics): sines first, then cosines."""
     w = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
     sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    q, qd, qdd = (-cosine / w, sine / w), (sine, cosine), (cosine * w, -sine * w)
-    return np.hstack(q), np.hstack(qd), np.hstack(qdd)
+    return np.concatenate([[-cosine / w, sine, cosine * w], [sine / w, cosine, -sine * w]], axis=2)
 
 
 def at_rest(harmonics: int) -> np.ndarray:
@@ -95,8 +94,8 @@ class FourierTrajectory:
         times = validation.numbers('t', t)
         validation.check_finite('t', times)
         coefficients = np.vstack([self.sines, self.cosines])
-        basis = fourier_basis(times.ravel(), self.harmonics, self.duration)
-        q, qd, qdd = ((functions @ coefficients).reshape(*times.shape, -1) for functions in basis)
+        motion = fourier_basis(times.ravel(), self.harmonics, self.duration) @ coefficients
+        q, qd, qdd = motion.reshape(3, *times.shape, -1)
         return self.center + q, qd, qdd
 
     def points(self, period: float = 0.01, repetitions: int = 1) -> tuple[np.ndarray, ...]:
@@ -120,8 +119,8 @@ class FourierTrajectory:
         t = np.linspace(0.0, total, int(np.ceil(total / validation.positive('period', period) * (1.0 - 1e-12))) + 1)
         return t, *self.sample(t)
 
-    def peaks(self, middle) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return upper bounds of abs(q - middle), abs(qd) and abs(qdd) over all times, (n,) each.
+    def peaks(self, middle) -> np.ndarray:
+        """Return upper bounds of abs(q - middle), abs(qd) and abs(qdd) over all times, (3, n).
 
         The largest sample of a polynomial of sines and cosines of degree H at m even steps of its period is at least
         cos(pi H / m) of its maximum (Ehlich & Zeller 1964).
@@ -133,12 +132,11 @@ class FourierTrajectory:
 
         Returns
         -------
-        tuple of three ndarray, (n,)
+        ndarray, (3, n)
         """
         count = DENSITY * self.harmonics
         q, qd, qdd = self.sample(np.arange(count) * (self.duration / count))
-        share = np.cos(np.pi / DENSITY)
-        return tuple(np.abs(x).max(axis=0) / share for x in (q - middle, qd, qdd))
+        return np.abs([q - middle, qd, qdd]).max(axis=1) / np.cos(np.pi / DENSITY)
 
     def to_csv(self, path: str | Path, period: float = 0.01, repetitions: int = 1) -> None:
         """Write the ``points`` with columns t_s, q<k>_rad, qd<k>_rad_s and qdd<k>_rad_s2 for joints k = 1..n.
