@@ -10,15 +10,15 @@ mass matrix (De Luca, Albu-Schaeffer, Haddadin & Hirzinger 2006; Haddadin, De Lu
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.friction_tracker import FrictionTracker
-from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload_blending import PayloadBlender, RobotLaw
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
-from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.robot import Robot
 
@@ -33,16 +33,9 @@ SETTLING = 5.0
 """Time constants after which a residual that started at zero is known to 1 %."""
 
 
-class Momentum:
-    """Law p = M(q) qd, N m s (N s)."""
-
-    def __init__(self, robot: Robot):
-        self._robot = robot
-
-    def torque(self, *state, out: np.ndarray) -> None:
-        """Write the momentum (n) at the ``state`` q, qd into ``out``."""
-        q, qd = state
-        self._robot.inertia_torque(q, qd, out=out)
+def momentum(robot: Robot) -> RobotLaw:
+    """Return the law p = M(q) qd, N m s (N s), at q and qd."""
+    return SimpleNamespace(torque=robot.inertia_torque)
 
 
 class MomentumRate:
@@ -112,20 +105,14 @@ class MomentumObserver:
     """
 
     def __init__(self, robot: Robot, gain: float = GAIN, tracker: FrictionTracker | None = None):
-        self._gain, self._tracker = float(validation.finite('gain', gain, ())), tracker
-        if not self._gain > 0.0:
-            raise ArgumentError(f'gain: expected a number above 0, got {gain:g}')
-        n = robot.nv
-        now = PayloadGravity.of(robot)
-        self._momentum_of, self._rate_of = (
-            PayloadBlender(Momentum, robot, now),
-            PayloadBlender(MomentumRate, robot, now),
-        )
-        (self._q, self._qd), momentum, self._inputs = np.zeros((2, n)), np.zeros((2, n)), np.zeros((4, n))
-        self._before, self._now = momentum
-        self.residual, self._rate, filtered = np.zeros(n), np.zeros(n), np.zeros((2, n))
-        self._measured, self.friction, self._filtered = *filtered, filtered
-        fixed = robot.friction, self._inputs, filtered, momentum, self._rate
+        self._gain, self._tracker, n = validation.positive('gain', gain), tracker, robot.nv
+        self._momentum_of = PayloadBlender(momentum, robot, PayloadGravity.of(robot))
+        self._rate_of = PayloadBlender(MomentumRate, robot, PayloadGravity.of(robot))
+        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((4, n)), np.zeros((2, n))
+        self._before, self._now = momenta
+        self._measured, self.friction = self._filtered
+        self._q, self._qd, self._rate, self.residual = np.zeros((4, n))
+        fixed = robot.friction, self._inputs, self._filtered, momenta, self._rate
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
         self.reset()
 

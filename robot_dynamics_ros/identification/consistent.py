@@ -95,61 +95,29 @@ def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
     if not (weights > 0.0).all():
         raise ArgumentError(f'weights: expected numbers above 0, got {weights.tolist()}')
     bounded = 10 * n + np.flatnonzero(np.broadcast_to(at_least_zero, len(b) - 10 * n))
-    inverses = np.linalg.inv([pseudo_inertia(row) for row in prior])
-    problem = _Problem(np.asarray(H, float), b, inverses, weights, bounded)
+    H, inverses = np.asarray(H, float), np.linalg.inv([pseudo_inertia(row) for row in prior])
     try:
-        x, steps = _minimum(problem, prior)
+        x, steps = _minimum(H, b, prior, inverses, weights, bounded)
     except np.linalg.LinAlgError:
         raise ArgumentError(
             'H, b: numbers of too different size, such as one wrong sample of a log; no minimum'
         ) from None
-    return Minimum(x, problem.objective(x), problem.hessian(x), steps)
+    P = _matrices(x, n)
+    ratio = inverses @ P
+    # tr(P0^-1 P) - log det(P0^-1 P) - 4
+    divergence = np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4.0
+    objective = float(0.5 * x @ H @ x - b @ x + weights @ divergence)
+    return Minimum(x, objective, _with_blocks(H, np.linalg.inv(P) * np.sqrt(weights)[:, None, None]), steps)
 
 
-class _Problem(NamedTuple):
-    """The problem, as arrays."""
+def _minimum(H, b, prior, inverses, weights, bounded) -> tuple[np.ndarray, int]:
+    """Return the minimum x and the number of steps, from ``inverses`` (n, 4, 4) of the prior's pseudo-inertias.
 
-    H: np.ndarray
-    b: np.ndarray
-    inverses: np.ndarray  # (n, 4, 4)  of the prior's pseudo-inertias
-    weights: np.ndarray
-    bounded: np.ndarray  # places of further parameters that are at least 0
-
-    def matrices(self, x) -> np.ndarray:
-        """Return the pseudo-inertias of the links, (n, 4, 4)."""
-        return np.tensordot(x[: 10 * len(self.weights)].reshape(-1, 10), _ROWS, 1)
-
-    def objective(self, x) -> float:
-        """Return the objective."""
-        ratio = self.inverses @ self.matrices(x)
-        # tr(P0^-1 P) - log det(P0^-1 P) - 4
-        divergence = np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4.0
-        return float(0.5 * x @ self.H @ x - self.b @ x + self.weights @ divergence)
-
-    def hessian(self, x) -> np.ndarray:
-        """Return the objective's Hessian."""
-        inverse = np.linalg.inv(self.matrices(x)) * np.sqrt(self.weights)[:, None, None]
-        return self.with_blocks(inverse, np.zeros(len(self.bounded)))
-
-    def with_blocks(self, W, of_bounds) -> np.ndarray:
-        """Return H plus the matrices of dP -> W dP W of each link (n, 4, 4), and diagonal entries of the bounds."""
-        hessian, products = self.H.copy(), W[:, None] @ _ROWS
-        # tr(W P_j W P_k)
-        blocks = products.reshape(-1, 10, 16) @ products.transpose(0, 1, 3, 2).reshape(-1, 10, 16).transpose(0, 2, 1)
-        for i, block in enumerate(blocks):
-            hessian[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] += block
-        hessian[self.bounded, self.bounded] += of_bounds
-        return hessian
-
-
-def _minimum(problem: _Problem, prior: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the minimum x and the number of steps.
-
-    Optimal are H x - b + w P0^-1 = S and P S = w 1 for links, H x - b = s and x s = 0 for bounds. Directions are those
-    of Nesterov & Todd 1998, towards P S = mu 1 with mu decreasing to w, from the prior.
+    ``bounded`` are the places of further parameters that are at least 0. Optimal are H x - b + w P0^-1 = S and P S = w
+    1 for links, H x - b = s and x s = 0 for bounds. Directions are those of Nesterov & Todd 1998, towards P S = mu 1
+    with mu decreasing to w, from the prior.
     """
-    H, b, inverses, weights, bounded = problem
-    links, least = prior.size, weights.min()
+    n, links, least = len(prior), prior.size, weights.min()
     linear, further = b.copy(), np.diag(H)[bounded]
     linear[:links] -= _traces(weights[:, None, None] * inverses)
     x = np.concatenate([prior.ravel(), np.zeros(len(b) - links)])
@@ -159,13 +127,12 @@ def _minimum(problem: _Problem, prior: np.ndarray) -> tuple[np.ndarray, int]:
     multiple, centring = max(1.0, np.abs(x * (H @ x - linear)).max() / weights.max()), 1.0
     S, s = multiple * weights[:, None, None] * inverses, multiple * weights.mean() / x[bounded]
     for step in range(STEPS):
-        P = problem.matrices(x)
+        P = _matrices(x, n)
         L, R = np.linalg.cholesky(P), np.linalg.cholesky(S)
         U, sizes, _ = np.linalg.svd(R.transpose(0, 2, 1) @ L)
         # W^-1 = G G' with G = R U D^-1/2, the mean of S and P^-1: W^-1 P W^-1 = S
         G = R @ U / np.sqrt(sizes)[:, None, :]
-        scaling = G @ G.transpose(0, 2, 1)
-        inverse = np.linalg.inv(P)
+        scaling, inverse = G @ G.transpose(0, 2, 1), np.linalg.inv(P)
         of_bounds, multiple = s * x[bounded], float((sizes**2 / weights[:, None]).mean())
         target = max(1.0, centring * multiple) * weights
         aim = centring * of_bounds.mean() if len(s) else 0.0
@@ -173,7 +140,8 @@ def _minimum(problem: _Problem, prior: np.ndarray) -> tuple[np.ndarray, int]:
         residual = linear - H @ x
         residual[:links] += _traces(target[:, None, None] * inverse)
         residual[bounded] += aim / x[bounded]
-        hessian = problem.with_blocks(scaling, s / x[bounded])
+        hessian = _with_blocks(H, scaling)
+        hessian[bounded, bounded] += s / x[bounded]
         try:
             dx = np.linalg.solve(hessian, residual)
         except np.linalg.LinAlgError:
@@ -183,13 +151,28 @@ def _minimum(problem: _Problem, prior: np.ndarray) -> tuple[np.ndarray, int]:
         if (target == weights).all() and residual @ dx <= 2.0 * accuracy and of_bounds.sum() <= accuracy:
             return x, step
         # dS = mu P^-1 - S - W^-1 dP W^-1
-        dP = problem.matrices(dx)
+        dP = _matrices(dx, n)
         dS = target[:, None, None] * inverse - S - scaling @ dP @ scaling
         ds = (aim - s * dx[bounded]) / x[bounded] - s
         t = min(1.0, FRACTION * min(_way(L, dP), _ratio(x[bounded], dx[bounded]), _way(R, dS), _ratio(s, ds)))
         x, S, s = x + t * dx, S + t * dS, s + t * ds
         centring = max(LEAST_CENTRING, 1.0 - t)
     raise ArgumentError(f'H: no minimum in {STEPS} steps; H may not be positive semidefinite')
+
+
+def _matrices(x: np.ndarray, n: int) -> np.ndarray:
+    """Return the pseudo-inertias of the links, (n, 4, 4)."""
+    return np.tensordot(x[: 10 * n].reshape(n, 10), _ROWS, 1)
+
+
+def _with_blocks(H: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Return H plus the matrices of dP -> W dP W of each link (n, 4, 4)."""
+    hessian, products = H.copy(), W[:, None] @ _ROWS
+    # tr(W P_j W P_k)
+    blocks = products.reshape(-1, 10, 16) @ products.transpose(0, 1, 3, 2).reshape(-1, 10, 16).transpose(0, 2, 1)
+    for i, block in enumerate(blocks):
+        hessian[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] += block
+    return hessian
 
 
 def _traces(matrices: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.signal import periodogram
 
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.identification.log import Log
@@ -44,10 +45,9 @@ class Validation:
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Return frequencies (k,) Hz and amplitudes of the residual (k, n) N m (N), samples taken as even in time."""
-        period = (self.t[-1] - self.t[0]) / max(len(self.t) - 1, 1)
-        window = np.hanning(len(self.t))[:, None]
-        amplitudes = 2.0 * np.abs(np.fft.rfft(window * self.residual, axis=0)) / max(window.sum(), 1e-300)
-        return np.fft.rfftfreq(len(self.t), period), amplitudes
+        rate = (len(self.t) - 1) / (self.t[-1] - self.t[0])
+        frequencies, power = periodogram(self.residual, rate, 'hann', detrend=False, scaling='spectrum', axis=0)
+        return frequencies, np.sqrt(2.0 * power)
 
 
 def predicted_torque(robot: Robot, log: Log) -> tuple[np.ndarray, np.ndarray]:
