@@ -8,6 +8,13 @@ import numpy as np
 from robot_dynamics_ros.codegen.c import LICENCE
 from robot_dynamics_ros.codegen.c_text import comment, string
 
+FUNCTION = 'robot_dynamics_exported_library'
+"""The function of the file that returns the library."""
+EXPORTED = 'joint_names', 'default_inputs', 'gravity_torque', 'inverse_dynamics'
+"""What the dynamics define, without the prefix."""
+SECOND = 'ROBOT_DYNAMICS_LIBRARY_WITH_FMA'
+"""Defined where both files are in the library a second time, with ``_fma`` after each of ``Library.names``."""
+
 
 class FixedFrame(NamedTuple):
     """A frame that is fixed to the last link: x_link = rotation x_frame + origin."""
@@ -40,6 +47,11 @@ class Library(NamedTuple):
     def title(self) -> str:
         """Name of the file and of the shared library."""
         return f'{self.prefix}_library'
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names that this file and the dynamics define for others."""
+        return FUNCTION, *(f'{self.prefix}_{it}' for it in EXPORTED)
 
     @property
     def mark(self) -> str:
@@ -106,9 +118,14 @@ def library_source(library: Library) -> str:
             '}',
         ],
         [
-            'const robot_dynamics_library *robot_dynamics_exported_library(void);',
+            f'const robot_dynamics_library *{FUNCTION}(void);',
             '',
-            'const robot_dynamics_library *robot_dynamics_exported_library(void)',
+            f'#if defined({SECOND})',
+            '/* Both files once more, compiled for processors with an instruction for fma: the same bits. */',
+            f'const robot_dynamics_library *{FUNCTION}_fma(void);',
+            '#endif',
+            '',
+            f'const robot_dynamics_library *{FUNCTION}(void)',
             '{',
             '    static const robot_dynamics_library library = {',
             '        .version = ROBOT_DYNAMICS_LIBRARY_VERSION,',
@@ -131,6 +148,11 @@ def library_source(library: Library) -> str:
             '        .gravity_torque = gravity_torque,',
             '        .inverse_dynamics = inverse_dynamics,',
             '    };',
+            f'#if defined({SECOND})',
+            '    if (__builtin_cpu_supports("fma")) {',
+            f'        return {FUNCTION}_fma();',
+            '    }',
+            '#endif',
             '#if defined(__GNUC__) && defined(__x86_64__) && defined(__FMA__)',
             '    /* compiled with -mfma: none for a processor without that instruction */',
             '    if (!__builtin_cpu_supports("fma")) {',

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from robot_dynamics_ros.codegen.c_library import Library
+from robot_dynamics_ros.codegen.c_library import SECOND, Library
 from robot_dynamics_ros.errors import ArgumentError
 
 FEEDFORWARD = 'feedforward_effort_controller'
@@ -76,6 +76,8 @@ class ControllerPackage(NamedTuple):
 
     def _cmake(self) -> str:
         title = self.library.title
+        dynamics = f'dynamics/{title}.c dynamics/{self.library.prefix}_dynamics.c'
+        names = '\n'.join(f'        {name}={name}_fma' for name in self.library.names)
         return f"""# {self.mark}
 cmake_minimum_required(VERSION 3.10...3.31)
 project({self.name} LANGUAGES C)
@@ -84,6 +86,7 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 
+include(CheckCCompilerFlag)
 find_package(ament_cmake REQUIRED)
 find_package(robot_dynamics_controllers REQUIRED)
 
@@ -92,6 +95,20 @@ add_library({title} SHARED dynamics/{title}.c)
 set_target_properties({title} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 target_include_directories({title} PRIVATE ${{robot_dynamics_controllers_INCLUDE_DIRS}})
 target_link_libraries({title} PRIVATE {self.library.prefix}_dynamics)
+
+# On x86-64 both files once more, with the instruction for fma: the library chooses when it is loaded; the same bits.
+check_c_compiler_flag(-mfma has_fma)
+if(has_fma)
+    add_library({title}_fma OBJECT {dynamics})
+    set_target_properties({title}_fma PROPERTIES
+        C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    target_include_directories({title}_fma PRIVATE dynamics ${{robot_dynamics_controllers_INCLUDE_DIRS}})
+    target_compile_options({title}_fma PRIVATE -mfma -ffp-contract=off)
+    target_compile_definitions({title}_fma PRIVATE
+{names})
+    target_compile_definitions({title} PRIVATE {SECOND})
+    target_sources({title} PRIVATE $<TARGET_OBJECTS:{title}_fma>)
+endif()
 
 install(TARGETS {title} LIBRARY DESTINATION lib)
 install(DIRECTORY config launch DESTINATION share/${{PROJECT_NAME}})

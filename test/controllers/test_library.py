@@ -1,15 +1,20 @@
 """A shared library that does not fit is refused, with culprit, expected and actual."""
 
+import ctypes
 import functools
 import re
+import shutil
+from pathlib import Path
 
-from support.controllers_core import Law, Terms, exported, folder, has_compilers, linked, run
+from support.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
 from support.small_robots import mixed
 
+import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.c_library import library_source
-from robot_dynamics_ros.evaluation.c_library_export import controller_library
+from robot_dynamics_ros.codegen.c_library import SECOND, library_source
+from robot_dynamics_ros.evaluation.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.tools.controller_package import ControllerPackage
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 LIMITS = {'effort_limit': [50.0]}
@@ -142,3 +147,51 @@ def test_a_wrong_parameter_is_named(settings, said):
     limits = {} if 'effort limit' in said else LIMITS
     with pytest.raises(ValueError, match=f'invalid_argument: {said}'):
         Law(right(), JOINTS, **{**limits, **settings})
+
+
+def is_the_second(library) -> bool:
+    """Return whether a shared library uses what is in it a second time, by the place of its joint names."""
+    loaded = ctypes.CDLL(str(library))
+    function = loaded.robot_dynamics_exported_library
+    function.restype = ctypes.c_void_p
+    names = ctypes.cast(function() + 56, ctypes.POINTER(ctypes.c_void_p))  # after 2 numbers, 4 texts, 4 numbers
+    return names[0] != ctypes.addressof(ctypes.c_char.in_dll(loaded, 'r_joint_names'))
+
+
+@pytest.mark.skipif(not shutil.which('cmake'), reason='cmake is missing')
+def test_a_package_holds_code_for_two_processors_with_the_same_bits(tmp_path):
+    package = ControllerPackage('r_controllers', controller_library(mixed()), JOINTS, 'sim', 1000)
+    files = package.files()
+    shutil.copytree(right().with_suffix(''), tmp_path / 'dynamics')
+    mixed().export_c(tmp_path / 'dynamics', PROGRAMS)  # its CMakeLists.txt
+    for name, text in (
+        ('CMakeLists.txt', files['CMakeLists.txt']),
+        ('ament_cmakeConfig.cmake', 'function(ament_package)\nendfunction()\n'),
+        ('robot_dynamics_controllersConfig.cmake', f'set(robot_dynamics_controllers_INCLUDE_DIRS "{INCLUDE}")\n'),
+    ):
+        (tmp_path / name).write_text(text)
+    run('cmake', '-S', tmp_path, '-B', tmp_path / 'build', f'-DCMAKE_PREFIX_PATH={tmp_path}')
+    run('cmake', '--build', tmp_path / 'build')
+    library, cpu = tmp_path / 'build' / 'libr_library.so', Path('/proc/cpuinfo')
+    assert is_the_second(library) == (cpu.exists() and ' fma ' in cpu.read_text())
+    motions, inputs = np.random.default_rng(2).normal(size=(1000, 3, 3)), mixed().runtime_inputs
+    torques = [Terms(it).torques(motions, inputs)[0].tobytes() for it in (library, right())]
+    assert torques[0] == torques[1]
+
+
+@pytest.mark.parametrize('has_fma', [0, 1])
+def test_the_processor_chooses_the_code(has_fma, tmp_path):
+    source = tmp_path / 'second.c'
+    source.write_text(
+        'const void *robot_dynamics_exported_library_fma(void);\n'
+        'const void *robot_dynamics_exported_library_fma(void) { return 0; }\n'
+    )
+    library = linked(
+        tmp_path / 'both.so', f'-D{SECOND}', f'-D__builtin_cpu_supports(name)={has_fma}', '-I', right().with_suffix(''),
+        right().with_suffix('') / 'r_library.c', dynamics(), source,
+    )  # fmt: skip
+    if has_fma:
+        with pytest.raises(ValueError, match='expected a library for this processor, got nothing'):
+            Law(library, JOINTS, **LIMITS)
+    else:
+        Law(library, JOINTS, **LIMITS)
