@@ -20,8 +20,8 @@ add_library(robot_dynamics_controllers SHARED
 )
 target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
 if(UNIX AND NOT APPLE)
-  # a symbol that is missing ends the build, not the controller manager
-  target_link_options(robot_dynamics_controllers PRIVATE -Wl,-z,defs)
+  # a symbol that is missing ends the build, not the controller manager; the first update looks for no function
+  target_link_options(robot_dynamics_controllers PRIVATE -Wl,-z,defs -Wl,-z,now)
 endif()
 target_link_libraries(robot_dynamics_controllers PUBLIC
   robot_dynamics_controllers_core

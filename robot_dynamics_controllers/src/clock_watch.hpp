@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -12,28 +13,30 @@
 namespace robot_dynamics_controllers
 {
 
-/// Detects that ROS time has gone back: a simulation or a bag that starts again, a system clock that was set.
+/// Detects that ROS time was set: a simulation or a bag that starts again, a system clock.
 class ClockWatch
 {
 public:
-  /// `set_back(before, after)` (ns) is called in `look`.
-  ClockWatch(rclcpp::Clock::SharedPtr clock, std::function<void(std::int64_t, std::int64_t)> set_back)
-  : clock_(std::move(clock)), set_back_(std::move(set_back)), last_(now()) {}
+  /// `set(before, after)` (ns) is called in `look`.
+  ClockWatch(rclcpp::Clock::SharedPtr clock, std::function<void(std::int64_t, std::int64_t)> set)
+  : clock_(std::move(clock)), set_(std::move(set)), last_(now()) {}
 
-  /// Compares ROS time with the steady clock since the last call; a simulated clock only with itself.
-  void look()
+  /// Compares ROS time with the steady clock since the last call, a simulated clock only with itself: it may be fast.
+  /// Returns ROS time, ns.
+  std::int64_t look()
   {
     const auto [steady, time] = now();
     const bool simulated = clock_->ros_time_is_active();
     const std::int64_t expected = simulated ? last_.second : last_.second + steady - last_.first;
     last_ = {steady, time};
-    if (time < expected - (simulated ? 0 : STEP)) {
-      set_back_(expected, time);
+    if (simulated ? time < expected : std::abs(time - expected) > STEP) {
+      set_(expected, time);
     }
+    return time;
   }
 
 private:
-  static constexpr std::int64_t STEP = 100'000'000;  ///< ns by which a system clock goes back before it counts as set
+  static constexpr std::int64_t STEP = 100'000'000;  ///< ns by which a system clock is changed before it counts as set
 
   std::pair<std::int64_t, std::int64_t> now() const
   {
@@ -42,7 +45,7 @@ private:
   }
 
   rclcpp::Clock::SharedPtr clock_;
-  std::function<void(std::int64_t, std::int64_t)> set_back_;
+  std::function<void(std::int64_t, std::int64_t)> set_;
   std::pair<std::int64_t, std::int64_t> last_;  // steady and ROS time, ns
 };
 

@@ -49,6 +49,8 @@ bool finite(const double * numbers, std::size_t n) noexcept
 }
 
 constexpr auto RELAXED = std::memory_order_relaxed;
+/// ns by which a clock goes on further than the time that has passed before it counts as set.
+constexpr double CLOCK_STEP = 1e8;
 
 }  // namespace
 
@@ -71,7 +73,7 @@ const char * text_of(Outcome outcome) noexcept
 EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 : library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
   at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
-  longest_(HELD / settings.update_rate), terms_(*library_, policy_.terms),
+  cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   limiter_(
     effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
@@ -98,10 +100,10 @@ Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
   return taken;
 }
 
-void EffortLaw::clock_set_back(std::int64_t before, std::int64_t after)
+void EffortLaw::clock_set(std::int64_t before, std::int64_t after)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  payload_gravity_.clock_set_back(before, after);
+  payload_gravity_.clock_set(before, after);
   corners_.write(payload_gravity_.corners());
 }
 
@@ -167,6 +169,7 @@ void EffortLaw::activate(const double * last) noexcept
   source_ = reference_ = Source::none;
   goes_down_ = false;
   without_state_ = 0;
+  now_ = nullptr;
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
   active_ = true;
@@ -183,6 +186,7 @@ void EffortLaw::deactivate() noexcept
 void EffortLaw::resume() noexcept
 {
   reference_ = Source::none;
+  now_ = nullptr;
   active_ = true;
 }
 
@@ -204,16 +208,17 @@ Outcome EffortLaw::update(
 Outcome EffortLaw::outcome_of(
   std::int64_t time, double period, const State & state, const Reference * reference) noexcept
 {
-  const double elapsed = std::min(period, longest_);
+  const double elapsed = cycle_.counted(period);
   if (stop_.load(RELAXED)) {
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
   }
   if (!known_.load(std::memory_order_acquire)) {
+    now_ = nullptr;
     return Outcome::awaiting_payload_gravity;
   }
-  const Corners * const corners = &corners_.read();
-  latest_ = corners == now_ ? std::max(latest_, time) : time;
-  now_ = corners;
+  const Corners & corners = corners_.read();
+  latest_ = ramp_time(time, period, corners);
+  now_ = &corners;
   reference_age_ += period;
   bool refused = reference != nullptr && !take_reference(*reference);
   if (!(reference_age_ <= reference_timeout_)) {
@@ -232,6 +237,22 @@ Outcome EffortLaw::outcome_of(
     return without_state(elapsed);
   }
   return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
+}
+
+/// The time of ramps at `time`. A clock that is set is known to others a little later, who then write other corners:
+/// until then the time of the same ramps does not go back, and goes on by `period` where the clock has gone on further.
+std::int64_t EffortLaw::ramp_time(std::int64_t time, double period, const Corners & corners) noexcept
+{
+  if (&corners != now_) {
+    return time;
+  }
+  if (time <= latest_) {
+    return latest_;
+  }
+  // times are any numbers: their difference must not overflow
+  const auto gone_on = static_cast<double>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(latest_));
+  const double passed = 1e9 * period;
+  return gone_on > passed + CLOCK_STEP ? latest_ + static_cast<std::int64_t>(passed) : time;
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept

@@ -17,6 +17,7 @@ using diagnostic_msgs::msg::DiagnosticArray;
 using diagnostic_msgs::msg::DiagnosticStatus;
 using diagnostic_msgs::msg::KeyValue;
 using robot_dynamics_interfaces::msg::TorqueInfo;
+using std_srvs::srv::Trigger;
 
 std::string text_of(double number)
 {
@@ -67,6 +68,15 @@ EffortReports::EffortReports(rclcpp_lifecycle::LifecycleNode & node, Subject sub
   info_(node.create_publisher<TorqueInfo>("~/info", rclcpp::QoS(1).reliable().transient_local())),
   diagnostics_(node.create_publisher<DiagnosticArray>("/diagnostics", rclcpp::QoS(10)))
 {
+  // the real-time thread alone writes its counts
+  const auto reset = [law = of_.law, counts = of_.counts, cleared = cleared_](
+    const std::shared_ptr<Trigger::Request>, const std::shared_ptr<Trigger::Response> response) {
+      law->limiter().reset();
+      *cleared = counts->rejected();
+      response->success = true;
+      response->message = "reasons and counts are cleared";
+    };
+  reset_ = node.create_service<Trigger>("~/reset", reset);
   publish_info();
 }
 
@@ -145,6 +155,7 @@ EffortReports::Fields EffortReports::fields() const
 {
   EffortLaw & law = *of_.law;
   const Counts & counts = *of_.counts;
+  const Rejected rejected = counts.rejected();
   double mass = 0.0;
   for (const Body & body : law.payloads()) {
     mass += body.mass;
@@ -156,10 +167,10 @@ EffortReports::Fields EffortReports::fields() const
     {"joints", joined(of_.library.joint_names(), " ")},
     {"updates", std::to_string(counts.updates)},
     {"updates with a reference", std::to_string(counts.followed)},
-    {"references refused", std::to_string(counts.references_refused)},
+    {"references refused", std::to_string(rejected.references - cleared_->references)},
     {"reference refused last", of_.references->refused_last()},
-    {"states refused", std::to_string(counts.states_refused)},
-    {"efforts not written", std::to_string(counts.not_written)},
+    {"states refused", std::to_string(rejected.states - cleared_->states)},
+    {"efforts not written", std::to_string(rejected.not_written - cleared_->not_written)},
     {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
     {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},

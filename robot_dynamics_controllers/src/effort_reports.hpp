@@ -16,9 +16,16 @@
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_interfaces/msg/torque_info.hpp"
+#include "std_srvs/srv/trigger.hpp"
 
 namespace robot_dynamics_controllers
 {
+
+/// The counts that `~/reset` clears.
+struct Rejected
+{
+  std::uint64_t references = 0, states = 0, not_written = 0;
+};
 
 /// What the real-time thread counts.
 struct Counts
@@ -29,9 +36,11 @@ struct Counts
   std::atomic<std::uint64_t> states_refused{0};     ///< cycles without a finite state or torque
   std::atomic<std::uint64_t> not_written{0};        ///< cycles in which an effort could not be written
   std::atomic<std::uint64_t> activations{0};
+
+  Rejected rejected() const {return {references_refused, states_refused, not_written};}
 };
 
-/// `~/info` and `/diagnostics` of a controller, with the messages and fields of the torque nodes.
+/// `~/info`, `/diagnostics` and `~/reset` of a controller, with the messages and fields of the torque nodes.
 ///
 /// All methods are called in the callbacks of one node, one at a time.
 class EffortReports
@@ -67,9 +76,11 @@ private:
   rclcpp_lifecycle::LifecycleNode & node_;
   Subject of_;
   std::uint64_t changes_ = 0, activations_ = 0;
+  std::shared_ptr<Rejected> cleared_ = std::make_shared<Rejected>();  // the counts at the last reset
   // base class pointers: a lifecycle publisher would publish nothing while the controller is inactive
   std::shared_ptr<rclcpp::Publisher<robot_dynamics_interfaces::msg::TorqueInfo>> info_;
   std::shared_ptr<rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>> diagnostics_;
+  std::shared_ptr<rclcpp::Service<std_srvs::srv::Trigger>> reset_;
 };
 
 }  // namespace robot_dynamics_controllers

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "library_path.hpp"
+#include "parameter_check.hpp"
 #include "pluginlib/class_list_macros.hpp"
 
 namespace robot_dynamics_controllers
@@ -62,10 +63,18 @@ return_type FeedforwardEffortController::update_and_write_commands(
     qd_[i] = value_of(state_interfaces_[n + i]);
   }
   const Outcome outcome = law_->update(
-    time.nanoseconds(), period.seconds(), {q_.data(), qd_.data()}, take_references(), effort_.data());
+    time.nanoseconds(), passed(period), {q_.data(), qd_.data()}, take_references(), effort_.data());
   count(outcome, write_efforts());
   const bool at_zero = std::all_of(effort_.begin(), effort_.end(), [](double effort) {return effort == 0.0;});
   return outcome == Outcome::state_lost && at_zero ? return_type::ERROR : return_type::OK;
+}
+
+/// The time since the last cycle, s. The manager's clock may be one that is set.
+double FeedforwardEffortController::passed(const rclcpp::Duration & period)
+{
+  const auto last = std::exchange(cycle_, std::chrono::steady_clock::now());
+  const bool measured = !simulated_ && last != std::chrono::steady_clock::time_point{};
+  return measured ? std::chrono::duration<double>(cycle_ - last).count() : period.seconds();
 }
 
 /// The references that were written since the last cycle; nullptr: none.
@@ -121,6 +130,8 @@ void FeedforwardEffortController::drop_references()
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_activate(const rclcpp_lifecycle::State &)
 {
   drop_references();
+  simulated_ = get_node()->get_clock()->ros_time_is_active();
+  cycle_ = {};
   if (std::exchange(switches_, false) && std::chrono::steady_clock::now() - deactivated_ < SWITCH) {
     law_->resume();
     (void)write_efforts();
@@ -161,6 +172,7 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_init
 {
   try {
     listener_ = std::make_shared<feedforward_effort_controller::ParamListener>(get_node());
+    parameter_check_ = get_node()->add_on_set_parameters_callback(refuse_nan);
   } catch (const std::exception & error) {
     RCLCPP_ERROR(rclcpp::get_logger("feedforward_effort_controller"), "%s", error.what());
     return CallbackReturn::ERROR;
@@ -194,7 +206,22 @@ void FeedforwardEffortController::configure()
   }
   torque_scale_ = scales_of(parameters_.torque_scale, n);
   prepare_references();
+  rehearse(library);
   start_background(library);
+}
+
+/// Computes efforts once with another law, so that code and constants are in memory before the first cycle.
+void FeedforwardEffortController::rehearse(const DynamicsLibrary & library) const
+{
+  EffortLaw law(library, settings());
+  law.activate();
+  law.set_payload_gravity_known(true);
+  const std::vector<double> zeros(joints_.size(), 0.0);
+  const Reference reference{zeros.data(), zeros.data(), zeros.data(), zeros.data()};
+  std::vector<double> effort(joints_.size());
+  for (const Reference * given : {&reference, static_cast<const Reference *>(nullptr)}) {
+    law.update(0, 0.0, {zeros.data(), zeros.data()}, given, effort.data());
+  }
 }
 
 Settings FeedforwardEffortController::settings() const
@@ -251,10 +278,10 @@ void FeedforwardEffortController::start_background(const DynamicsLibrary & libra
     node, {library, law_, payload_gravity, topic_, counts_, torque_scale_,
       rate_limits(parameters_.rate_limit, joints_)});
   const auto law = law_;
-  ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);});
+  ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set(before, after);});
   background_ = std::make_shared<Background>(
     Background{
-      law, node.get_clock(), std::move(clock_watch), payload_gravity, RampService::create(node, law), std::move(reports)});
+      law, std::move(clock_watch), payload_gravity, RampService::create(node, law), std::move(reports)});
   const std::weak_ptr<Background> weak = background_;
   timers_ = {
     node.create_wall_timer(
@@ -273,8 +300,7 @@ void FeedforwardEffortController::start_background(const DynamicsLibrary & libra
 
 void FeedforwardEffortController::Background::look()
 {
-  clock_watch.look();
-  law->end_finished_ramps(clock->now().nanoseconds());
+  law->end_finished_ramps(clock_watch.look());
   payload_gravity->look();
   ramp->look();
   reports.look();

@@ -49,7 +49,6 @@ private:
   struct Background
   {
     std::shared_ptr<EffortLaw> law;
-    rclcpp::Clock::SharedPtr clock;
     ClockWatch clock_watch;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<RampService> ramp;
@@ -60,14 +59,17 @@ private:
 
   void configure();
   Settings settings() const;
+  void rehearse(const DynamicsLibrary & library) const;
   void prepare_references();
   void start_background(const DynamicsLibrary & library);
   void drop_references();
+  double passed(const rclcpp::Duration & period);
   const Reference * take_references();
   bool write_efforts();
   void count(Outcome outcome, bool written);
 
   std::shared_ptr<feedforward_effort_controller::ParamListener> listener_;
+  std::shared_ptr<void> parameter_check_;
   feedforward_effort_controller::Params parameters_;
   std::vector<std::string> joints_;
   std::shared_ptr<EffortLaw> law_;
@@ -78,7 +80,8 @@ private:
 
   // real-time thread
   bool switches_ = false;  // the chained mode was set since the last deactivation
-  std::chrono::steady_clock::time_point deactivated_{};
+  std::chrono::steady_clock::time_point deactivated_{}, cycle_{};
+  bool simulated_ = false;  // ROS time is that of a simulation
   std::vector<double> q_, qd_, effort_, torque_scale_;
   std::vector<double> q_desired_, qd_desired_, qdd_desired_, effort_desired_;
   std::vector<double *> written_to_;  // where each reference goes, in the order of the exported names

@@ -226,11 +226,13 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_u
   return followed(gravity_, told, applied_gravity_, ramp, now, in_use);
 }
 
-void PayloadGravity::clock_set_back(std::int64_t before, std::int64_t after)
+void PayloadGravity::clock_set(std::int64_t before, std::int64_t after)
 {
   end_finished_ramps(before);
   for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
-    span->start += after - before;
+    if (span->duration != 0) {  // others begin at any time
+      span->start += after - before;
+    }
   }
 }
 

@@ -100,7 +100,7 @@ void law_request_stop(EffortLaw * law) {law->request_stop();}
 int law_stopped(EffortLaw * law) {return law->stopped();}
 int law_blends(EffortLaw * law) {return law->blends();}
 int law_limited(EffortLaw * law, int joint) {return static_cast<int>(law->limiter().limited(static_cast<std::size_t>(joint)));}
-void law_clock_set_back(EffortLaw * law, std::int64_t before, std::int64_t after) {law->clock_set_back(before, after);}
+void law_clock_set(EffortLaw * law, std::int64_t before, std::int64_t after) {law->clock_set(before, after);}
 
 int law_payload(
   EffortLaw * law, const char * frame, const double * after, const char * frames, const double * before,

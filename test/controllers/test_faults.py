@@ -231,7 +231,8 @@ def test_any_period(period):
     times = np.full(10, which.now)
     efforts, _ = which.updates(at(Q, 10), desired(10), MOTION, times, period=0.0 if period != period else period)
     assert np.isfinite(efforts).all()
-    assert (steps(np.zeros(6), efforts) <= 100.0 * HELD / RATE + 1e-9).all(), 'three periods count at most'
+    changes = np.abs(np.diff(np.vstack([np.zeros(6), efforts]), axis=0)).max(axis=1)
+    assert (changes <= 100.0 * 3 / RATE * 1.2 ** np.arange(10) + 1e-9).all(), 'three cycles as they are lately'
 
 
 def test_efforts_alone_end_by_the_timeout():
@@ -241,3 +242,20 @@ def test_efforts_alone_end_by_the_timeout():
     efforts, outcomes = which.updates(at(Q, 250))
     assert runs(outcomes) == ['sent', 'gravity_only'] and (efforts[-1] == gravity()).all()
     assert_no_step(before, efforts)
+
+
+def test_ramps_in_a_manager_that_is_slow_last_as_long_as_they_should():
+    """At a twentieth of its rate; the law learns the length of the cycles."""
+    slow = 20.0 / RATE
+    which = law(ramp_time=1.0)
+    which.updates(at(Q, 40), desired(40), MOTION, period=slow)
+    which.request_stop()
+    _, outcomes = which.updates(at(Q, 100), period=slow)
+    assert 48 <= outcomes.index('stopped') <= 51
+
+
+def test_a_pause_counts_for_three_cycles():
+    which = law(rate_limit=[100.0])
+    efforts = [which.updates(at(Q, 3), desired(3), MOTION, period=it)[0] for it in (1.0 / RATE, 10.0, 1.0 / RATE)]
+    changes = np.abs(np.diff(np.vstack([np.zeros((1, 6)), *efforts]), axis=0)).max(axis=1) * RATE / 100.0
+    assert np.allclose(changes, [1, 1, 1, 3, 3.6, 4.32, 1, 1, 1], rtol=1e-9, atol=0.0)

@@ -107,7 +107,7 @@ def test_a_clock_that_is_set_back_keeps_the_progress_of_ramps():
     which = law()
     which.payload(BODY, start=which.now, duration=SECOND)
     before = which.updates(at(Q, 500))[0][-1]
-    which.clock_set_back(which.now, which.now - 100 * SECOND)
+    which.clock_set(which.now, which.now - 100 * SECOND)
     which.now -= 100 * SECOND
     efforts, _ = which.updates(at(Q, 520))
     assert (steps(before, efforts) <= 0.0011 * np.abs(efforts[-1]).max() + 1e-9).all()
@@ -126,3 +126,28 @@ def test_a_clock_that_is_set_back_before_anybody_notices_makes_no_step(looked):
         assert which.gravity(aubo_i5().gravity, aubo_i5().gravity, start=which.now)[0]
     efforts, _ = which.updates(at(Q, 20))
     assert (efforts == before).all()
+
+
+@pytest.mark.parametrize('noticed', [1, 20, 300])
+def test_a_clock_that_is_set_forward_keeps_the_progress_of_ramps(noticed):
+    """Whoever watches the clock notices it some cycles later."""
+    which = law()
+    which.payload(BODY, start=which.now, duration=SECOND)
+    before = which.updates(at(Q, 400))[0][-1]
+    which.now += 3600 * SECOND
+    meanwhile, _ = which.updates(at(Q, noticed))
+    which.clock_set(which.now - 3600 * SECOND, which.now)
+    efforts, _ = which.updates(at(Q, 620 - noticed))
+    efforts = np.vstack([meanwhile, efforts])
+    per_cycle = np.abs(efforts[-1] - before) / 600
+    assert (steps(before, efforts) <= 1.01 * per_cycle + 1e-9).all()
+    assert (efforts[-1] == one(which)).all() and (efforts[550] != efforts[-1]).any()
+
+
+def test_a_pause_is_no_clock_that_is_set():
+    which = law()
+    which.payload(BODY, start=which.now, duration=SECOND)
+    start = one(which)
+    paused, _ = which.updates(at(Q, 1), times=[which.now + SECOND // 2], period=0.5)
+    end = which.updates(at(Q, 600))[0][-1]
+    assert np.allclose(paused[0] - start, 0.5 * (end - start), rtol=1e-3, atol=0.01)

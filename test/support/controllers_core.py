@@ -183,8 +183,8 @@ class Law:
     def limited(self, joint: int) -> int:
         return self.core.law_limited(self._law, joint)
 
-    def clock_set_back(self, before: int, after: int) -> None:
-        self.core.law_clock_set_back(self._law, ctypes.c_int64(before), ctypes.c_int64(after))
+    def clock_set(self, before: int, after: int) -> None:
+        self.core.law_clock_set(self._law, ctypes.c_int64(before), ctypes.c_int64(after))
 
     def payload(self, after=NO_BODY, frame='', before=(), start=0, duration=0, now=None):
         """Return (accepted, early, message) for numbers of a body and pairs (frame, numbers) before it."""

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "robot_dynamics_controllers/compensation.hpp"
+#include "robot_dynamics_controllers/cycle_time.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
 #include "robot_dynamics_controllers/payload_gravity.hpp"
@@ -85,8 +86,7 @@ const char * text_of(Outcome outcome) noexcept;
 class EffortLaw
 {
 public:
-  /// Periods for which the last effort is held without a usable state. Also the longest time, in periods, that counts
-  /// between two updates for rate limit and ramps.
+  /// Updates for which the last effort is held without a usable state.
   static constexpr int HELD = 3;
 
   /// Throws std::invalid_argument that names the parameter, and LibraryError, which is not derived from it, for other
@@ -100,7 +100,8 @@ public:
   /// Whether payload and gravity are known: both messages came, or no dynamics_server is on the graph and await_load
   /// is false. False at first; no effort is computed before. It stays true until it is set to false.
   void set_payload_gravity_known(bool known) noexcept;
-  void clock_set_back(std::int64_t before, std::int64_t after);
+  /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ROS time, ns).
+  void clock_set(std::int64_t before, std::int64_t after);
   /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
   /// bring back what was before them. To be called every 20 ms or so.
   void end_finished_ramps(std::int64_t now);
@@ -117,6 +118,8 @@ public:
   std::vector<Body> payloads() const;
   std::array<double, 3> gravity() const;
   const CompensationPolicy & policy() const noexcept {return policy_;}
+  /// Longest time between two updates that counts for ramps and for the rate limit, s; for the real-time thread.
+  double longest_cycle() const noexcept {return cycle_.longest();}
 
   // --- the real-time thread
   /// Begins: nothing from before counts. `last` (n): the efforts that the joints have now, where they are known and
@@ -128,7 +131,8 @@ public:
   /// switches the chained mode. What was stopped stays stopped.
   void resume() noexcept;
   /// Writes `effort` (n, N m or N). `time`: ROS time of the cycle, ns, by which ramps of payload and gravity count;
-  /// `period`: s since the last update. The efforts are finite and have to be sent, whatever is returned.
+  /// `period`: s since the last update, on a steady clock. The efforts are finite and have to be sent, whatever is
+  /// returned.
   Outcome update(
     std::int64_t time, double period, const State & state, const Reference * reference,
     double * effort) noexcept;
@@ -138,6 +142,7 @@ private:
 
   Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
+  std::int64_t ramp_time(std::int64_t time, double period, const Corners & corners) noexcept;
   bool take_reference(const Reference & reference) noexcept;
   bool compute(Source source, std::int64_t time, const State & state) noexcept;
   bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
@@ -149,7 +154,8 @@ private:
   std::size_t n_;
   CompensationPolicy policy_;
   bool at_measured_;
-  double reference_timeout_, longest_;  // s
+  double reference_timeout_;  // s
+  CycleTime cycle_;
   Compensation terms_;
   TorqueLimiter limiter_;
   FadeIn fade_in_;
@@ -163,8 +169,8 @@ private:
   Handover<Corners> corners_;
 
   // of the real-time thread
-  const Corners * now_ = nullptr;  // in this update
-  std::int64_t latest_ = 0;        // ROS time of ramps, ns: it goes back only with other corners
+  const Corners * now_ = nullptr;  // in this update; nullptr: none was used yet
+  std::int64_t latest_ = 0;        // ROS time of ramps, ns
   bool active_ = false, goes_down_ = false, adds_ = false;
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation

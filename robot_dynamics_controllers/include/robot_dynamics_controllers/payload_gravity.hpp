@@ -81,8 +81,8 @@ public:
   Taken take(const PayloadRamp & ramp, std::int64_t now, bool in_use);
   Taken take(const GravityRamp & ramp, std::int64_t now, bool in_use);
 
-  /// Keeps the progress of both ramps on a clock that went back from `before` to `after` (ns).
-  void clock_set_back(std::int64_t before, std::int64_t after);
+  /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ns).
+  void clock_set(std::int64_t before, std::int64_t after);
 
   /// Replaces ramps that are over at `now` (ns) by their last value; returns whether there was one.
   bool end_finished_ramps(std::int64_t now);

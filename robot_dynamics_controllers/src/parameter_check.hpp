@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PARAMETER_CHECK_HPP_
+#define PARAMETER_CHECK_HPP_
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "rclcpp_lifecycle/lifecycle_node.hpp"
+
+namespace robot_dynamics_controllers
+{
+
+/// Refuses parameters that are not a number, which are within any bounds.
+inline rcl_interfaces::msg::SetParametersResult refuse_nan(const std::vector<rclcpp::Parameter> & parameters)
+{
+  rcl_interfaces::msg::SetParametersResult result;
+  result.successful = true;
+  for (const rclcpp::Parameter & parameter : parameters) {
+    std::vector<double> numbers;
+    if (parameter.get_type() == rclcpp::PARAMETER_DOUBLE) {
+      numbers = {parameter.as_double()};
+    } else if (parameter.get_type() == rclcpp::PARAMETER_DOUBLE_ARRAY) {
+      numbers = parameter.as_double_array();
+    }
+    if (std::any_of(numbers.begin(), numbers.end(), [](double number) {return std::isnan(number);})) {
+      result.successful = false;
+      result.reason = parameter.get_name() + ": expected numbers, got " + parameter.value_to_string();
+    }
+  }
+  return result;
+}
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // PARAMETER_CHECK_HPP_
