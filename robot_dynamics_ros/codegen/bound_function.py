@@ -5,7 +5,6 @@ called in 0.1 us. Numba's own calls take several times as long.
 """
 
 import hashlib
-import struct
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -18,10 +17,9 @@ from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode
 from robot_dynamics_ros.jit.cache import PACKAGE, files_digest
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native import call
+from robot_dynamics_ros.native.states_code import words_of
 
 FILES = CodeFolder('functions')
-PLACE = 4
-"""Words of an argument of a call: address and up to three lengths, or the number itself."""
 
 
 def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False) -> Callable:
@@ -38,9 +36,10 @@ def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False)
         return partial(python, *arguments)
     code = _code(python, arguments, then)
     refusal = f'{python.__name__}: expected {", ".join(map(_described, then))}'
-    fixed = np.array([word for argument in arguments for word in _words(argument)], np.int64)
     returned = python.__annotations__['return']
-    return call.FunctionCall(code.address('call'), fixed, then, returned, refusal, nogil, (code, arguments))
+    return call.FunctionCall(
+        code.address('call'), words_of(arguments), then, returned, refusal, nogil, (code, arguments)
+    )
 
 
 def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
@@ -50,9 +49,9 @@ def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
 
     def make() -> bytes:
         # needs Numba
-        from robot_dynamics_ros.codegen.function_compiler import compiled_function  # noqa: PLC0415
+        from robot_dynamics_ros.codegen.numba_code import compiled_function  # noqa: PLC0415
 
-        return compiled_function(function, arguments, then)
+        return compiled_function(function, _of_any_length(arguments), _of_any_length(then))
 
     return FILES.code(name, make)
 
@@ -82,15 +81,12 @@ def _form(value) -> str:
     return f'{value.dtype.str} {value.ndim}' if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _words(value) -> list[int]:
-    """Return the words of a fixed argument: address and lengths of an array, or the number itself."""
+def _of_any_length(value) -> Any:
+    """Return examples of the same types, whose axes have no length: code serves arguments of all lengths."""
     if isinstance(value, tuple):
-        return [word for item in value for word in _words(item)]
-    if isinstance(value, np.ndarray):
-        if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative):
-            raise TypeError(f'expected a C-contiguous array, got strides {value.strides} of shape {value.shape}')
-        return [value.ctypes.data, *value.shape]
-    return [struct.unpack('q', struct.pack('d', value))[0] if isinstance(value, float) else int(value)]
+        items = map(_of_any_length, value)
+        return type(value)(*items) if hasattr(value, '_fields') else tuple(items)
+    return np.empty((0,) * value.ndim, value.dtype) if isinstance(value, np.ndarray) else value
 
 
 def _described(example) -> str:

@@ -5,6 +5,7 @@ What differs between robots is read from memory: the words of a program are the 
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,31 +14,60 @@ from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-from robot_dynamics_ros.native.states_code import GIVEN, RESULT, RUNTIME, VECTOR, StatesCode, Word, words_of_program
+from robot_dynamics_ros.native.states_code import (
+    GIVEN,
+    RESULT,
+    RUNTIME,
+    VECTOR,
+    StatesCode,
+    Word,
+    words_of,
+    words_of_program,
+)
 
 FILES = CodeFolder('generic')
-SCRATCH = Workspace(*(np.empty((0,) * len(shape)) for shape in Workspace.shapes(1, 1, 1, 1)))
-"""A workspace whose arrays have the right number of axes."""
-
-Place = tuple[Word, tuple[int, ...]]
-"""The word of an array, and its shape."""
+SCRATCH = Workspace(
+    *(
+        np.empty([a if a == b else 0 for a, b in zip(one, other, strict=True)])
+        for one, other in zip(Workspace.shapes(2, 3, 1, 5), Workspace.shapes(4, 6, 2, 12), strict=True)
+    )
+)
+"""Example of a workspace: lengths of axes are constant if equal for robots of two sizes."""
+LENGTHS = {
+    'v_0': (6,),
+    'a_0': (6,),
+    'gravity': (3,),
+    'f_ext': (0, 6),
+    'rotation': (3, 3),
+    'origin': (3,),
+    'rotations': (0, 3, 3),
+    'origins': (0, 3),
+}
+"""Lengths of axes of parameters that are the same for all robots, 0 for others."""
 
 
 def is_kept(program: Program) -> bool:
     """Return whether all kernels of a program were compiled before."""
-    return all(FILES.has(_file_name(step.kernel, _kinds(step, program))) for step in program.steps)
+    names = _names(program, 0)
+    return all(FILES.has(_file_name(step.kernel, step.given(names, SCRATCH))) for step in program.steps)
 
 
-def kernel_address(kernel: Kernel, kinds: str, arrays: ModelArrays) -> int:
-    """Return the address of ``step`` of a kernel, compiled if necessary; see ``kernel_compiler.compiled_kernel``."""
+def kernel_address(kernel: Kernel, arguments: Sequence, arrays: ModelArrays) -> int:
+    """Return the address of a kernel's code for arguments like these, compiled if necessary; the same for any robot.
+
+    Its fixed words are those of the arrays of a model and of a workspace.
+    """
 
     def make() -> bytes:
         # needs Numba
-        from robot_dynamics_ros.codegen.kernel_compiler import compiled_kernel  # noqa: PLC0415
+        from robot_dynamics_ros.codegen.numba_code import compiled_kernel  # noqa: PLC0415
 
-        return compiled_kernel(kernel, kinds, arrays)
+        # the first axis of each array has the number of joints or velocities
+        model = ModelArrays(*(np.empty((0, *it.shape[1:]), it.dtype) for it in arrays))
+        examples = tuple(_example(*it) for it in zip(kernel.parameters, arguments, strict=True))
+        return compiled_kernel(kernel, (model, SCRATCH), examples)
 
-    return FILES.code(_file_name(kernel, kinds), make).address('step')
+    return FILES.code(_file_name(kernel, arguments), make).address('call')
 
 
 class Generic:
@@ -70,13 +100,7 @@ class Generic:
 
     def _code(self, program: Program, memory: '_Memory') -> StatesCode:
         """Return the code of a program with this memory."""
-        arrays = self.arrays
-        words = words_of_program(
-            [
-                (kernel_address(step.kernel, _kinds(step, program), arrays), memory.words(step, program))
-                for step in program.steps
-            ]
-        )
+        words = words_of_program([memory.step(step, program) for step in program.steps])
         return StatesCode(
             list(program.inputs.values()),
             program.shape,
@@ -85,8 +109,8 @@ class Generic:
             (program, memory),
             checked=True,
             columns=6 * (WRENCHES in program.inputs),
-            quaternions=arrays.quaternions,
-            angles=arrays.angles,
+            quaternions=self.arrays.quaternions,
+            angles=self.arrays.angles,
         )
 
     def evaluate(self, program: Program, rows: Sequence[np.ndarray], gravity, result: np.ndarray) -> bool:
@@ -127,33 +151,26 @@ class _Memory:
         """Allocate the workspace."""
         self.work = Workspace.of(arrays)
         self._arrays, self._bodies = arrays, bodies
-        self._records = {id(it): _record(it) for it in (arrays, bodies, self.work)}
-        self._kept: list[np.ndarray] = []
+        self._fixed = {id(it): words_of((it, self.work)) for it in (arrays, bodies)}
+        self._kept: list = []
 
     def arrays_of(self, program: Program) -> ModelArrays:
         """Return the arrays that the kernels of a program read."""
         return self._bodies if program.bodies else self._arrays
 
-    def words(self, step: Step, program: Program) -> list[Word]:
-        """Return the words of a step's arguments, the records of the robot and of the workspace first."""
-        vectors = enumerate(program.inputs.items())
-        names: dict[str, Place] = {name: ((VECTOR + k, 0, 8 * size), (size,)) for k, (name, size) in vectors}
-        names['gravity'] = (RUNTIME, 0, 0), (3,)
-        names['result'] = (RESULT, 0, 8 * program.size), program.shape or (1,)
-        names['f_ext'] = self._given(np.zeros((len(self._arrays.parent), 6)))
-        words = [(GIVEN, self._records[id(it)].ctypes.data, 0) for it in (self.arrays_of(program), self.work)]
-        for argument in step.given(names, self.work, self._given):
-            if isinstance(argument, int):
-                words.append((GIVEN, argument, 0))
+    def step(self, step: Step, program: Program) -> tuple[int, int, list[Word]]:
+        """Return the address of a step's code, that of its fixed words, and the words of its other arguments."""
+        arrays, names = self.arrays_of(program), _names(program, len(self._arrays.parent))
+        bases = {**{name: VECTOR + k for k, name in enumerate(program.inputs)}, 'gravity': RUNTIME, 'result': RESULT}
+        moving = {id(names[name]): (base, 0, names[name].nbytes * (base != RUNTIME)) for name, base in bases.items()}
+        arguments, words = step.given(names, self.work), []
+        self._kept += arguments
+        for it in arguments:
+            if isinstance(it, int):
+                words.append((GIVEN, it, 0))
             else:
-                place, shape = self._given(argument) if isinstance(argument, np.ndarray) else argument
-                words += [place, *((GIVEN, length, 0) for length in shape)]
-        return words
-
-    def _given(self, array: np.ndarray) -> Place:
-        """Return the word of an array and its shape; the memory keeps it alive."""
-        self._kept.append(array)
-        return (GIVEN, array.ctypes.data, 0), array.shape
+                words += [moving.get(id(it), (GIVEN, it.ctypes.data, 0)), *((GIVEN, length, 0) for length in it.shape)]
+        return kernel_address(step.kernel, arguments, arrays), self._fixed[id(arrays)].ctypes.data, words
 
 
 class _OfThread(threading.local):
@@ -165,20 +182,20 @@ class _OfThread(threading.local):
         self.functions: dict[tuple, Callable] = {}
 
 
-def _record(arrays) -> np.ndarray:
-    """Return address and shape of each array of a record."""
-    return np.array([word for array in arrays for word in (array.ctypes.data, *array.shape)], np.int64)
+def _names(program: Program, links: int) -> dict[str, np.ndarray]:
+    """Return arrays like the arguments that kernels have by name."""
+    names = {name: np.empty(size) for name, size in program.inputs.items()}
+    return {**names, 'gravity': np.empty(3), 'f_ext': np.zeros((links, 6)), 'result': np.empty(program.shape or 1)}
 
 
-def _file_name(kernel: Kernel, kinds: str) -> str:
-    """Return the name of the object file of a kernel."""
-    return f'{kernel.__name__}.{kinds}'
+def _example(name: str, argument) -> Any:
+    """Return an argument as ``numba_code`` needs it: axes of any length have none."""
+    if isinstance(argument, int):
+        return argument
+    return np.empty(LENGTHS.get(name, (0,) * argument.ndim), argument.dtype)
 
 
-def _kinds(step: Step, program: Program) -> str:
-    """Return the kind of each argument of a step, see ``kernel_compiler.compiled_kernel``."""
-    names = {**dict.fromkeys(program.inputs, '1'), 'gravity': '1', 'f_ext': '2', 'result': str(len(program.shape) or 1)}
-    return ''.join(
-        it if isinstance(it, str) else 'i' if isinstance(it, int) else 'I' if it.dtype.kind == 'i' else str(it.ndim)
-        for it in step.given(names, SCRATCH)
-    )
+def _file_name(kernel: Kernel, arguments: Sequence) -> str:
+    """Return the name of the object file of a kernel: 'i' is an integer, 'I' an array of them, '2' one of two axes."""
+    kinds = ('i' if isinstance(it, int) else 'I' if it.dtype.kind == 'i' else str(it.ndim) for it in arguments)
+    return f'{kernel.__name__}.{"".join(kinds)}'

@@ -6,22 +6,25 @@ length, such as those of a 3 x 3 matrix, are constants of the code.
 """
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
+from robot_dynamics_ros.codegen import compiled_calls_compiler  # noqa: F401 - registers their implementations
 from robot_dynamics_ros.codegen.object_files import LLVM
-from robot_dynamics_ros.jit.decorators import OPTIONS, unwrapped
+from robot_dynamics_ros.jit.decorators import OPTIONS, Kernel, inlined, unwrapped
 
 WORD = ir.IntType(64)
+RETURNED = {None: types.none, bool: types.boolean, int: types.int64}
+"""Numba's types of results, by annotation."""
 
 
 class Value(NamedTuple):
@@ -31,13 +34,26 @@ class Value(NamedTuple):
     """Numba's type."""
     lengths: tuple[int | None, ...] = ()
     """Lengths of the axes of an array; None where they are read."""
-    is_address: bool = False
-    """Whether the word of a record is its address; otherwise its words are in this place."""
 
     @property
     def words(self) -> int:
         """Number of words."""
-        return self.kind.words if isinstance(self.kind, Record) and not self.is_address else 1 + len(self.lengths)
+        return self.kind.words if isinstance(self.kind, Record) else 1 + len(self.lengths)
+
+    @classmethod
+    def like(cls, example) -> 'Value':
+        """Return what an argument like an example is: bytes, a number, an array, or a named tuple of these.
+
+        Axes of the example that are not of length 0 are constant.
+        """
+        if isinstance(example, bytes):
+            return cls(types.Array(types.uint8, 1, 'C'), (None,))
+        if isinstance(example, np.ndarray):
+            kind = types.Array(typeof(example).dtype, example.ndim, 'C')
+            return cls(kind, tuple(length or None for length in example.shape))
+        if isinstance(example, tuple):
+            return cls(Record({name: cls.like(it) for name, it in zip(_names_of(example), example, strict=True)}))
+        return cls(typeof(example))
 
 
 class Record(types.Type):
@@ -80,7 +96,7 @@ def _field(context, builder, record, address, name):
 def _value(context, builder, address, value: Value, offset: int):
     """Emit the value whose words begin ``offset`` bytes after an address."""
     kind = value.kind
-    if isinstance(kind, Record) and not value.is_address:
+    if isinstance(kind, Record):
         return builder.add(address, WORD(offset))
     word = _word(builder, address, offset)
     if isinstance(kind, types.Array):
@@ -105,46 +121,66 @@ def _word(builder, address, offset: int):
     return word
 
 
-def object_file(name: str, function, arguments: Sequence[tuple[int, int, Value]], word: ir.IntType, returned) -> bytes:
-    """Return the object file of ``name(int64 *words, int64 *others)`` in C, whose result is an integer ``word``.
+def compiled_kernel(kernel: Kernel, fixed: tuple, given: tuple) -> bytes:
+    """Return the object file of a kernel, as ``compiled_function`` does; its ``call`` returns 1."""
+    body = kernel.compiled
 
-    It calls ``function`` with the ``arguments``: for each whether it is among the others, bytes from there, and the
-    value. TypeError unless Numba's type of the result is ``returned``.
+    def step(*arguments) -> bool:
+        body(*arguments)
+        return True
+
+    return compiled_function(step, fixed, given)
+
+
+def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
+    """Return the object file of ``int64 call(int64 *fixed, int64 *given)`` in C for this processor.
+
+    It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
+    TypeError unless the type of its result is that of its annotation.
     """
-    kinds = types.BaseTuple.from_types([value.kind for _, _, value in arguments])
+    records = [Value.like(examples).kind for examples in (fixed, given)]
+    places = [(k, *field) for k, record in enumerate(records) for field in record.fields.values()]
+    kinds = types.BaseTuple.from_types([value.kind for _, value, _ in places])
 
-    def emission(typing, words, others):
+    def emission(typing, fixed, given):
         def emitted(context, builder, signature, addresses):
-            values = [_value(context, builder, addresses[other], value, offset) for other, offset, value in arguments]
+            values = [_value(context, builder, addresses[k], value, offset) for k, value, offset in places]
             return context.make_tuple(builder, kinds, values)
 
-        return kinds(words, others), emitted
+        return kinds(fixed, given), emitted
 
     read: Any = intrinsic(emission)
+    body = inlined(function, **unwrapped())
 
-    def function_of_words(words, others):
-        return function(*read(words, others))
+    def function_of_words(fixed, given):
+        return body(*read(fixed, given))
 
     with LLVM, global_compiler_lock:
         dispatcher = njit(**OPTIONS, **unwrapped())(function_of_words)
         dispatcher.compile((types.int64, types.int64))
         (version,) = dispatcher.overloads.values()
-        if types.unliteral(version.signature.return_type) != returned:
-            raise TypeError(f'{name}: expected a function that returns {returned}, got {version.signature.return_type}')
-        module = ir.Module(name)
+        returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
+        if types.unliteral(returned) != expected:
+            raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
+        module = ir.Module('call')
         pointer = ir.IntType(8).as_pointer()
         # Numba's convention: places for the result and for an exception, which kernels do not raise, come first
         of_callee = ir.FunctionType(ir.IntType(32), [pointer, pointer, WORD, WORD])
         callee = ir.Function(module, of_callee, version.fndesc.llvm_func_name)
-        in_c = ir.Function(module, ir.FunctionType(word, [WORD, WORD]), name)
+        in_c = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), 'call')
         builder = ir.IRBuilder(in_c.append_basic_block())
         result, exception = builder.alloca(WORD), builder.alloca(WORD)
         builder.store(WORD(0), result)
         builder.call(callee, [*(builder.bitcast(place, pointer) for place in (result, exception)), *in_c.args])
-        builder.ret(builder.load(builder.bitcast(result, word.as_pointer())))
-        library = cpu_target.target_context.codegen().create_library(name)
+        builder.ret(builder.load(result))
+        library = cpu_target.target_context.codegen().create_library('call')
         library.enable_object_caching()
         library.add_llvm_module(llvm.parse_assembly(str(module)))
         library.add_linking_library(version.library)
         library.finalize()
         return library._get_compiled_object()
+
+
+def _names_of(example: tuple) -> tuple[str, ...]:
+    """Return the names of the fields of a named tuple, or numbers."""
+    return getattr(example, '_fields', tuple(map(str, range(len(example)))))

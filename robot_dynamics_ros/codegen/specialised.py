@@ -94,7 +94,7 @@ class Specialised:
             lengths,
             program.shape,
             RUNTIME_INPUTS,
-            words_of_program([(of_one.address(f'{name}_state'), arguments)], in_blocks, states),
+            words_of_program([(of_one.address(f'{name}_state'), 0, arguments)], in_blocks, states),
             (of_one, of_blocks),
             states,
             columns=6 * (WRENCHES in program.inputs),

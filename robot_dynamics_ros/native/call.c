@@ -59,14 +59,15 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 
 /* ---------------------------------------------------------------------------------------------- calls for states */
 
-/* Machine code of one state, and of whole blocks of ``count`` states whose results bypass the caches if ``streamed``:
- * ``places`` has the word of each argument, an address or an integer. It returns whether all numbers are finite. */
-typedef bool (*StepCode)(const npy_int64 *places, const npy_int64 *none);
-typedef bool (*BlocksCode)(const npy_int64 *places, npy_int64 count, npy_int64 streamed);
+/* Machine code: of each argument it has a word, an address or an integer, those of ``fixed`` arguments and of ``given``
+ * ones. Code of one state returns whether all numbers are finite; so does that of ``count`` states in whole blocks, whose
+ * results bypass the caches if ``streamed``. */
+typedef npy_int64 (*Code)(const npy_int64 *fixed, const npy_int64 *given);
+typedef npy_int64 (*BlocksCode)(const npy_int64 *given, npy_int64 count, npy_int64 streamed);
 
 /* How states are computed, an array of integers that ``native.states_code`` makes: by steps, one state after the other,
- * and by code for blocks of ``lanes`` states, if there is some. Words are address and first argument of each step; then
- * the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
+ * and by code for blocks of ``lanes`` states, if there is some. Words are address, address of the fixed words, and first
+ * argument of each step; then the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
 typedef struct {
     npy_int64 run, steps, arguments, blocks, lanes, word[];
 } Program;
@@ -87,7 +88,7 @@ typedef struct {
 static bool run(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
                 const Program *program, npy_int64 streamed)
 {
-    const npy_int64 arguments = program->arguments, *step = program->word, *of_base = step + 2 * program->steps;
+    const npy_int64 arguments = program->arguments, *step = program->word, *of_base = step + 3 * program->steps;
     const npy_int64 *offset = of_base + arguments, *stride = offset + arguments;
     const npy_int64 base[VECTOR] = {0, (intptr_t)runtime_inputs, (intptr_t)result};
     npy_int64 places[MOST_WORDS];
@@ -96,14 +97,14 @@ static bool run(double *const *vectors, const double *runtime_inputs, double *re
         places[k] = offset[k] + (of_base[k] < VECTOR ? base[of_base[k]] : (intptr_t)vectors[of_base[k] - VECTOR]);
     if (program->blocks && count >= program->lanes) {
         const npy_int64 whole = count & -program->lanes; /* a power of two */
-        finite = ((BlocksCode)(intptr_t)program->blocks)(places, whole, streamed);
+        finite = ((BlocksCode)(intptr_t)program->blocks)(places, whole, streamed) != 0;
         for (npy_int64 k = 0; k < arguments; k++)
             places[k] += whole * stride[k];
         count -= whole;
     }
     while (count > 0) {
         for (npy_int64 k = 0; k < program->steps; k++)
-            finite &= ((StepCode)(intptr_t)step[2 * k])(places + step[2 * k + 1], NULL);
+            finite &= ((Code)(intptr_t)step[3 * k])((npy_int64 *)(intptr_t)step[3 * k + 1], places + step[3 * k + 2]) != 0;
         if (--count > 0)
             for (npy_int64 k = 0; k < arguments; k++)
                 places[k] += stride[k];
@@ -348,38 +349,37 @@ static PyTypeObject KeyedCallsType = {CALLABLE(KeyedCalls, keyed_new), .tp_metho
 
 /* ------------------------------------------------------------------------- calls of a function with arguments */
 
-typedef npy_int64 (*FunctionCode)(const npy_int64 *fixed, const npy_int64 *given);
-
 typedef struct {
     Callable base;
-    FunctionCode function;
+    Code function;
     const npy_int64 *fixed;
     PyObject *examples, *refusal, *returned; /* arguments like those that may be given, text, and type of the result */
     int nogil;
 } FunctionCall;
 
-/* Write the words of an argument like ``example``: address and lengths, or the number; return whether it fits. */
-static bool words_of(PyObject *argument, PyObject *example, npy_int64 *words)
+/* Write the words of an argument like ``example``: address and lengths, or the number. Return their number, or 0 if it
+ * does not fit. */
+static int words_of(PyObject *argument, PyObject *example, npy_int64 *words)
 {
     if (PyArray_Check(example)) {
         PyArrayObject *like = (PyArrayObject *)example, *array = (PyArrayObject *)argument;
         int axes = PyArray_NDIM(like);
         if (!is_contiguous(argument, PyArray_TYPE(like), axes))
-            return false;
+            return 0;
         words[0] = (npy_int64)(intptr_t)PyArray_DATA(array);
         for (int k = 0; k < axes; k++) {
             words[1 + k] = PyArray_DIM(array, k);
             if (PyArray_DIM(like, k) && PyArray_DIM(like, k) != words[1 + k])
-                return false;
+                return 0;
         }
-        return true;
+        return 1 + axes;
     }
     if (PyBytes_CheckExact(example)) {
         if (!PyBytes_CheckExact(argument))
-            return false;
+            return 0;
         words[0] = (npy_int64)(intptr_t)PyBytes_AS_STRING(argument);
         words[1] = PyBytes_GET_SIZE(argument);
-        return true;
+        return 2;
     }
     if (PyFloat_CheckExact(example)) {
         double number = PyFloat_AsDouble(argument);
@@ -393,22 +393,22 @@ static bool words_of(PyObject *argument, PyObject *example, npy_int64 *words)
 static PyObject *function_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
 {
     FunctionCall *bound = (FunctionCall *)self;
-    npy_int64 words[MOST_ARGUMENTS][1 + MOST_AXES], value;
+    npy_int64 words[MOST_ARGUMENTS * (1 + MOST_AXES)], value;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    bool fits = count == PyTuple_GET_SIZE(bound->examples) && !names;
-    for (Py_ssize_t k = 0; fits && k < count; k++)
-        fits = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words[k]);
-    if (!fits) {
+    int written = count == PyTuple_GET_SIZE(bound->examples) && !names, place = 0;
+    for (Py_ssize_t k = 0; written && k < count; k++)
+        place += written = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words + place);
+    if (!written) {
         if (!PyErr_Occurred())
             PyErr_SetObject(PyExc_TypeError, bound->refusal);
         return NULL;
     }
     if (bound->nogil) {
         Py_BEGIN_ALLOW_THREADS;
-        value = bound->function(bound->fixed, words[0]);
+        value = bound->function(bound->fixed, words);
         Py_END_ALLOW_THREADS;
     } else
-        value = bound->function(bound->fixed, words[0]);
+        value = bound->function(bound->fixed, words);
     if (bound->returned == (PyObject *)&PyLong_Type)
         return PyLong_FromLongLong(value);
     if (bound->returned == (PyObject *)&PyBool_Type)
@@ -433,7 +433,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     Py_INCREF(arguments);
     self->base.owner = arguments;
-    self->function = (FunctionCode)(uintptr_t)function;
+    self->function = (Code)(uintptr_t)function;
     if (PyTuple_GET_SIZE(self->examples) > MOST_ARGUMENTS) {
         PyErr_Format(PyExc_ValueError, "expected at most %d arguments", MOST_ARGUMENTS);
         Py_DECREF(self);
@@ -458,7 +458,6 @@ PyMODINIT_FUNC PyInit_call(void)
     if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallsType) ||
                  PyModule_AddType(made, &FunctionCallType) ||
                  PyModule_AddIntConstant(made, "MOST_WORDS", MOST_WORDS) ||
-                 PyModule_AddIntConstant(made, "WORDS_OF_ARGUMENT", 1 + MOST_AXES) ||
                  PyModule_AddObjectRef(made, "RUN", address)))
         Py_CLEAR(made);
     Py_XDECREF(address);

@@ -7,8 +7,6 @@ import numpy as np
 
 MOST_WORDS: int
 """Largest number of words of the arguments of a program."""
-WORDS_OF_ARGUMENT: int
-"""Words of an argument of a FunctionCall: the number itself, or address and lengths, so many words for each."""
 RUN: int
 """Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 *program, int64
 streamed)``, which computes states in rows by a program of ``states_code.words_of_program``.

@@ -1,7 +1,8 @@
 """Machine code that computes a batch of states, and calls of it from Python."""
 
 import itertools
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +20,38 @@ Word = tuple[int, int, int]
 """Base, value and stride of an argument, the last two in bytes; the stride is from one state to the next."""
 
 
-def words_of_program(steps: Sequence[tuple[int, Sequence[Word]]], blocks: int = 0, lanes: int = 1) -> np.ndarray:
-    """Return the program that ``native/call.c`` runs: for each step, its address and the words of its arguments.
+def words_of(value) -> np.ndarray:
+    """Return the words of fixed arguments: an array is its address and lengths, a tuple what its items are.
 
-    ``blocks`` is the address of code for blocks of ``lanes`` states with the same arguments; 0 if there is none.
+    TypeError for an array that is not C-contiguous. All arrays have to be kept alive.
     """
-    arguments = [word for _, words in steps for word in words]
+    return np.array(list(_words(value)), np.int64)
+
+
+def _words(value) -> Iterator[int]:
+    """Yield the words of ``words_of``."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _words(item)
+    elif isinstance(value, np.ndarray):
+        if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative):
+            raise TypeError(f'expected a C-contiguous array, got strides {value.strides} of shape {value.shape}')
+        yield from (value.ctypes.data, *value.shape)
+    else:
+        yield struct.unpack('q', struct.pack('d', value))[0] if isinstance(value, float) else int(value)
+
+
+def words_of_program(steps: Sequence[tuple[int, int, Sequence[Word]]], blocks: int = 0, lanes: int = 1) -> np.ndarray:
+    """Return the program that ``native/call.c`` runs.
+
+    Each of the ``steps`` has its address, the address of its fixed words, and the words of its arguments. ``blocks``
+    is the address of code for blocks of ``lanes`` states with the same arguments; 0 if there is none.
+    """
+    arguments = [word for _, _, words in steps for word in words]
     if len(arguments) > call.MOST_WORDS:
         raise ValueError(f'expected up to {call.MOST_WORDS} words of arguments, got {len(arguments)}')
-    firsts = itertools.accumulate((len(words) for _, words in steps), initial=0)
-    heads = [it for (address, _), first in zip(steps, firsts, strict=False) for it in (address, first)]
+    firsts = itertools.accumulate((len(words) for _, _, words in steps), initial=0)
+    heads = [it for (*code, _), first in zip(steps, firsts, strict=False) for it in (*code, first)]
     head = call.RUN, len(steps), len(arguments), blocks, lanes
     return np.array([*head, *heads, *(word[k] for k in range(3) for word in arguments)], np.int64)
 

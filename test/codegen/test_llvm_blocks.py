@@ -29,7 +29,7 @@ def reversed_rows(width: int) -> StraightLine:
 def programs_of(code: StraightLine, width: int, lanes: int) -> tuple[list[np.ndarray], list[MachineCode]]:
     """Return the programs that compute states by blocks and one after the other, and the code that they need."""
     rows, blocks = MachineCode(compiled(of_one_state(code))), MachineCode(compiled(of_blocks(code, lanes)))
-    steps = [(rows.address('turned_state'), [(VECTOR, 0, 8 * width), (RUNTIME, 0, 0), (RESULT, 0, 8 * width + 8)])]
+    steps = [(rows.address('turned_state'), 0, [(VECTOR, 0, 8 * width), (RUNTIME, 0, 0), (RESULT, 0, 8 * width + 8)])]
     by_blocks = words_of_program(steps, blocks.address('turned_blocks'), lanes)
     return [by_blocks, words_of_program(steps)], [rows, blocks]
 

@@ -226,14 +226,14 @@ def test_python_decides_where_there_is_no_memory_for_a_result():
 def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
     alive = []
 
-    @ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int64)
-    def replaced(places):
+    @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+    def replaced(fixed, given):
         calls.clear()
         alive.append(weak())
         return True
 
     address = ctypes.cast(replaced, ctypes.c_void_p).value
-    code = code_of('gravity_torque', blocks=False)._replace(words=words_of_program([(address, [])]))
+    code = code_of('gravity_torque', blocks=False)._replace(words=words_of_program([(address, 0, [])]))
     calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
     evaluate = KeyedCalls(calls, {}, lambda *arguments: 'otherwise').evaluate

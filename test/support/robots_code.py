@@ -10,7 +10,7 @@ from robot_dynamics_ros.codegen.generic import kernel_address
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.native.states_code import GIVEN, words_of_program
+from robot_dynamics_ros.native.states_code import GIVEN, words_of, words_of_program
 
 SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'reference_frame')
 """Parameters that are the same for all states."""
@@ -130,21 +130,21 @@ def _run(model, work, steps, result) -> None:
                 of_one = (value if shared else value[min(b, len(value) - 1)] for value, shared in arguments)
                 PlainNumbers().run(kernel, model, work, *of_one)
         return
-    records = [_record(model), _record(work)]
+    fixed = words_of((model, work))
     words, none = [], np.zeros(0)
     for kernel, arguments in steps:
-        own, kinds = [(GIVEN, record.ctypes.data, 0) for record in records], ''
+        own, like = [], []
         for value, shared in arguments:
             if isinstance(value, int | np.integer):
                 own.append((GIVEN, int(value), 0))
-                kinds += 'i'
+                like.append(int(value))
                 continue
             assert value.flags.c_contiguous and value.dtype in (float, np.int64)
             shape = value.shape if shared else value.shape[1:]
             stride = 0 if shared or len(value) == 1 else 8 * math.prod(shape)
             own += [(GIVEN, value.ctypes.data, stride), *((GIVEN, length, 0) for length in shape)]
-            kinds += 'I' if value.dtype.kind == 'i' else str(len(shape))
-        words.append((kernel_address(kernel, kinds, model), own))
+            like.append(np.empty(shape, value.dtype))
+        words.append((kernel_address(kernel, like, model), fixed.ctypes.data, own))
     program = words_of_program(words)
     call_rows(program.ctypes.data, none, none, result, len(result))
 
@@ -173,7 +173,3 @@ def _in_lanes(values) -> np.ndarray:
     for index in np.ndindex(found.shape):
         found[index] = Lanes(values[(slice(None), *index)])
     return found
-
-
-def _record(arrays) -> np.ndarray:
-    return np.array([word for array in arrays for word in (array.ctypes.data, *array.shape)], np.int64)
