@@ -4,6 +4,7 @@ Descriptions may be hostile. Everything else that generated C has is written by 
 """
 
 import re
+from collections.abc import Iterable
 from textwrap import wrap
 
 LONGEST_PART = 40
@@ -51,3 +52,13 @@ def string(text: str) -> str:
         lambda found: ''.join(f'\\{byte:03o}' for byte in found[0].encode(errors='replace')), text
     )
     return f'"{plain}"'
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Return finite numbers, exact to the bit, with commas between them."""
+    return ', '.join(repr(float(value)) for value in values)
+
+
+def file_text(*parts: list[str]) -> str:
+    """Return the text of a file: the lines of all parts, with a blank line between two."""
+    return '\n\n'.join('\n'.join(part) for part in parts) + '\n'

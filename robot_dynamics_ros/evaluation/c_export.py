@@ -14,7 +14,6 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
-from robot_dynamics_ros.model.joint_types import KINDS
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported by default."""
@@ -56,19 +55,10 @@ def write_c(
     model = evaluator.model
     if not model.joint_names:
         raise ModelError(f'{model.name}: no joint moves, so that there is nothing to export')
-    prefix = identifier(model.name, 'robot')
     folder = Path(folder)
     try:
-        export = c.Export(
-            prefix=prefix,
-            robot=model.name,
-            digest=digest,
-            joints=_joints(evaluator),
-            base_link=model.link_names[0],
-            last_link=model.link_names[-1],
-            runtime_inputs=evaluator.inputs,
-            functions=_functions(evaluator, prefix, programs, methods),
-        )
+        functions = _functions(evaluator, identifier(model.name, 'robot'), programs, methods)
+        export = c.Export(model, digest, evaluator.inputs, functions)
         texts = {
             folder / f'{export.title}.h': c.header(export),
             folder / f'{export.title}.c': c.source(export),
@@ -101,16 +91,6 @@ def _reason(evaluator: Evaluator) -> str:
     if velocity is None:
         return 'its numbers are too large for constants in C'
     return f'joint {evaluator.model.joint_of_velocity(velocity)!r} has no inertia to accelerate'
-
-
-def _joints(evaluator: Evaluator) -> list[c.Joint]:
-    """Return the joints with the numbers of their coordinates and velocities."""
-    model = evaluator.model
-    kinds = [KINDS[kind] for kind in model.joint_kinds]
-    return [
-        c.Joint(name, kind, of_kind.coordinates, len(of_kind.velocities))
-        for name, kind, of_kind in zip(model.joint_names, model.joint_kinds, kinds, strict=True)
-    ]
 
 
 def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], methods: type) -> list[c.Function]:

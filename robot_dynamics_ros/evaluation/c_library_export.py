@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_library import FixedFrame, Library
-from robot_dynamics_ros.codegen.c_text import identifier
+from robot_dynamics_ros.codegen.c_library import FUNCTIONS, Library
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.evaluation.compiled_code import CompiledCode
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.loop_types import Coupling
 
-PROGRAMS = ('gravity_torque', 'inverse_dynamics')
+PROGRAMS = tuple(FUNCTIONS)
 """Quantities that the library calls."""
 
 
@@ -20,23 +19,7 @@ def controller_library(robot: CompiledCode) -> Library:
     loops and joints that mimic others, a payload, and friction that is not finite.
     """
     _check(robot)
-    model = robot.model
-    prefix = identifier(model.name, 'robot')
-    last, name = len(robot.link_names) - 1, robot.link_names[-1]
-    names = [name, *(frame for frame, it in model.frames.items() if it.link == last and frame != name)]
-    return Library(
-        prefix=prefix,
-        robot=model.name or prefix,
-        digest=robot.digest,
-        base_link=robot.link_names[0],
-        last_link=name,
-        continuous=robot.continuous_joints.tolist(),
-        effort_limits=_known(robot.limits.effort),
-        velocity_limits=_known(robot.limits.velocity),
-        friction=np.array(robot.friction),
-        runtime_inputs=robot.runtime_inputs,
-        frames=[FixedFrame(it, model.frames[it].rotation, model.frames[it].origin) for it in names],
-    )
+    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints)
 
 
 def _check(robot: CompiledCode) -> None:
@@ -66,8 +49,3 @@ def _check(robot: CompiledCode) -> None:
     for field, row in robot.friction._asdict().items():
         if not np.isfinite(row).all():
             raise ModelError(f'{robot.name}: friction {field} is not finite')
-
-
-def _known(limits: np.ndarray) -> np.ndarray:
-    """Return limits with 0 for those that are unknown or infinite."""
-    return np.where(np.isfinite(limits), limits, 0.0)
