@@ -35,19 +35,13 @@ LOCAL = 2
 """Index of the reference frame in which constant wrenches do not change with q."""
 
 
-class Zeros(NamedTuple):
-    """An argument that a quantity does not have: zeros."""
-
-    shape: tuple[int, ...]
-
-
 class Scratch(NamedTuple):
     """An argument that an earlier step wrote to this array of the workspace."""
 
     name: str
 
 
-Argument = str | int | np.ndarray | Zeros | Scratch
+Argument = str | int | np.ndarray | Scratch
 """Of a kernel: the name of an input, 'gravity', 'f_ext' (no external wrenches) or 'result', or the number or array."""
 
 
@@ -63,8 +57,6 @@ class Step(NamedTuple):
         def one(argument: Argument):
             if isinstance(argument, Scratch):
                 return getattr(work, argument.name)
-            if isinstance(argument, Zeros):
-                return array(np.zeros(argument.shape))
             if isinstance(argument, np.ndarray):
                 return array(argument)
             return names[argument] if isinstance(argument, str) else argument
@@ -120,8 +112,9 @@ def program_of(
         if 'D_f' in kernel.parameters and reference_frame != LOCAL:
             known['D_f'] = Scratch('D_f')
             steps.append(changes)
-    absent: dict[str, Argument] = {name: Zeros((arrays.nv,)) for name in ('qd', 'qdd', 'tau')}
-    absent |= {'v_0': Zeros((6,)), 'a_0': Zeros((6,)), 'D_f': Zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'}
+    # zeros for what the caller does not give
+    absent: dict[str, Argument] = {name: np.zeros(arrays.nv) for name in ('qd', 'qdd', 'tau')}
+    absent |= {'v_0': np.zeros(6), 'a_0': np.zeros(6), 'D_f': np.zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'}
 
     def argument(parameter: str) -> Argument:
         given = INPUTS.get(parameter, parameter)

@@ -3,6 +3,7 @@
 What differs between robots is read from memory: the words of a program are the addresses and sizes of its arguments.
 """
 
+import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,17 +14,8 @@ from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Prog
 from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
-from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-from robot_dynamics_ros.native.states_code import (
-    GIVEN,
-    RESULT,
-    RUNTIME,
-    VECTOR,
-    StatesCode,
-    Word,
-    words_of,
-    words_of_program,
-)
+from robot_dynamics_ros.native import states_code
+from robot_dynamics_ros.native.states_code import GIVEN, StatesCode, Word, words_of, words_of_program
 
 FILES = CodeFolder('generic')
 SCRATCH = Workspace(
@@ -79,13 +71,27 @@ class Generic:
         self._shared = _Memory(arrays, bodies)
         self._own = _OfThread(arrays, bodies)
 
-    def states_code(self, program: Program, alone: bool = False) -> StatesCode:
-        """Return the code of a program, for calls by one thread at a time.
+    def states_code(self, program: Program, memory: '_Memory | None' = None) -> StatesCode:
+        """Return the code of a program, for calls by one thread at a time: all code with the same memory.
 
-        All code of this method shares one workspace, unless this one is to be ``alone``.
+        By default that is one that calls share which hold the GIL.
         """
-        memory = _Memory(self.arrays, self._bodies) if alone else self._shared
-        return self._code(program, memory)
+        memory = memory or self._shared
+        return StatesCode(
+            list(program.inputs.values()),
+            program.shape,
+            RUNTIME_INPUTS,
+            words_of_program([memory.step(step, program) for step in program.steps]),
+            (program, memory),
+            checked=True,
+            columns=6 * (WRENCHES in program.inputs),
+            quaternions=self.arrays.quaternions,
+            angles=self.arrays.angles,
+        )
+
+    def alone(self, program: Program) -> StatesCode:
+        """Return the code of a program with a memory of its own."""
+        return self.states_code(program, _Memory(self.arrays, self._bodies))
 
     def of_thread(self, program: Program, checked: bool = True) -> Callable:
         """Return a program as a function of any number of states in this thread, without the GIL.
@@ -94,50 +100,16 @@ class Generic:
         """
         own, key = self._own.functions, (program.name, *program.inputs, checked)
         if key not in own:
-            code = self._code(program, self._own.memory)
+            code = self.states_code(program, self._own.memory)
             own[key] = (code if checked else code._replace(quaternions=())).function()
         return own[key]
-
-    def _code(self, program: Program, memory: '_Memory') -> StatesCode:
-        """Return the code of a program with this memory."""
-        words = words_of_program([memory.step(step, program) for step in program.steps])
-        return StatesCode(
-            list(program.inputs.values()),
-            program.shape,
-            RUNTIME_INPUTS,
-            words,
-            (program, memory),
-            checked=True,
-            columns=6 * (WRENCHES in program.inputs),
-            quaternions=self.arrays.quaternions,
-            angles=self.arrays.angles,
-        )
-
-    def evaluate(self, program: Program, rows: Sequence[np.ndarray], gravity, result: np.ndarray) -> bool:
-        """Write the results (count, ...) for states in rows; return whether all numbers are finite, no angle too large.
-
-        This is for Python without machine code. The inertia of the last link is that of the arrays.
-        """
-        memory = self._own.memory
-        arrays = memory.arrays_of(program)
-        names = {'gravity': gravity, 'f_ext': np.zeros((arrays.n + 1, 6))}
-        written = result if program.shape else result[:, None]  # kernels write scalars to an array, too
-        for b in range(len(result)):
-            names |= {name: row[b] for name, row in zip(program.inputs, rows, strict=True)}
-            for step in program.steps:
-                step.kernel(arrays, memory.work, *step.given({**names, 'result': written[b]}, memory.work))
-        within = np.abs(rows[0][:, arrays.angles]) < LARGEST_ANGLE
-        return all([within.all(), *(np.isfinite(array).all() for array in (*rows, result))])
 
     def velocity_without_inertia(self, q) -> int | None:
         """Return the index in qd of the outermost velocity without inertia at one of q (count, nq), or None."""
         program = program_of(self.arrays, 'forward_dynamics_by_articulated')
         zeros, runtime_inputs = np.zeros((1, self.arrays.nv)), np.zeros(RUNTIME_INPUTS)
         for state in q[:, None]:
-            if numba_is_disabled():
-                self.evaluate(program, (state, zeros, zeros), runtime_inputs[:3], np.empty_like(zeros))
-            else:
-                self.of_thread(program)(state, zeros, zeros, runtime_inputs, None)
+            self.of_thread(program)(state, zeros, zeros, runtime_inputs, None)
             (singular,) = np.nonzero(~(self._own.memory.work.d[1:] > 0.0))
             if len(singular):  # NaN propagates from the outermost velocity towards the base
                 return int(singular[-1])
@@ -154,15 +126,19 @@ class _Memory:
         self._fixed = {id(it): words_of((it, self.work)) for it in (arrays, bodies)}
         self._kept: list = []
 
-    def arrays_of(self, program: Program) -> ModelArrays:
-        """Return the arrays that the kernels of a program read."""
-        return self._bodies if program.bodies else self._arrays
-
     def step(self, step: Step, program: Program) -> tuple[int, int, list[Word]]:
         """Return the address of a step's code, that of its fixed words, and the words of its other arguments."""
-        arrays, names = self.arrays_of(program), _names(program, len(self._arrays.parent))
-        bases = {**{name: VECTOR + k for k, name in enumerate(program.inputs)}, 'gravity': RUNTIME, 'result': RESULT}
-        moving = {id(names[name]): (base, 0, names[name].nbytes * (base != RUNTIME)) for name, base in bases.items()}
+        arrays = self._bodies if program.bodies else self._arrays
+        names = _names(program, len(arrays.parent))
+        bases = {
+            **{name: states_code.VECTOR + k for k, name in enumerate(program.inputs)},
+            'gravity': states_code.RUNTIME,
+            'result': states_code.RESULT,
+        }
+        moving = {
+            id(names[name]): (base, 0, names[name].nbytes * (base != states_code.RUNTIME))
+            for name, base in bases.items()
+        }
         arguments, words = step.given(names, self.work), []
         self._kept += arguments
         for it in arguments:
@@ -170,7 +146,32 @@ class _Memory:
                 words.append((GIVEN, it, 0))
             else:
                 words += [moving.get(id(it), (GIVEN, it.ctypes.data, 0)), *((GIVEN, length, 0) for length in it.shape)]
+        if numba_is_disabled():
+            code = _interpreted(step.kernel, arrays, self.work, arguments)
+            self._kept.append(code)
+            return ctypes.cast(code, ctypes.c_void_p).value or 0, 0, words
         return kernel_address(step.kernel, arguments, arrays), self._fixed[id(arrays)].ctypes.data, words
+
+
+def _interpreted(kernel: Kernel, arrays: ModelArrays, work: Workspace, like: Sequence) -> Any:
+    """Return a kernel in plain Python as a function in C, for given words of arguments ``like`` these."""
+
+    @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
+    def call(fixed, given):
+        place = 0
+        arguments: list = []
+        for it in like:
+            if isinstance(it, int):
+                arguments.append(it)
+                place += 1
+            else:
+                memory = (ctypes.c_char * it.nbytes).from_address(given[place])
+                arguments.append(np.ndarray(it.shape, it.dtype, memory))
+                place += 1 + it.ndim
+        kernel(arrays, work, *arguments)
+        return 1
+
+    return call
 
 
 class _OfThread(threading.local):

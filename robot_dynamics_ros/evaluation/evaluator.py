@@ -17,9 +17,8 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorith
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Interpreted, Quantity, best_tier, is_used
+from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Quantity, best_tier, is_used
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
-from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
@@ -78,19 +77,14 @@ class Evaluator:
         self._lengths = lengths_of(self.arrays)
         self.calls: dict[Key, Callable] = {}
         self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
-        self._prepared: dict[Key, Quantity | Interpreted] = {}
-        self._generic: dict[Key, Quantity | Interpreted] = {}
+        self._prepared: dict[Key, Quantity] = {}
+        self._generic: dict[Key, Quantity] = {}
         self.evaluate: Callable = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
 
     def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of a quantity by generic kernels, which compile nothing per frame."""
-        if key not in self._generic:
-            self._generic[key] = self._prepare(key, specialised=False)
-        quantity = self._generic[key]
-        rows, shape = self._rows(dict(zip(quantity.program.inputs, vectors, strict=True)))
-        results = np.empty((len(rows[0]), *quantity.program.shape))
-        quantity.compute(rows, self.inputs, results)
-        return results.reshape(*shape, *quantity.program.shape)
+        _, result = self._evaluated(key, self.inputs, None, vectors, self._generic)
+        return result
 
     def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
@@ -102,7 +96,7 @@ class Evaluator:
         code, pays = self._own_code(program), not self._adaptive or evaluations >= BREAK_EVEN
         if code is not None and is_used(code, program, pays, blocks=False):
             return code.states_code(program, many and is_used(code, program, pays, blocks=True))
-        return self.generic.states_code(program, alone=True)
+        return self.generic.alone(program)
 
     def compile(self, key: Key) -> None:
         """Compile specialised code of a quantity for one state and for batches, if that is worth it."""
@@ -162,11 +156,9 @@ class Evaluator:
         self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
         return self._of_bodies
 
-    def _prepare(self, key: Key, specialised: bool) -> Quantity | Interpreted:
+    def _prepare(self, key: Key, specialised: bool) -> Quantity:
         """Choose the code of a quantity, generic kernels unless it may be ``specialised``."""
         program = self.program(key)
-        if numba_is_disabled():
-            return Interpreted(program, self.generic)
         return Quantity(program, self.generic, self._own_code(program) if specialised else None, self._adaptive)
 
     def program(self, key: Key) -> Program:
@@ -185,7 +177,7 @@ class Evaluator:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         if not isinstance(key, str) and len(key) == 4:
             return self._evaluate_with_wrenches(key, inputs, out, *vectors)
-        quantity, result = self._evaluated(key, inputs, out, vectors)
+        quantity, result = self._evaluated(key, inputs, out, vectors, self._prepared)
         self.calls[key] = quantity.call
         return result
 
@@ -193,7 +185,7 @@ class Evaluator:
         """Return the results of a quantity whose last vector are external wrenches."""
         own, converted = self.with_wrenches(key, vectors)
         try:
-            quantity, result = self._evaluated(own, inputs, out, converted)
+            quantity, result = self._evaluated(own, inputs, out, converted, self._prepared)
         except ArgumentError:
             check_finite(vectors[-1])
             raise
@@ -205,14 +197,14 @@ class Evaluator:
         return result
 
     def _evaluated(
-        self, key: Key, inputs: np.ndarray, out, vectors: tuple
-    ) -> tuple[Quantity | Interpreted, np.ndarray]:
-        """Return what computes a quantity, and its results."""
+        self, key: Key, inputs: np.ndarray, out, vectors: tuple, prepared: dict[Key, Quantity]
+    ) -> tuple[Quantity, np.ndarray]:
+        """Return what computes a quantity, among those that are ``prepared``, and its results."""
         try:
-            quantity = self._prepared[key]
+            quantity = prepared[key]
         except (KeyError, TypeError):  # a new quantity, or a link that is no name
             # of several threads that prepare it, all use the first one's
-            quantity = self._prepared.setdefault(key, self._prepare(key, specialised=True))
+            quantity = prepared.setdefault(key, self._prepare(key, specialised=prepared is self._prepared))
         many = quantity.of_many(inputs, out, vectors)
         if many is not None:
             return quantity, many

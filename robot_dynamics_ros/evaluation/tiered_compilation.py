@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen import generic
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import Specialised, background
-from robot_dynamics_ros.jit.decorators import Kernel
+from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.native.states_code import UNLIMITED
 
 if TYPE_CHECKING:
@@ -54,28 +54,6 @@ class Tier(IntEnum):
     GENERIC = 0
     ONE_STATE = 1
     BLOCKS = 2
-
-
-def refuse(*arguments):
-    """Raise TypeError, as compiled code does for an argument of another type or shape."""
-    raise TypeError
-
-
-class Interpreted:
-    """A quantity by kernels in plain Python: slow, but possible everywhere."""
-
-    call = staticmethod(refuse)
-
-    def __init__(self, program: Program, generic: Generic):
-        """Store the steps and the robot."""
-        self.program, self._generic = program, generic
-
-    def of_many(self, inputs, out, vectors) -> None:
-        """Leave all states to ``compute``."""
-
-    def compute(self, rows, inputs, result) -> bool:
-        """Write the results (count, ...) of states in rows (count, n); return whether all numbers are finite."""
-        return self._generic.evaluate(self.program, rows, inputs[:3], result)
 
 
 class Quantity:
@@ -158,6 +136,8 @@ class Quantity:
         if code is None or tier == Tier.GENERIC:
             rows = self._generic.states_code(self.program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
+            if numba_is_disabled():
+                held = 0  # kernels in Python may be interrupted by other threads
             # all threads share this workspace, one at a time
             self.call = rows.function(held, held, streamed, left)
         else:
