@@ -10,7 +10,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
-from robot_dynamics_ros.evaluation.tiered_compilation import pool
+from robot_dynamics_ros.evaluation.tiered_compilation import in_threads
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_at_points, rows_of_links
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
 from robot_dynamics_ros.kernels.divide_and_conquer.passes import join, separate
@@ -64,7 +64,7 @@ class DivideAndConquer:
                     states(*one, _plan(phase, phase + 1, parts, parts + 1, reference_frame))
                 else:
                     plans = [_plan(phase, phase + 1, part, part + 1, reference_frame) for part in range(parts)]
-                    _in_threads(states, one, plans)
+                    in_threads(states, [(*one, plan) for plan in plans])
 
     def _states(self) -> Callable:
         """Return the compiled function for states in rows, with a workspace of this thread."""
@@ -111,19 +111,6 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
 def _plan(*numbers: int) -> np.ndarray:
     """Return first and last phase, first and last part, and reference frame for ``_states``."""
     return np.array(numbers, np.int64)
-
-
-def _in_threads(states: Callable, arguments, plans: list[np.ndarray]) -> None:
-    """Compute the parts of a phase, the first one in this thread."""
-    try:
-        others = [pool().submit(states, *arguments, plan) for plan in plans[1:]]
-    except RuntimeError:  # the interpreter ends, and has no threads to offer
-        for plan in plans:
-            states(*arguments, plan)
-        return
-    states(*arguments, plans[0])
-    for other in others:
-        other.result()
 
 
 def _states(model, assembly, work, q, qd, tau, wrenches, base, gravity, qdd, plan) -> None:

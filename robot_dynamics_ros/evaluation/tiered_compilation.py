@@ -5,6 +5,7 @@ for blocks of states. The sign of a zero may differ between the first and the ot
 """
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from functools import cache
@@ -160,11 +161,7 @@ class Quantity:
         def part(i: int, j: int) -> bool:
             return self._part(*(row[i:j] for row in rows), inputs, result[i:j, ...]) is not None
 
-        try:
-            others = [pool().submit(part, i, j) for i, j in pairwise(cuts[1:])]
-        except RuntimeError:  # the interpreter ends, and has no threads to offer
-            cuts, others = [0, count], []
-        return all([part(*cuts[:2]), *(other.result() for other in others)])
+        return all(in_threads(part, list(pairwise(cuts))))
 
 
 _first_robots: dict[tuple[Kernel, ...], Specialised] = {}
@@ -191,6 +188,15 @@ def pool() -> 'ThreadPoolExecutor':
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import)
 
     return ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) - 1), thread_name_prefix='robot_dynamics_ros')
+
+
+def in_threads(function: Callable, arguments: Sequence[tuple]) -> list:
+    """Return the results of a function for these arguments, each by another thread, and the first ones by this one."""
+    try:
+        others = [pool().submit(function, *these) for these in arguments[1:]]
+    except RuntimeError:  # the interpreter ends, and has no threads to offer
+        return [function(*these) for these in arguments]
+    return [function(*arguments[0]), *(other.result() for other in others)]
 
 
 os.register_at_fork(after_in_child=pool.cache_clear)  # its threads do not exist there
