@@ -44,14 +44,15 @@ def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False)
 
 def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:
     """Return the machine code of a function for the types of these arguments, compiled if necessary."""
-    made_from = f'{function.__module__} {_form(arguments)} {_form(then)} {_sources(function)}'
+    examples = _example(arguments), _example(then)
+    made_from = f'{function.__module__} {examples} {_sources(function)}'
     name = f'{function.__name__.strip("_")}.{hashlib.sha256(made_from.encode()).hexdigest()[:16]}'
 
     def make() -> bytes:
         # needs Numba
         from robot_dynamics_ros.codegen.numba_code import compiled_function  # noqa: PLC0415
 
-        return compiled_function(function, _of_any_length(arguments), _of_any_length(then))
+        return compiled_function(function, *examples)
 
     return FILES.code(name, make)
 
@@ -74,19 +75,12 @@ def _sources(function: Callable) -> str:
     return files_digest({Path(code.co_filename) for code in found})
 
 
-def _form(value) -> str:
-    """Return the type of an argument; its value and the lengths of its axes do not matter."""
+def _example(value) -> Any:
+    """Return an argument of the same type; its value and the lengths of its axes do not matter."""
     if isinstance(value, tuple):
-        return f'{type(value).__name__}({", ".join(map(_form, value))})'
-    return f'{value.dtype.str} {value.ndim}' if isinstance(value, np.ndarray) else type(value).__name__
-
-
-def _of_any_length(value) -> Any:
-    """Return examples of the same types, whose axes have no length: code serves arguments of all lengths."""
-    if isinstance(value, tuple):
-        items = map(_of_any_length, value)
+        items = map(_example, value)
         return type(value)(*items) if hasattr(value, '_fields') else tuple(items)
-    return np.empty((0,) * value.ndim, value.dtype) if isinstance(value, np.ndarray) else value
+    return np.empty((0,) * value.ndim, value.dtype) if isinstance(value, np.ndarray) else type(value)()
 
 
 def _described(example) -> str:

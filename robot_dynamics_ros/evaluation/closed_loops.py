@@ -131,7 +131,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (...)
             Integers, without unit.
         """
-        return _mobility(self._evaluator, q)
+        return self.nv - independent_constraints(self._evaluator, q).sum(-1)
 
     def close_loops(self, q, qd=None) -> ClosedState:
         """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
@@ -239,11 +239,6 @@ class ClosedLoops(DescribedRobot):
         """
         warnings.warn('closing_torque is deprecated: call closure_torque', DeprecationWarning, stacklevel=2)
         return self.closure_torque(q, torques, out)
-
-
-def _mobility(evaluator: Evaluator, q) -> np.ndarray:
-    """Return the number of independent velocities (...) at q (..., nq)."""
-    return evaluator.arrays.nv - independent_constraints(evaluator, q).sum(-1)
 
 
 def _closed_state(evaluator: Evaluator, q, qd) -> ClosedState:

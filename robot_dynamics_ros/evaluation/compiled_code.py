@@ -13,7 +13,6 @@ from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program, write_c
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED, Described, DescribedRobot
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
-COMPILED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_torque', 'gravity_torque')
 BINDINGS = ('generic', 'adaptive', 'specialised')
 
 
@@ -60,7 +59,7 @@ class CompiledCode(DescribedRobot):
         Robot
         """
         robot = self.with_binding('specialised', self._setting.threads)
-        for name in quantities or COMPILED:
+        for name in quantities or PROGRAMS:
             validation.choice('quantities', name, ALGORITHMS)
             robot._evaluator.compile(name)
         return robot

@@ -42,6 +42,18 @@ static void deallocate(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+/* Return a new object that keeps what it is made from; NULL without memory. */
+static void *kept(PyTypeObject *type, PyObject *arguments, vectorcallfunc call)
+{
+    Callable *self = (Callable *)type->tp_alloc(type, 0);
+    if (self) {
+        self->call = call;
+        Py_INCREF(arguments);
+        self->owner = arguments;
+    }
+    return self;
+}
+
 /* The fields of the type of objects with this structure. */
 #define CALLABLE(structure, make)                                                                  \
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call." #structure,         \
@@ -254,24 +266,20 @@ static const npy_int64 *integers(PyObject *array, Py_ssize_t *number)
 
 static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
-    StatesCall *self = (StatesCall *)type->tp_alloc(type, 0);
+    StatesCall *self = kept(type, arguments, states_call);
     PyObject *lengths, *shape, *quaternion, *angle, *words, *owner;
     Py_ssize_t number;
-    if (!self)
-        return NULL;
-    self->base.call = states_call;
-    if (!PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
+    if (!self ||
+        !PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
                           &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most,
                           &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
         !(self->program = (const Program *)integers(words, &number))) {
-        Py_DECREF(self);
+        Py_XDECREF(self);
         return NULL;
     }
-    Py_INCREF(arguments);
-    self->base.owner = arguments;
     if (self->vectors > MOST_VECTORS || self->axes > MOST_AXES) {
         PyErr_Format(PyExc_ValueError, "expected at most %d vectors and %d axes", MOST_VECTORS, MOST_AXES);
         Py_DECREF(self);
@@ -327,16 +335,10 @@ static PyObject *keyed_evaluate(PyObject *self, PyObject *const *arguments, Py_s
 
 static PyObject *keyed_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
-    KeyedCalls *self = (KeyedCalls *)type->tp_alloc(type, 0);
-    if (!self)
-        return NULL;
-    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames,
-                          &self->otherwise)) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    Py_INCREF(arguments);
-    self->base.owner = arguments;
+    KeyedCalls *self = kept(type, arguments, NULL);
+    if (self && !PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames,
+                                  &self->otherwise))
+        Py_CLEAR(self);
     return (PyObject *)self;
 }
 
@@ -418,21 +420,17 @@ static PyObject *function_call(PyObject *self, PyObject *const *arguments, size_
 
 static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
-    FunctionCall *self = (FunctionCall *)type->tp_alloc(type, 0);
+    FunctionCall *self = kept(type, arguments, function_call);
     PyObject *fixed, *owner;
     unsigned long long function;
     Py_ssize_t number;
-    if (!self)
-        return NULL;
-    self->base.call = function_call;
-    if (!PyArg_ParseTuple(arguments, "KOO!OO!pO", &function, &fixed, &PyTuple_Type, &self->examples, &self->returned,
+    if (!self ||
+        !PyArg_ParseTuple(arguments, "KOO!OO!pO", &function, &fixed, &PyTuple_Type, &self->examples, &self->returned,
                           &PyUnicode_Type, &self->refusal, &self->nogil, &owner) ||
         !(self->fixed = integers(fixed, &number))) {
-        Py_DECREF(self);
+        Py_XDECREF(self);
         return NULL;
     }
-    Py_INCREF(arguments);
-    self->base.owner = arguments;
     self->function = (Code)(uintptr_t)function;
     if (PyTuple_GET_SIZE(self->examples) > MOST_ARGUMENTS) {
         PyErr_Format(PyExc_ValueError, "expected at most %d arguments", MOST_ARGUMENTS);
