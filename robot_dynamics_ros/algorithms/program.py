@@ -124,7 +124,7 @@ def program_of(
 
     *parameters, _ = kernel.parameters
     return Program(
-        _name_of(name, known, wrenches),
+        _name_of(name, frames, reference_frame, wrenches),
         {it: lengths[it] for it in inputs},
         _shape_of(algorithm, arrays, len(frames)),
         (
@@ -170,17 +170,10 @@ def _numbers_of(frames: Sequence[Frame], reference_frame: int) -> dict[str, Argu
     return {'links': links, 'rotations': rotations, 'origins': origins, 'reference_frame': reference_frame}
 
 
-def _name_of(name: str, numbers: dict[str, Argument], wrenches: str | None) -> str:
+def _name_of(name: str, frames: Sequence[Frame], reference_frame: int, wrenches: str | None) -> str:
     """Return a name that is unique for a robot, an identifier."""
-    if wrenches:
-        name = f'{name}_with_{wrenches}'
-    if wrenches in (WRENCHES, WRENCHES_AT_POINTS):
-        return f'{name}_{numbers["reference_frame"]}'
-    frames = [it for key, it in numbers.items() if key in ('i', 'rotation', 'origin', 'links', 'rotations', 'origins')]
-    if not wrenches and not any(np.size(it) for it in frames):
+    if not frames and not wrenches:
         return name
-    digest = hashlib.sha256(f'{numbers["reference_frame"]} '.encode())
-    for it in frames:
-        digest.update(np.asarray(it).tobytes())
-    several = '_of_frames' if 'links' in numbers else ''
-    return f'{name}{several}_{digest.hexdigest()[:16]}'
+    numbers = [reference_frame, *((it.link, it.rotation.tolist(), it.origin.tolist()) for it in frames)]
+    words = [name, f'with_{wrenches}' if wrenches else '', 'of_frames' if len(frames) > 1 else '']
+    return '_'.join([*filter(None, words), hashlib.sha256(repr(numbers).encode()).hexdigest()[:16]])
