@@ -37,7 +37,7 @@ NEGLIGIBLE = 1e-36
 
 
 @kernel
-def project(Q, D, V):
+def project(Q, D, V) -> None:
     """Write into Q (4, 4) the nearest matrix with eigenvalues >= FLOOR and Q[3, 3] <= 1; D and V (4, 4) are scratch."""
     Q[3, 3] = min(Q[3, 3], 1.0)
     # Cholesky factor of Q - FLOOR 1
@@ -90,47 +90,25 @@ def rotate(D, V, j, k):
         D[j, i], D[k, i] = c * D[j, i] - s * D[k, i], s * D[j, i] + c * D[k, i]
 
 
-@kernel
-def read_parameters(Q, scale, parameters):
-    """Write the ten parameters of the pseudo-inertia P[j, k] = Q[j, k] scale[j] scale[k]."""
-    xx, yy, zz = Q[0, 0] * scale[0] * scale[0], Q[1, 1] * scale[1] * scale[1], Q[2, 2] * scale[2] * scale[2]
-    parameters[0] = Q[3, 3] * scale[3] * scale[3]
-    for i in range(3):
-        parameters[1 + i] = Q[i, 3] * scale[i] * scale[3]
-    # J = tr(P) 1 - P
-    parameters[4], parameters[7], parameters[9] = yy + zz, xx + zz, xx + yy
-    parameters[5] = -Q[0, 1] * scale[0] * scale[1]
-    parameters[6] = -Q[0, 2] * scale[0] * scale[2]
-    parameters[8] = -Q[1, 2] * scale[1] * scale[2]
+def _step(gain, dual, D, V, Q, parameters, mean, Y, s, h, share) -> None:
+    """Write Q, the parameters (10) and their mean (10) after ``h`` s with regressor Y (n, 10) and error s (n).
 
-
-def _begin(scale, D, V, Q, parameters) -> None:
-    """Project Q and write its parameters."""
-    project(Q, D, V)
-    read_parameters(Q, scale, parameters)
-
-
-def _step(gain, scale, b, D, V, Q, parameters, mean, Y, s, h, share) -> None:
-    """Write Q, the parameters (10) and their mean (10) after ``h`` s with regressor Y (n, 10) and error s (n)."""
+    Q = P / (scale scale'), and ``dual`` (10, 4, 4) is the dual basis of the unit parameters' Q: pi_k = <dual_k, Q>, and
+    the L of tr(L P(pi)) = b' pi has scale scale' L = sum_k b_k dual_k.
+    """
     for k in range(10):
-        b[k] = 0.0
+        b = 0.0
         for i in range(s.shape[0]):
-            b[k] += Y[i, k] * s[i]
-    # tr(L P) = b' pi, with J = tr(P) 1 - P
-    L = V
-    L[3, 3] = b[0]
-    for i in range(3):
-        L[i, 3] = L[3, i] = 0.5 * b[1 + i]
-    L[0, 0], L[1, 1], L[2, 2] = b[7] + b[9], b[4] + b[9], b[4] + b[7]
-    L[0, 1] = L[1, 0] = -0.5 * b[5]
-    L[0, 2] = L[2, 0] = -0.5 * b[6]
-    L[1, 2] = L[2, 1] = -0.5 * b[8]
-    for j in range(4):
-        for k in range(4):
-            Q[j, k] += gain * h * scale[j] * scale[k] * L[j, k]
+            b += Y[i, k] * s[i]
+        for j in range(4):
+            for l in range(4):
+                Q[j, l] += gain * h * b * dual[k, j, l]
     project(Q, D, V)
-    read_parameters(Q, scale, parameters)
     for k in range(10):
+        parameters[k] = 0.0
+        for j in range(4):
+            for l in range(4):
+                parameters[k] += dual[k, j, l] * Q[j, l]
         mean[k] += share * (parameters[k] - mean[k])
 
 
@@ -155,25 +133,20 @@ class TipEstimate:
     """
 
     def __init__(self, largest_mass: float, joints: int, gain: float):
-        self._scale = np.sqrt(largest_mass) * np.array([RADIUS, RADIUS, RADIUS, 1.0])
+        scale = np.sqrt(largest_mass) * np.array([RADIUS, RADIUS, RADIUS, 1.0])
+        self._scale = np.outer(scale, scale)
+        unit = np.array([pseudo_inertia(row) / self._scale for row in np.eye(10)]).reshape(10, 16)
+        self._dual = np.linalg.solve(unit @ unit.T, unit).reshape(10, 4, 4)
         self._Q, self.parameters, self.mean, self._time = np.zeros((4, 4)), np.zeros(10), np.zeros(10), 0.0
-        scratch = np.zeros((4, 4)), np.zeros((4, 4))
-        outputs = self._Q, self.parameters, self.mean
-        self._step = bound(
-            _step,
-            gain,
-            self._scale,
-            np.zeros(10),
-            *scratch,
-            *outputs,
-            then=(np.zeros((joints, 10)), np.zeros(joints), 0.0, 0.0),
-        )
+        written = *np.zeros((2, 4, 4)), self._Q, self.parameters, self.mean
+        example = np.zeros((joints, 10)), np.zeros(joints), 0.0, 0.0
+        self._step = bound(_step, gain, self._dual, *written, then=example)
 
     def nearest(self, row) -> tuple[np.ndarray, np.ndarray]:
         """Return the parameters (10,) nearest to ``row`` (10,) within the bounds, and their matrix for ``restart``."""
-        Q, parameters = pseudo_inertia(row) / np.outer(self._scale, self._scale), np.zeros(10)
-        bound(_begin, self._scale, *np.zeros((2, 4, 4)), Q, parameters)()
-        return parameters, Q
+        Q = pseudo_inertia(row) / self._scale
+        bound(project, Q, *np.zeros((2, 4, 4)))()
+        return np.tensordot(self._dual, Q), Q
 
     def restart(self, parameters: np.ndarray, Q: np.ndarray) -> None:
         """Begin anew with what ``nearest`` has returned."""
