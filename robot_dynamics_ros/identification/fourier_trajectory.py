@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.identification.log_files import column_names
 
 DENSITY = 200
 """Samples of a period for each harmonic where limits are checked."""
@@ -150,9 +151,7 @@ class FourierTrajectory:
         period, repetitions
             As those of ``points``.
         """
-        numbers = range(1, len(self.joint_names) + 1)
-        symbols = ('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2')
         with Path(path).open('w', newline='', encoding='utf-8') as file:
             rows = csv.writer(file)
-            rows.writerow(['t_s', *(f'{symbol}{k}_{unit}' for symbol, unit in symbols for k in numbers)])
+            rows.writerow(column_names(('q', 'qd', 'qdd'), len(self.joint_names)))
             rows.writerows(np.column_stack(self.points(period, repetitions)).tolist())

@@ -1,5 +1,6 @@
 """Identification of gravity from standing poses: masses and centres of links, static friction, torque scales."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -103,11 +104,10 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
         error = measured - (1.0 + own[:, 1]) * predicted
         free = error.size - len(base.independent) - n
         noise = np.maximum(np.sqrt((error**2).sum(axis=0) * n / free), ACCURACY * largest.max())
-    deviations, regrouping = np.sqrt(np.diag(fit.inverse))[len(links) :].reshape(n, 2), base.regrouping
-    of_base = regrouping @ fit.inverse[: len(links), : len(links)] @ regrouping.T
-    found = robot.with_inertial_parameters(links), regrouping, regrouping @ links, np.sqrt(np.diag(of_base))
+    deviations, regrouping = fit.deviations()[1], base.regrouping
+    found = robot.with_inertial_parameters(links), regrouping, regrouping @ links, fit.deviations_of(regrouping)
     others = own[:, 0], deviations[:, 0], 1.0 + own[:, 1], deviations[:, 1] * torque_scale
-    findings = _findings(robot, direction, measured, gravity + known)
+    findings = tuple(_findings(robot, direction, measured, gravity + known))
     return GravityIdentification(*found, *others, np.sqrt((error**2).mean(axis=0)), condition, findings)
 
 
@@ -129,15 +129,16 @@ def _excitation(robot: Robot, q: np.ndarray, Y: np.ndarray) -> tuple[BaseParamet
     return base, condition
 
 
-def _findings(robot: Robot, direction: np.ndarray, measured: np.ndarray, expected: np.ndarray) -> tuple[Finding, ...]:
-    """Return findings that make the result doubtful."""
+def _findings(robot: Robot, direction: np.ndarray, measured: np.ndarray, expected: np.ndarray) -> Iterator[Finding]:
+    """Yield what makes the result doubtful."""
     one_sided = (np.abs(direction.mean(axis=0)) > ONE_SIDED) | ~direction.any(axis=0)
     product = (measured * expected).sum(axis=0)
-    reversed_sign = product < -0.5 * np.linalg.norm(measured, axis=0) * np.linalg.norm(expected, axis=0)
-    causes = (
-        (one_sided, 'reached from one side, or an unknown one: static friction counts as gravity in part'),
-        (reversed_sign, 'the torque is opposite to the gravity torque of the prior: its sign may be wrong'),
-    )
-    of_joints = [(name, joints[k], why) for k, name in enumerate(robot.joint_names) for joints, why in causes]
-    found = (Finding('warning', f'joint {name!r}', why) for name, doubtful, why in of_joints if doubtful)
-    return *found, *unit_findings('measured', measured, expected, robot.name)
+    opposite = product < -0.5 * np.linalg.norm(measured, axis=0) * np.linalg.norm(expected, axis=0)
+    for k, name in enumerate(robot.joint_names):
+        if one_sided[k]:
+            why = 'reached from one side, or an unknown one: static friction counts as gravity in part'
+            yield Finding('warning', f'joint {name!r}', why)
+        if opposite[k]:
+            why = 'the torque is opposite to the gravity torque of the prior: its sign may be wrong'
+            yield Finding('warning', f'joint {name!r}', why)
+    yield from unit_findings('measured', measured, expected, robot.name)

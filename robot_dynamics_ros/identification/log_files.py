@@ -44,12 +44,17 @@ def read_csv(path: Path, n: int) -> dict[str, np.ndarray]:
     return found | ({'i': 1e-3 * found['i']} if 'i' in found else {})
 
 
+def column_names(symbols: Sequence[str], n: int) -> list[str]:
+    """Return the names of the columns of times and of signals of joints k = 1..n."""
+    return ['t_s', *(f'{symbol}{k}_{UNITS[symbol]}' for symbol in symbols for k in range(1, n + 1))]
+
+
 def _columns(path: Path, header: list[str], n: int) -> tuple[list[str], list[str]]:
     """Return the symbols that a log with this header has, and the names of all columns that are read."""
     if {'tau1_Nm', 'i1_mA'} <= set(header):
         raise LogError(f"{path}, line 1: it has currents and torques, 'i1_mA' and 'tau1_Nm': remove the columns of one")
     symbols = ['q', 'qd', 'qdd', 'tau' if 'tau1_Nm' in header else 'i', *(['T'] if 'T1_degC' in header else [])]
-    names = ['t_s', *(f'{symbol}{k}_{UNITS[symbol]}' for symbol in symbols for k in range(1, n + 1))]
+    names = column_names(symbols, n)
     missing = [name for name in names if name not in header]
     if missing:
         raise LogError(f'{path}, line 1: column {missing[0]!r} is missing')

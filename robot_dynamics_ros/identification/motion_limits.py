@@ -48,12 +48,14 @@ def motion_limits(robot: Robot, stated: Mapping | None = None, share: float = 1.
     ArgumentError
         Naming the argument, or the joint with its limit.
     """
-    stated = dict(stated or {})
-    for name in stated:
-        validation.choice('limits', name, MotionLimits._fields)
     if not 0.0 < validation.positive('share', share) <= 1.0:
         raise ArgumentError(f'share: expected at most 1, got {share:g}')
-    given = robot.limits._asdict() | {name: _of_each_joint(name, value, robot.nv) for name, value in stated.items()}
+    given = robot.limits._asdict()
+    for name, value in (stated or {}).items():
+        array = validation.numbers(f'limits: {validation.choice("limits", name, MotionLimits._fields)}', value)
+        if array.shape not in ((), (robot.nv,)):
+            raise ArgumentError(f'limits: {name}: expected a number or shape ({robot.nv},), got {array.shape}')
+        given[name] = np.broadcast_to(array, robot.nv)
     turns = np.array([joint.kind == 'revolute' for joint in robot.model.joints])
     lower = np.where(turns & np.isinf(given['lower']), -np.pi, given['lower'])
     upper = np.where(turns & np.isinf(given['upper']), np.pi, given['upper'])
@@ -68,14 +70,6 @@ def motion_limits(robot: Robot, stated: Mapping | None = None, share: float = 1.
     _refuse(robot, effort <= 0.0, 'has more friction at its velocity limit than its effort limit')
     spare = 0.5 * (1.0 - share) * (upper - lower)
     return MotionLimits(lower + spare, upper - spare, velocity, share * given['acceleration'], effort)
-
-
-def _of_each_joint(name: str, value, joints: int) -> np.ndarray:
-    """Return ``value``, one number for all joints or (n,), as an array (n,)."""
-    array = validation.numbers(f'limits: {name}', value)
-    if array.shape not in ((), (joints,)):
-        raise ArgumentError(f'limits: {name}: expected a number or shape ({joints},), got {array.shape}')
-    return np.broadcast_to(array, joints)
 
 
 def _refuse(robot: Robot, wrong: np.ndarray, why: str) -> None:

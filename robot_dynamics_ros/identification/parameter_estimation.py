@@ -159,22 +159,20 @@ def identify(
         found = found.with_actuators({'torque_constant': dict(zip(robot.joint_names, constants.tolist(), strict=True))})
     # of the parameters, from that of the slope: residuals are correlated, and of other sizes than the weights say
     difference = sums.normal_equations(weights**2 * noise.variances * noise.times - weights)[0]
-    covariance = fit.inverse + fit.inverse @ difference @ fit.inverse
-    deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    base, links = _base_parameters(robot), sums.links
-    of_base = base.regrouping @ covariance[:links, :links] @ base.regrouping.T
+    fit = fit._replace(covariance=fit.covariance + fit.covariance @ difference @ fit.covariance)
+    base = _base_parameters(robot)
     H = sums.normal_equations(1.0 / noise.variances)[0][np.ix_(base.independent, base.independent)]
     found = found.with_binding(robot.binding)
     shown = validate(found, log)
     return Identification(
         robot=found,
         base_parameters=base.regrouping @ fit.links,
-        standard_deviation=np.sqrt(np.maximum(np.diag(of_base), 0.0)),
+        standard_deviation=fit.deviations_of(base.regrouping),
         r2=shown.r2,
         rms=shown.rms,
         condition_number=float(np.sqrt(np.linalg.cond(H))),
         findings=tuple(log_findings(found, known, log, shown)),
-        friction_deviation=dict(zip(names, deviations[links:].reshape(n, -1).T[1:-1], strict=True)),
+        friction_deviation=dict(zip(names, fit.deviations()[1].T[1:-1], strict=True)),
         viscous_per_degree=dict(zip(names, fit.own.T[1:-1], strict=True)).get('temperature', np.zeros(n)),
         independent_samples=noise.used.sum(axis=0) / noise.times,
     )

@@ -83,10 +83,9 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
         predicted = bare + Y @ fit.links
         error = measured - known - Y @ fit.links - (columns * fit.own.T[:, None]).sum(axis=0)
         noise = np.maximum(np.sqrt((error**2).mean(axis=0) * correlation_times(error)), accuracy)
-    covariance, (mass, com, inertia) = fit.inverse[:10, :10], central_parameters(fit.links)
+    deviation, (mass, com, inertia) = fit.deviations()[0], central_parameters(fit.links)
     # c = h / m
-    gradient = np.column_stack([-com, np.eye(3)]) / mass
-    deviation, of_com = np.sqrt(np.diag(covariance)), np.sqrt(np.diag(gradient @ covariance[:4, :4] @ gradient.T))
+    of_com = fit.deviations_of(np.column_stack([-com, np.eye(3), np.zeros((3, 6))]) / mass)
     why = f'its mass of {mass:.3g} kg has a standard deviation of {deviation[0]:.3g} kg'
     findings = [Finding('warning', 'payload', why)] if mass < 3.0 * deviation[0] else []
     findings += unit_findings('measured', measured, bare, f'{robot.name} without payload')

@@ -38,7 +38,17 @@ class Fit(NamedTuple):
 
     links: np.ndarray  # (10 links,)
     own: np.ndarray  # (n, k)
-    inverse: np.ndarray  # of the Hessian of the objective: the covariance, if torques and prior are weighted so
+    covariance: np.ndarray  # if torques and prior are weighted by their variances: the Hessian's inverse
+
+    def deviations(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the standard deviations of the parameters of links, (10 links,), and of the joints, (n, k)."""
+        deviations = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return deviations[: len(self.links)], deviations[len(self.links) :].reshape(self.own.shape)
+
+    def deviations_of(self, combinations: np.ndarray) -> np.ndarray:
+        """Return the standard deviations (b,) of linear ``combinations`` (b, 10 links) of the links' parameters."""
+        of_links = self.covariance[: len(self.links), : len(self.links)]
+        return np.sqrt(np.maximum(np.diag(combinations @ of_links @ combinations.T), 0.0))
 
 
 class Regression(NamedTuple):
