@@ -60,16 +60,11 @@ class Log:
     def __post_init__(self):
         """Copy the fields to read-only arrays and check them."""
         validation.choice('effort', self.effort, MEANINGS)
-        t = np.array(signals.increasing(self.t, 1))
-        t.flags.writeable = False
-        object.__setattr__(self, 't', t)
-        n = np.shape(self.qd)[1] if np.ndim(self.qd) == 2 else 0
-        for name in self._signals():
-            array = np.array(validation.numbers(name, getattr(self, name)))
-            if array.ndim != 2 or len(array) != len(t) or (name != 'q' and array.shape[1] != n):
-                shape = f'({len(t)}, {"nq" if name == "q" else n or "n"})'
-                raise ArgumentError(f'{name}: expected shape {shape}, got {array.shape}')
-            validation.check_finite(name, array)
+        m = len(signals.increasing(self.t, 1))
+        nq, n = ((*validation.numbers(name, getattr(self, name)).shape, 1, 1)[1] for name in ('q', 'qd'))
+        shapes = {'t': (m,), 'q': (m, nq)}
+        for name in ('t', *self._signals()):
+            array = np.array(validation.finite(name, getattr(self, name), shapes.get(name, (m, n))))
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
