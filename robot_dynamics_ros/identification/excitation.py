@@ -171,6 +171,11 @@ def _noise(robot: Robot, noise, effort) -> np.ndarray:
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
 
+def _nowhere(q: np.ndarray) -> np.ndarray:
+    """Return that no position (m, n) is forbidden."""
+    return np.zeros(len(q))
+
+
 class _Excitation:
     """Condition number and limits of Fourier series as functions of their scaled coefficients x (2 H - 1, n).
 
@@ -178,7 +183,7 @@ class _Excitation:
     """
 
     def __init__(self, robot: Robot, harmonics: int, duration: float, limits: MotionLimits, noise, avoid):
-        self._robot, self._limits, self._avoid, self._duration = robot, limits, avoid, duration
+        self._robot, self._limits, self._avoid, self._duration = robot, limits, avoid or _nowhere, duration
         self._columns, self._noise = robot.base_parameters().independent, noise
         self._at_rest = at_rest(harmonics)
         times = np.arange(SAMPLES * harmonics) * (duration / (SAMPLES * harmonics))
@@ -214,7 +219,7 @@ class _Excitation:
         x = 0.3 * generator.normal(size=self._scale.shape)
         x[0] = (centre - self._middle) / self._scale[0]
         self._walls = []
-        stages = [*STAGES, *([STAGES[-1]] * ROUNDS if self._avoid else [])]
+        stages = [*STAGES, *[STAGES[-1]] * ROUNDS]
         for number, (weight, iterations) in enumerate(stages, start=1):
             options = {'maxiter': iterations, 'maxcor': 20}
             x = minimize(self._cost, x.ravel(), (weight,), 'L-BFGS-B', jac=True, options=options).x
@@ -225,11 +230,7 @@ class _Excitation:
 
     def within_limits(self, x, centre) -> FourierTrajectory:
         """Return the trajectory of x, scaled down about ``centre`` (n,) until it exceeds no limit."""
-        still = np.zeros(x.shape)
-        still[0] = (centre - self._middle) / self._scale[0]
-        trajectory = self._trajectory(x)
-        if not self._exceeds(trajectory):
-            return trajectory
+        still = np.vstack([(centre - self._middle) / self._scale[0], 0.0 * x[1:]])
         (share,) = _largest_shares(lambda shares: self._exceeds(self._trajectory(still + shares * (x - still))), 1)
         return self._trajectory(still + share * (x - still))
 
@@ -248,8 +249,6 @@ class _Excitation:
 
     def _forbidden(self, q) -> np.ndarray:
         """Return which positions (m, n) are forbidden, (m,)."""
-        if self._avoid is None:
-            return np.zeros(len(q), bool)
         found = np.asarray(self._avoid(q))
         if found.shape != (len(q),):
             raise ArgumentError(
@@ -318,7 +317,8 @@ class _Excitation:
 
 def _largest_shares(exceeds: Callable, count: int) -> np.ndarray:
     """Return the largest shares (count,) from 0 to 1 for which ``exceeds`` (shares) is False, by bisection."""
-    low, high = np.zeros(count), np.ones(count)
+    high = np.ones(count)
+    low = np.where(exceeds(high), 0.0, high)
     for _ in range(HALVINGS):
         shares = 0.5 * (low + high)
         wrong = exceeds(shares)
