@@ -74,6 +74,7 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 : library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
   at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
+  feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate),
   limiter_(
     effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
@@ -82,6 +83,9 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
   payload_gravity_(*library_), corners_(payload_gravity_.corners())
 {
+  if (policy_.motor_pd && feedback_.acts()) {
+    throw std::invalid_argument("stiffness, damping: with preset motor_pd the PD of the motors would be added to it");
+  }
 }
 
 Taken EffortLaw::take(const PayloadRamp & ramp, std::int64_t now)
@@ -224,7 +228,7 @@ Outcome EffortLaw::outcome_of(
   if (!(reference_age_ <= reference_timeout_)) {
     reference_ = Source::none;
   }
-  if (!finite(state.q, n_) || (at_measured_ && !finite(state.qd, n_))) {
+  if (!finite(state.q, n_) || ((at_measured_ || feedback_.acts()) && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
   if (reference_ != Source::none && !compute(reference_, latest_, state)) {
@@ -310,6 +314,9 @@ bool EffortLaw::compute(Source source, std::int64_t time, const State & state) n
       }
       first = false;
     }
+  }
+  if (source == Source::motion && feedback_.acts()) {
+    feedback_.add(state.q, state.qd, q_.data(), qd_.data(), tau_.data());
   }
   if (source != Source::gravity && adds_) {
     for (std::size_t i = 0; i < n_; ++i) {

@@ -232,6 +232,8 @@ Settings FeedforwardEffortController::settings() const
   settings.gravity_owner = parameters_.gravity_owner;
   settings.compensation = parameters_.compensation;
   settings.evaluate_at_measured = parameters_.evaluate_at == "measured";
+  settings.stiffness = parameters_.stiffness;
+  settings.damping = parameters_.damping;
   settings.effort_limit = parameters_.effort_limit;
   settings.rate_limit = parameters_.rate_limit;
   settings.fade_in_time = parameters_.fade_in_time;
@@ -254,6 +256,12 @@ void FeedforwardEffortController::prepare_references()
   const bool effort_alone = interfaces == std::vector<std::string>{"effort"};
   if (!has("position") && !effort_alone) {
     throw std::invalid_argument("reference_interfaces: expected position among them, or effort alone");
+  }
+  const auto above_zero = [](const std::vector<double> & gains) {
+      return std::any_of(gains.begin(), gains.end(), [](double gain) {return gain > 0.0;});
+    };
+  if (!has("position") && (above_zero(parameters_.stiffness) || above_zero(parameters_.damping))) {
+    throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
   }
   written_to_.clear();
   for (const std::string & interface : interfaces) {

@@ -4,6 +4,7 @@
 #include "../src/dynamics_library.cpp"
 #include "../src/effort_law.cpp"
 #include "../src/inertial_parameters.cpp"
+#include "../src/joint_feedback.cpp"
 #include "../src/payload_gravity.cpp"
 #include "../src/presets.cpp"
 #include "../src/ramps.cpp"

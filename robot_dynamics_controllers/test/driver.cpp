@@ -69,7 +69,7 @@ extern "C" {
 void * law_new(
   const char * path, const char * joints, const char * preset, const char * gravity_owner,
   const char * compensation, int measured, const double * effort, int efforts, const double * rate,
-  int rates, const double * times, const char * digest, char * message, std::size_t size)
+  int rates, const double * times, const double * gains, const char * digest, char * message, std::size_t size)
 {
   return made(
     [&]() -> void * {
@@ -86,6 +86,9 @@ void * law_new(
       settings.reference_timeout = times[2];
       settings.update_rate = times[3];
       settings.model_digest = digest;
+      const std::size_t n = settings.joints.size();
+      settings.stiffness.assign(gains, gains + n);
+      settings.damping.assign(gains + n, gains + 2 * n);
       return new EffortLaw(DynamicsLibrary::open(path), settings);
     }, message, size);
 }

@@ -130,7 +130,7 @@ ament_package()
 #
 # {TRAJECTORY} writes desired positions, velocities and accelerations to
 # {FEEDFORWARD}, which writes the effort that they require. Nothing here corrects an error of the
-# position: either the motors do, or a PD, see the end of this file.
+# position: either the motors do, or a PD: stiffness and damping below, or the end of this file.
 
 controller_manager:
   ros__parameters:
@@ -155,6 +155,9 @@ controller_manager:
     preset: "{self.preset}"
     evaluate_at: desired
     reference_interfaces: [position, velocity, acceleration]
+    # a PD about the reference, for an arm that takes efforts alone: robot_dynamics_propose_gains proposes gains
+    stiffness: [0.0]
+    damping: [0.0]
 {limits}    effort_limit: [0.0]
     rate_limit: [0.0]
     fade_in_time: -1.0

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.compensation import Compensation, checked_terms
+from robot_dynamics_ros.control.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
@@ -224,3 +225,22 @@ def test_a_robot_that_compensates_gravity_gets_none():
     law.activate()
     efforts, outcomes = law.updates(np.random.default_rng(1).normal(size=(20, 2, 6)))
     assert set(outcomes) == {'gravity_only'} and not efforts.any()
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', 'sliding'])
+def test_a_pd_about_the_reference(name):
+    """The law pd_feedforward; the second robot has a continuous joint."""
+    robot, random, count = robots()[name], np.random.default_rng(13), 1000
+    n = robot.nv
+    stiffness, damping = random.uniform(0.0, 500.0, (2, n)) * [[1.0], [0.1]] + [[0.0], [1.0]]
+    law = Law(library(name), robot.joint_names, effort_limit=[np.inf], stiffness=stiffness, damping=damping)
+    law.activate()
+    states, references = motions(random, count, n), motions(random, count, n)
+    efforts, outcomes = law.updates(states[:, :2], references, MOTION)
+    assert set(outcomes) == {'sent'}
+    terms, feedback = Compensation(robot, TERMS), JointSpaceControl(robot, 'pd_feedforward', stiffness, damping, 1.0)
+    torque, expected = np.empty(n), np.empty((count, n))
+    for state, reference, out in zip(states, references, expected, strict=True):
+        terms.torque(*reference[:3], out=torque)
+        feedback.torque(*state[:2], reference[:3], torque, out)
+    same(efforts, expected)

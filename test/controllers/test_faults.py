@@ -106,12 +106,12 @@ def test_a_state_that_is_lost_for_a_moment_is_bridged():
         assert (efforts == before).all()
 
 
-@pytest.mark.parametrize('measured', [False, True])
-def test_velocities_count_where_they_are_used(measured):
-    which = law(measured=measured)
+@pytest.mark.parametrize(('measured', 'damping'), [(False, 0.0), (True, 0.0), (False, 1.0)])
+def test_velocities_count_where_they_are_used(measured, damping):
+    which = law(measured=measured, damping=damping)
     one(which, MOTION)
     _, outcomes = which.updates(at(Q, 10, np.nan), desired(10), MOTION)
-    assert outcomes[-1] == ('state_lost' if measured else 'sent')
+    assert outcomes[-1] == ('state_lost' if measured or damping else 'sent')
 
 
 @pytest.mark.parametrize('lost', [False, True])

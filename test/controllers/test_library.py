@@ -141,6 +141,10 @@ def test_another_model():
         ({'fade_in_time': -0.5}, 'fade_in_time'),
         ({'reference_timeout': float('nan')}, 'reference_timeout'),
         ({'update_rate': 0.0}, 'update_rate'),
+        ({'stiffness': -1.0}, 'stiffness: expected one finite number >= 0 or 3'),
+        ({'damping': float('nan')}, 'damping: expected one finite number >= 0 or 3'),
+        ({'stiffness': 100.0}, "stiffness: joint 'turn' needs a damping above 0.05.* got 0.0"),
+        ({'preset': 'motor_pd', 'damping': 1.0}, 'stiffness, damping: with preset motor_pd the PD of the motors'),
     ],
 )
 def test_a_wrong_parameter_is_named(settings, said):

@@ -13,6 +13,7 @@
 #include "robot_dynamics_controllers/cycle_time.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
+#include "robot_dynamics_controllers/joint_feedback.hpp"
 #include "robot_dynamics_controllers/payload_gravity.hpp"
 #include "robot_dynamics_controllers/presets.hpp"
 #include "robot_dynamics_controllers/torque_limiter.hpp"
@@ -29,6 +30,8 @@ struct Settings
   std::string gravity_owner;        ///< '': as the preset says, else node; node, robot
   std::vector<std::string> compensation;  ///< {} or {""}: all terms that the robot does not compensate
   bool evaluate_at_measured = false;      ///< false: positions and velocities of the reference
+  std::vector<double> stiffness{0.0};     ///< Kp of a PD about the reference, 1 or n, N m/rad (N/m); 0: none
+  std::vector<double> damping{0.0};       ///< Kd, likewise, N m s/rad (N s/m)
   std::vector<double> effort_limit{0.0};  ///< 1 or n, N m (N); 0: of the library, inf: none; unknown is refused
   std::vector<double> rate_limit{0.0};    ///< 1 or n, N m/s (N/s); 0: none
   double fade_in_time = -1.0;             ///< s, from an activation; -1: of the preset
@@ -38,7 +41,7 @@ struct Settings
   std::string model_digest;               ///< of the library; '': not checked
 };
 
-/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured only.
+/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured or a PD only.
 struct State
 {
   const double * q;
@@ -157,6 +160,7 @@ private:
   double reference_timeout_;  // s
   CycleTime cycle_;
   Compensation terms_;
+  JointFeedback feedback_;
   TorqueLimiter limiter_;
   FadeIn fade_in_;
   Transition transition_;

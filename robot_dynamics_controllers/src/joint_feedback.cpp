@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "robot_dynamics_controllers/joint_feedback.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+
+namespace robot_dynamics_controllers
+{
+namespace
+{
+
+constexpr double TURN = 6.283185307179586;
+
+std::vector<double> gains(const std::string & name, const std::vector<double> & stated, std::size_t joints)
+{
+  const auto usable = [](double gain) {return gain >= 0.0 && std::isfinite(gain);};
+  if ((stated.size() != 1 && stated.size() != joints) || !std::all_of(stated.begin(), stated.end(), usable)) {
+    throw std::invalid_argument(name + ": expected one finite number >= 0 or " + std::to_string(joints));
+  }
+  return stated.size() == joints ? stated : std::vector<double>(joints, stated.front());
+}
+
+}  // namespace
+
+JointFeedback::JointFeedback(
+  const robot_dynamics_library & library, const std::vector<double> & stiffness,
+  const std::vector<double> & damping, double period)
+: stiffness_(gains("stiffness", stiffness, library.velocities)),
+  damping_(gains("damping", damping, library.velocities)), turn_(library.velocities), acts_(false)
+{
+  const double * viscous = library.friction + ROBOT_DYNAMICS_VISCOUS * library.velocities;
+  for (std::size_t i = 0; i < turn_.size(); ++i) {
+    turn_[i] = library.continuous[i] ? TURN : 0.0;
+    acts_ = acts_ || stiffness_[i] > 0.0 || damping_[i] > 0.0;
+    // passivity of a sampled spring, as control/gain_limits.py
+    const double least = 0.5 * period * stiffness_[i];
+    if (stiffness_[i] > 0.0 && !(damping_[i] + viscous[i] > least)) {
+      throw std::invalid_argument(
+              std::string("stiffness: joint '") + library.joint_names[i] + "' needs a damping above " +
+              std::to_string(least) + " (half of stiffness times period), got " +
+              std::to_string(damping_[i] + viscous[i]) + " with viscous friction");
+    }
+  }
+}
+
+void JointFeedback::add(
+  const double * q, const double * qd, const double * q_desired, const double * qd_desired,
+  double * tau) const noexcept
+{
+  for (std::size_t i = 0; i < turn_.size(); ++i) {
+    double e = q_desired[i] - q[i];
+    if (turn_[i] > 0.0) {
+      e -= turn_[i] * std::floor(e / turn_[i] + 0.5);
+    }
+    // tau = Kp e + Kd de + tau_ff
+    tau[i] = stiffness_[i] * e + damping_[i] * (qd_desired[i] - qd[i]) + tau[i];
+  }
+}
+
+}  // namespace robot_dynamics_controllers
