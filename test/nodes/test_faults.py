@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support import graph as ros
+from support.matrices import matrix
 from support.started_processes import cpu_time
 from support.state_publisher import POSITION
 
@@ -285,7 +286,7 @@ def test_a_full_disk_stops_no_node(alone, tmp_path, monkeypatch):
         alone.processes.stop()
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
+@pytest.mark.parametrize('number', matrix([signal.SIGINT, signal.SIGTERM], few=[signal.SIGTERM]))
 def test_a_signal_ends_node_and_torques(alone, number):
     alone.start(NODE, arguments=PATIENT)
     used = time_to_end(alone, number)

@@ -13,7 +13,7 @@ from robot_dynamics_ros import Robot
 ROBOT = Robot.named('aubo_i5')
 START = [0.0, -0.7, 0.4, 0.2, 0.5, -0.1]
 PARAMETERS = {
-    'simulated_arm': {'rate': 100.0, 'start': START, 'command_timeout': 1.0, 'longest_delay': 1.0},
+    'simulated_arm': {'rate': 50.0, 'start': START, 'command_timeout': 1.0, 'longest_delay': 1.0},
     'feedforward_node': {'age_limit': 10.0},
     'torque_controller': {'age_limit': 10.0, 'feedforward_age_limit': 10.0},
     'dynamics_server': {},

@@ -1,5 +1,6 @@
 """torque_controller as a process: each law against control.joint_space_control, and what it does without its inputs."""
 
+from contextlib import contextmanager
 from functools import partial
 
 from support import graph as ros
@@ -117,11 +118,27 @@ def stays(start, position):
 
 
 def follow_fed(graph, start, position=A):
-    """Restart the controller in pd_feedforward, with a trajectory that stays at a position."""
-    graph.restart(NODE)
+    """Activate the controller again, in pd_feedforward, with a trajectory that stays at a position."""
+    graph.reactivate(NODE)
     message = stays(start, position)
     tell_terms(graph, message)
     graph.follow(NODE, message)
+
+
+@contextmanager
+def control_law(graph, name):
+    """Run the controller with a law, which it uses from its next activation on, and with the usual one afterwards."""
+    use(graph, name)
+    try:
+        yield
+    finally:
+        use(graph, 'pd_feedforward')
+
+
+def use(graph, law):
+    graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+    graph.client.set_parameter(NODE, 'control_law', law)
+    graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
 
 
 @pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
@@ -129,7 +146,7 @@ def test_law_along_a_trajectory(graph, start, law):
     points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
     desired = np.zeros((3, 6))
     q, qd = A + 0.02, RATE - 0.05
-    with graph.parameters(NODE, control_law=law):
+    with control_law(graph, law):
         graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
         for t in (0.0, 0.7, 1.6, 2.5):
             Trajectory(*points).sample(t, *desired)
@@ -144,7 +161,7 @@ def test_pd_feedforward_along_a_trajectory(graph, start):
 
 @pytest.mark.parametrize('law', LAWS)
 def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law):
-    with graph.parameters(NODE, control_law=law):
+    with control_law(graph, law):
         answer(graph, start, A)
         torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
     by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE + ROBOT.gravity_torque(A + 0.03)
@@ -153,7 +170,7 @@ def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law)
 
 
 def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
-    with graph.parameters(NODE, control_law='pd_gravity'):
+    with control_law(graph, 'pd_gravity'):
         answer(graph, start, A)
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
         torque = answer(graph, at(start, 1.0), B)
@@ -161,7 +178,7 @@ def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
 
 
 def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(graph, start):
-    with graph.parameters(NODE, control_law='pd_gravity'):
+    with control_law(graph, 'pd_gravity'):
         answer(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
         assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
@@ -171,7 +188,7 @@ def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(grap
 
 
 def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back(graph, start):
-    with graph.parameters(NODE, control_law='pd_gravity'):
+    with control_law(graph, 'pd_gravity'):
         answer(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
         assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
@@ -181,7 +198,7 @@ def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back
 
 
 def test_silent_without_velocities(graph, start):
-    with graph.parameters(NODE, control_law='pd'):
+    with control_law(graph, 'pd'):
         commands = graph.listen(Float64MultiArray, 'effort_commands')
         graph.silence(NODE, 'velocities', lambda: send(graph, start, A, []))
         assert commands == []
@@ -198,7 +215,7 @@ def test_pd_feedforward_holds_until_the_first_feedforward_torque_but_not_for_lon
 
 
 def test_pd_feedforward_does_not_add_a_torque_whose_terms_are_unknown_or_do_not_fit(graph, start):
-    graph.restart(NODE)
+    graph.reactivate(NODE)
     for changed, reason in (
         ({'terms': ['gravity'], 'gravity_owner': 'robot'}, 'gravity_owner'),
         ({'joint_names': NAMES[1:]}, 'joints'),
@@ -256,7 +273,7 @@ def test_the_law_may_change_while_inactive(graph, start):
         assert_near(answer(graph, at(start, 0.2), A), ROBOT.gravity_torque(A))
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
     finally:
-        graph.client.set_parameter(NODE, 'control_law', 'pd_feedforward')
+        graph.restart(NODE, control_law='pd_feedforward')
         follow_fed(graph, at(start, 0.3))
     expected = law_torque('pd_feedforward', A, RATE, (A, REST, REST), FEEDFORWARD)
     assert_near(fed_answer(graph, at(start, 0.3), A, RATE), expected)

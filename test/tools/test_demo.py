@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support import graph as ros
+from support import matrices
 from support.logs import COLUMNS, DATA, bag, good_messages, table, written
 from support.started_processes import marked_processes
 
@@ -20,12 +21,22 @@ import pytest
 from PIL import Image
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.tools import demo
 
 LOG = DATA / 'aubo_i5_measured_traj1.csv'
 NAMES = Robot.named('aubo_i5').joint_names
 NUMBER = r'-?\d+\.\d+'
 TIMEOUT = 240.0
+RATE = 500.0 if matrices.exhaustive else 250.0
+"""States of the simulated arm per second, by default 500."""
+DEMO = """
+import sys
+from pathlib import Path
+from robot_dynamics_ros.tools import demo
+demo.share_folder = lambda folder=Path(sys.argv.pop(1)): folder
+demo.main()
+"""
 
 
 @dataclass
@@ -42,7 +53,11 @@ def run(tmp_path_factory):
     """Run the demo with the measured log where that is there."""
     folder = tmp_path_factory.mktemp('demo')
     assert not marked_processes(), 'an earlier test left processes running'
-    command = [sys.executable, '-m', 'robot_dynamics_ros.tools.demo', '--output', str(folder / 'output')]
+    (folder / 'config').mkdir()
+    parameters = (share_folder() / 'config' / 'demo.yaml').read_text(encoding='utf-8')
+    arm = f'\n/**/simulated_arm:\n  ros__parameters:\n    rate: {RATE}\n'
+    (folder / 'config' / 'demo.yaml').write_text(parameters + arm, encoding='utf-8')
+    command = [sys.executable, '-c', DEMO, str(folder), '--output', str(folder / 'output')]
     if LOG.is_file():
         command += ['--log', str(LOG)]
     environment = {**os.environ, 'ROS_LOG_DIR': str(folder)}
