@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from support.messages import SECOND, joint_state, nanoseconds, stamped, trajectory  # noqa: F401, as ros.trajectory
@@ -373,8 +374,9 @@ class Status:
         self.fields = {value.key: value.value for value in status.values}
 
 
+@cache
 def check_same_tree() -> None:
-    """See that a node process started from here imports the package that the tests imported."""
+    """See, once a test process, that a node process started from here imports the package that the tests imported."""
     script = 'import importlib.util as u; print(u.find_spec("robot_dynamics_ros").origin)'
     # like -m, -c puts the working folder first
     found = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True, check=True).stdout.strip()
