@@ -57,7 +57,7 @@ def test_rules_hold_in_an_episode_of_all_moves():
 
 def test_a_seed_repeats_a_run(run):
     with graph_fuzz.quiet():
-        again, once_more = (graph_fuzz.run(SEED, MESSAGES // 4) for _ in range(2))
+        again, once_more = (graph_fuzz.run(SEED, MESSAGES // 8) for _ in range(2))
     assert (again.counts, again.index) == (once_more.counts, once_more.index)
 
 
