@@ -5,15 +5,30 @@ import signal
 import sys
 from pathlib import Path
 
+EXECUTABLES = (
+    'aubo_node',
+    'bringup',
+    'dynamics_server',
+    'external_torque_node',
+    'feedforward_node',
+    'gravity_compensation_node',
+    'simulated_arm',
+    'torque_controller',
+    'trajectory_effort_node',
+)
+"""Modules that are run as processes, by ``python -m`` or by an executable of their name."""
 
-def _runs_this_process() -> bool:
-    """Return whether the process runs a module of this package: by ``python -m``, or an executable of its name."""
+
+def _executable() -> str:
+    """Return which of ``EXECUTABLES`` this process runs; '' for none."""
     if sys.argv[0] == '-m':
-        return sys.orig_argv[sys.orig_argv.index('-m') + 1].startswith(f'{__name__}.')
-    return (Path(__file__).parent / f'{Path(sys.argv[0]).name.removeprefix("robot_dynamics_")}.py').is_file()
+        name = sys.orig_argv[sys.orig_argv.index('-m') + 1].removeprefix(f'{__name__}.')
+    else:
+        name = Path(sys.argv[0]).name.removeprefix('robot_dynamics_')
+    return name if name in EXECUTABLES else ''
 
 
-if _runs_this_process():
+if executable := _executable():
     # Until ``process.run`` takes over: no traceback of whatever is being imported, and no garbage collection.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()
@@ -21,4 +36,4 @@ if _runs_this_process():
     sys.modules['rosidl_generator_py.generate_py_impl'] = None
     from robot_dynamics_ros.nodes import participant
 
-    participant.create()  # DDS discovers publishers while the rest is imported
+    participant.create(executable)  # DDS discovers publishers while the rest is imported

@@ -24,8 +24,11 @@ from rclpy.utilities import get_default_context
 
 from robot_dynamics_ros.nodes import discovery
 
-NAME = '_starting'
-"""Node that keeps the participant until the first node of the process does; tools hide a name with an underscore."""
+STARTING = '_starting_'
+"""Begins the name of the node that keeps the participant until those of the process do; the executable's name follows.
+
+Tools hide a name with an underscore. Other processes learn by it that this one is about to have its nodes.
+"""
 
 _created: WeakKeyDictionary[Context, float] = WeakKeyDictionary()
 _keepers: list = []
@@ -40,7 +43,7 @@ def one_line(kind: type[Exception]):
         sys.exit(' '.join(f'not started: {error}'.split()))
 
 
-def create() -> None:
+def create(executable: str = '') -> None:
     """Initialise ROS and create the participant, unless that is done; wrong ROS arguments end the process."""
     context = get_default_context()
     if context in _created:
@@ -49,7 +52,7 @@ def create() -> None:
     with one_line(RuntimeError):
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         with context.handle:
-            _keepers.append(_node(context))
+            _keepers.append(_node(STARTING + executable, context))
     _created[context] = time.monotonic()
 
 
@@ -59,14 +62,20 @@ def hand_over() -> None:
         _keepers.pop().destroy_when_not_in_use()
 
 
+def are_starting(node, executables) -> bool:
+    """Return whether a process of one of ``executables`` is on the graph of ``node``, but does not have its nodes."""
+    names = {STARTING + executable for executable in executables}
+    return not names.isdisjoint(node.get_node_names())
+
+
 def created(context: Context) -> float:
     """Return when the participant of ``context`` was created, by the steady clock (s); now for one of others."""
     return _created.get(context, time.monotonic())
 
 
-def _node(context: Context):
+def _node(name: str, context: Context):
     """Return a node of rcl without topics, services and arguments: only a node makes rmw create a participant."""
-    arguments = NAME, '', context.handle, None, False, False
+    arguments = name, '', context.handle, None, False, False
     try:
         return _rclpy.Node(*arguments, QoSProfile(depth=1).get_c_qos_profile())
     except TypeError:  # Humble and Jazzy: no profile of the log's topic, which it does not have

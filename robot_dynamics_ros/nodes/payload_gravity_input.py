@@ -14,15 +14,17 @@ from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravit
 from robot_dynamics_ros.robot import Robot
 
 RampOf = TypeVar('RampOf', bound=Ramp)
-DISCOVERY = 0.5
-"""s from the participant's creation in which a publisher on the graph may not be known yet.
+DISCOVERY = 0.6
+"""s from the participant's creation in which a publisher on the graph may not be known yet; likewise from the end of
+another process's start, if it may have a server.
 
 With the profiles of ``discovery.py`` an existing server was known after 0.12 to 0.44 s on the idle machine, whether the
 process imported modules meanwhile or waited (120 starts, 2026-11-26). A wait that ended 0.05 to 0.3 s after the last
 participant had appeared missed one of 30.
 """
 PATIENCE = 5.0
-"""s from activation after which the reason names a server that publishes nothing."""
+"""s from activation after which the reason names a server that publishes nothing, and one that starts is waited for no
+longer."""
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
 NOT_ACTIVATED = 'not activated'
@@ -60,6 +62,7 @@ class PayloadGravityInput:
         self._began = time.monotonic()
         self.missing, self.in_use = NOT_ACTIVATED, False
         self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
+        self._server_started = 0.0  # when a process that may have a server was last seen to start, s
         self._carrying = CarryingRobot(node.robot)
         for topic, message in self._topics.newest():
             self._apply(topic, message)
@@ -204,6 +207,8 @@ class PayloadGravityInput:
                 return f'waiting for {topic}'
             late = 'has a publisher' if seen else 'is awaited (await_load)'
             return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
-        # of a server that has just been discovered one topic may be known before the other
-        since = max(self._topics.discovering, self._first_seen or 0.0)
+        if now - self._began < PATIENCE and self._topics.server_starts():
+            self._server_started = now
+        # of a server that has just been discovered, or has just started, one topic may be known before the other
+        since = max(self._topics.discovering, self._first_seen or 0.0, self._server_started)
         return f'waiting for {unknown[0]}' if unknown and now - since < DISCOVERY else ''

@@ -9,6 +9,8 @@ from robot_dynamics_ros.nodes import participant
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
+WITH_SERVER = 'bringup', 'dynamics_server'
+"""Executables whose process may have a server."""
 REMEMBERED = 64
 """Number of messages handed over directly whose copies may still arrive."""
 
@@ -73,6 +75,10 @@ class PayloadGravityTopics:
     def has_publisher(self, topic: str) -> bool:
         """Return whether the graph has a publisher of one of ``KINDS``."""
         return self.publishers(topic) > 0
+
+    def server_starts(self) -> bool:
+        """Return whether a process that may have a server is on the graph, but does not have its nodes yet."""
+        return participant.are_starting(self._node, WITH_SERVER)
 
     def publishers(self, topic: str) -> int:
         """Return how many publishers of one of ``KINDS`` the graph has."""

@@ -3,6 +3,7 @@
 import re
 import time
 
+from support import graph as ros
 from support.payload_gravity_followers import PAYLOAD, Follower, mass_of, set_payload
 
 import pytest
@@ -93,6 +94,27 @@ def test_discovery_has_its_time_from_the_participant_on(process, monkeypatch):
         follower = process.node(Follower)
         follower.start()
         assert follower.payload_gravity.missing == missing
+
+
+@pytest.mark.parametrize(
+    ('executable', 'missing'),
+    [('dynamics_server', 'waiting for payload_state'), ('bringup', 'waiting for payload_state'), ('aubo_node', '')],
+)
+def test_it_waits_for_a_process_that_starts_and_may_have_a_server(
+    process, other_process, executable, missing, monkeypatch
+):
+    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', ros.TIMEOUT)
+    monkeypatch.setattr(
+        participant, 'STARTING', f'_test_{executable}_'
+    )  # nodes of other tests may be there for a while
+    starting, follower = f'{participant.STARTING}{executable}', process.node(Follower)
+    other_process.node(BaseNode, name=starting)
+    process.spin_until(lambda: starting in follower.get_node_names(), 'it starts')
+    process.spin(payload_gravity_input.DISCOVERY)
+    follower.start()
+    assert follower.payload_gravity.missing == missing
+    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', 0.0)
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it waits without end')
 
 
 def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process, other_process, monkeypatch):

@@ -28,6 +28,11 @@ def test_a_name_without_that_of_the_package_is_a_nodes_or_short(executables):
         assert (module.rpartition('.')[2], function) == (name.removeprefix('robot_dynamics_'), 'main')
 
 
+def test_a_process_of_a_node_knows_its_name(executables):
+    modules = {module for module, function in executables.values() if function == 'main'}
+    assert set(nodes.EXECUTABLES) == {it.removeprefix(f'{nodes.__name__}.') for it in modules if '.nodes.' in it}
+
+
 @pytest.mark.parametrize(
     ('path', 'printed'),
     [
@@ -48,8 +53,8 @@ def test_a_short_name_runs_its_command_and_warns_unless_ros2_run_calls_it(
 
 
 @pytest.mark.parametrize(
-    ('name', 'is_a_node'), [('bringup', True), ('robot_dynamics_bringup', True), ('robot_dynamics_compare', False)]
+    ('name', 'known'), [('bringup', 'bringup'), ('robot_dynamics_bringup', 'bringup'), ('process', '')]
 )
-def test_a_process_of_nodes_is_known_by_both_names(name, is_a_node, monkeypatch):
+def test_a_process_of_nodes_is_known_by_both_names(name, known, monkeypatch):
     monkeypatch.setattr(sys, 'argv', [f'/usr/bin/{name}'])
-    assert nodes._runs_this_process() is is_a_node
+    assert nodes._executable() == known
