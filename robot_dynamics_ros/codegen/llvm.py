@@ -1,14 +1,14 @@
-"""LLVM IR of recorded operations (a trace): straight-line code for one state, or for a block of states.
+"""LLVM IR of recorded operations (a trace): straight-line code for one state, and SIMD code for a batch of states.
 
-In a block each value is a vector of one number of ``lanes`` states, so that one instruction processes several states.
-Both forms execute the same operations in the same order and give the same bits.
+A block is a vector of ``lanes`` states in every operation, so that one instruction processes several states. Both forms
+execute the same operations in the same order and give the same bits.
 """
 
 import struct
 from functools import cache
 
-from robot_dynamics_ros.codegen import llvm_rows
-from robot_dynamics_ros.codegen.llvm_rows import pointer, pointer_type
+from robot_dynamics_ros.codegen import llvm_blocks
+from robot_dynamics_ros.codegen.llvm_blocks import pointer, vector_type
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
@@ -35,14 +35,15 @@ def of_one_state(code: StraightLine, attribute: str = '') -> str:
     <name>_state(none, words)``, with the address of an array of these addresses. Both return whether all numbers are
     finite.
     """
-    body, of_words = Body(1), Body(1)
-    body.compute(code)
-    arrays = *code.inputs, 'runtime_inputs', 'result'
-    addresses = ', '.join(f'i64 {it}' for it in of_words.words(len(arrays)))
+    arrays, body, of_words = [*code.inputs, 'runtime_inputs', 'result'], Body(1), Body(1)
+    *vectors, runtime_inputs, result = (f'%{array}' for array in arrays)
+    body.read(code, runtime_inputs)
+    body.compute(code, vectors, result)
+    addresses = ', '.join(f'i64 {it}' for it in of_words.addresses(len(arrays)))
     return '\n'.join(
         [
             *(Body(lanes).declarations() for lanes in (1, 2, WIDEST)),
-            f'define i8 @{code.name}({", ".join(f"i64 %{it}" for it in arrays)}) {attribute} {{',
+            f'define i8 @{code.name}({", ".join(f"i64 %{array}" for array in arrays)}) {attribute} {{',
             *body.lines,
             f'  %is_finite = fcmp oeq double {body.text(code.finite)}, 0.0',
             '  %answer = zext i1 %is_finite to i8',
@@ -61,55 +62,17 @@ def of_one_state(code: StraightLine, attribute: str = '') -> str:
 def of_blocks(code: StraightLine, lanes: int) -> str:
     """Return the IR of ``int64 <name>_blocks(words, count, streamed)`` for blocks of ``lanes`` states in rows.
 
-    ``count`` is a multiple of ``lanes``, and not 0. If ``streamed`` is not 0 the results bypass the caches.
+    ``count`` is a multiple of ``lanes``. If ``streamed`` is not 0 the results bypass the caches.
     """
-    body, sizes = Body(lanes), {**code.inputs, 'runtime_inputs': 0, 'results': len(code.results)}
-    body.compute(code)
-    block, body.lines = body.lines, []
-    kind, starts, numbers = body.kind, body.words(len(sizes)), lanes * len(code.results)
-    total = f'{pointer_type(kind)} %total'
-    return '\n'.join(
-        [
-            body.declarations(),
-            f'define i64 @{code.name}_blocks(i64 %words, i64 %count, i64 %streamed) {{',
-            'entry:',
-            *body.lines,
-            '  %bypass = icmp ne i64 %streamed, 0',
-            f'  %buffer = alloca [{numbers} x double], align 64',
-            f'  %buffered = ptrtoint {pointer_type(f"[{numbers} x double]")} %buffer to i64',
-            f'  %total = alloca {kind}',
-            f'  store {kind} zeroinitializer, {total}',
-            '  br label %block',
-            'block:',
-            '  %k = phi i64 [0, %entry], [%next, %written]',
-            *(f'  %{it}_bytes = mul i64 %k, {8 * size}' for it, size in sizes.items()),
-            *(f'  %{it} = add i64 {start}, %{it}_bytes' for it, start in zip(sizes, starts, strict=True)),
-            '  %result = select i1 %bypass, i64 %buffered, i64 %results',
-            *block,
-            # in memory: a value that lives through the block would be computed early, which costs a fifth of the time
-            f'  %before = load {kind}, {total}',
-            f'  %sum = fadd {kind} %before, {body.text(code.finite)}',
-            f'  store {kind} %sum, {total}',
-            '  br i1 %bypass, label %copied, label %written',
-            'copied:',
-            f'  call void @stream(i64 %buffered, i64 %results, i64 {numbers})',
-            '  br label %written',
-            'written:',
-            f'  %next = add i64 %k, {lanes}',
-            '  %are_left = icmp slt i64 %next, %count',
-            '  br i1 %are_left, label %block, label %end',
-            'end:',
-            '  fence seq_cst',  # other cores then read the results of stores that bypass the caches
-            f'  %all = load {kind}, {total}',
-            f'  %are_finite = fcmp oeq {kind} %all, zeroinitializer',
-            f'  %bits = bitcast <{lanes} x i1> %are_finite to i{lanes}',
-            f'  %set = icmp eq i{lanes} %bits, -1',
-            '  %answer = zext i1 %set to i64',
-            '  ret i64 %answer',
-            '}',
-            llvm_rows.streaming(),
-        ]
-    )
+    body, size = Body(lanes), len(code.results)
+    *vectors, runtime_inputs, result = body.addresses(len(code.inputs) + 2)
+    body.read(code, runtime_inputs)
+    before, body.lines = body.lines, []
+    rows = [llvm_blocks.row(body, start, length) for start, length in zip(vectors, code.inputs.values(), strict=True)]
+    body.compute(code, rows, llvm_blocks.target(body, result, size))
+    loop = llvm_blocks.loop_over_blocks(before, body, body.text(code.finite), size)
+    head = f'define i64 @{code.name}_blocks(i64 %words, i64 %count, i64 %streamed) {{'
+    return '\n'.join([body.declarations(), head, *loop, '}', '!0 = !{i32 1}'])
 
 
 class Body:
@@ -118,17 +81,13 @@ class Body:
     def __init__(self, lanes: int):
         """Begin with no lines."""
         self.lanes = lanes
-        self.kind = self.numbers(lanes)
+        self.kind = vector_type(lanes)
         self._kind_name = 'f64' if lanes == 1 else f'v{lanes}f64'
         self.lines: list[str] = []
         self._inputs: dict[tuple[str, int], str] = {}
         self._names: dict[Symbol, str] = {}
         self._angles: dict[str, tuple[str, str]] = {}
         self._count = 0
-
-    def numbers(self, count: int) -> str:
-        """Return the type of so many numbers."""
-        return 'double' if self.lanes == 1 else f'<{count} x double>'
 
     def line(self, text: str) -> str:
         """Add ``text`` as the definition of a new value and return its name."""
@@ -137,24 +96,31 @@ class Body:
         self.lines.append(f'  {name} = {text}')
         return name
 
-    def words(self, count: int) -> list[str]:
-        """Return the names of ``count`` integers in memory, at %words."""
+    def loaded(self, address: str, k: int) -> str:
+        """Return the name of number k of an array of float64."""
+        return self.line(f'load double, {pointer(self, "double", address, 8 * k)}, align 8')
+
+    def addresses(self, count: int) -> list[str]:
+        """Return the names of ``count`` addresses in memory, at %words."""
         return [self.line(f'load i64, {pointer(self, "i64", "%words", 8 * k)}, align 8') for k in range(count)]
 
-    def compute(self, code: StraightLine) -> None:
-        """Add the operations of code, from its inputs to the result."""
+    def read(self, code: StraightLine, runtime_inputs: str) -> None:
+        """Load the run-time inputs that code reads from an address."""
         for array, k in code.read:
             if array == 'runtime_inputs':
-                self._inputs[array, k] = llvm_rows.shared(self, f'%{array}', k)
-        for array, length in code.inputs.items():
-            self._inputs |= {(array, k): it for k, it in enumerate(llvm_rows.columns(self, f'%{array}', length))}
+                self._inputs[array, k] = llvm_blocks.splat(self, self.loaded(runtime_inputs, k))
+
+    def compute(self, code: StraightLine, vectors: list[str], result: str) -> None:
+        """Add the operations of code, from vectors to the result at these addresses."""
+        for address, (array, length) in zip(vectors, code.inputs.items(), strict=True):
+            self._inputs |= {(array, k): name for k, name in enumerate(llvm_blocks.columns(self, address, length))}
         if self.lanes == 1:
             angles = {value.arguments[0] for value in code.values if value.operation in ('sin', 'cos')}
             joints = sorted(angle.arguments for angle in angles if angle.operation == 'input')
             self._sincos_together([self._inputs[joint] for joint in joints])
         for value in code.values:
             self._names[value] = self._operation(value.operation, value.arguments)
-        llvm_rows.write_columns(self, [self.text(value) for value in code.results], '%result')
+        llvm_blocks.write_rows(self, [self.text(value) for value in code.results], result)
 
     def text(self, value) -> str:
         """Return a value as an operand."""
