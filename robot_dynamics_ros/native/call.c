@@ -398,8 +398,10 @@ static PyObject *function_call(PyObject *self, PyObject *const *arguments, size_
     npy_int64 words[MOST_ARGUMENTS * (1 + MOST_AXES)], value;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int written = count == PyTuple_GET_SIZE(bound->examples) && !names, place = 0;
-    for (Py_ssize_t k = 0; written && k < count; k++)
-        place += written = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words + place);
+    for (Py_ssize_t k = 0; written && k < count; k++) {
+        written = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words + place);
+        place += written;
+    }
     if (!written) {
         if (!PyErr_Occurred())
             PyErr_SetObject(PyExc_TypeError, bound->refusal);
