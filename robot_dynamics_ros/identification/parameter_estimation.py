@@ -23,7 +23,7 @@ from robot_dynamics_ros.robot import Robot
 
 METHODS = ('consistent', 'wls', 'ols')
 FRICTION = ('viscous', 'coulomb', 'offset', 'load')
-PASSES = 5
+PASSES = 4
 """Solutions: each has weights, outliers, transition velocities and transmitted torques of the one before.
 
 In the last one samples count less where residuals are correlated; before, they are so because the model is wrong."""
