@@ -117,22 +117,17 @@ def _weights(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     ``sums`` (parts, n, 14, 14) are those of regressions, ``counts`` (parts, n) numbers of samples.
     """
     whole, samples = sums.sum(axis=0), counts.sum(axis=0)
-    errors = [
-        np.sum(
-            [_squares(it, _ridge(whole - it, r * (samples - k))) for it, k in zip(sums, counts, strict=True)], axis=0
-        )
-        for r in RIDGES
-    ]
+    errors = [_squares(sums, _ridge(whole - sums, r * (samples - counts))).sum(axis=0) for r in RIDGES]
     return _ridge(whole, RIDGES[np.argmin(errors, axis=0)] * samples)
 
 
 def _ridge(sums: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """Return the weights (n, 13) of sums (n, 14, 14) with a ``ridge`` (n) for each joint."""
-    matrix = sums[:, :-1, :-1] + ridge[:, None, None] * np.eye(sums.shape[1] - 1)
-    return np.linalg.solve(matrix, sums[:, :-1, -1:])[..., 0]
+    """Return the weights (..., n, 13) of sums (..., n, 14, 14) with a ``ridge`` (..., n) for each joint."""
+    matrix = sums[..., :-1, :-1] + ridge[..., None, None] * np.eye(sums.shape[-1] - 1)
+    return np.linalg.solve(matrix, sums[..., :-1, -1:])[..., 0]
 
 
 def _squares(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the sums of squares (n) that weights (n, 13) leave of the torque in sums (n, 14, 14)."""
-    combination = np.column_stack([-weights, np.ones(len(weights))])
-    return np.einsum('ni,nij,nj->n', combination, sums, combination)
+    """Return the sums of squares (..., n) that weights (..., n, 13) leave of the torque in sums (..., n, 14, 14)."""
+    combination = np.insert(-weights, weights.shape[-1], 1.0, axis=-1)
+    return np.einsum('...i,...ij,...j->...', combination, sums, combination)
