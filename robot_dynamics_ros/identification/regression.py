@@ -12,6 +12,7 @@ matrix is as long as a log, and joints are weighted afterwards.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from robot_dynamics_ros.identification.consistent import minimise
 
@@ -65,13 +66,11 @@ class Regression(NamedTuple):
 
     def normal_equations(self, weights) -> tuple[np.ndarray, np.ndarray]:
         """Return H = sum_j w_j A_j' A_j and b = sum_j w_j A_j' torque_j with weights (n,)."""
-        n, own = len(self.sums), self.sums.shape[1] - 1 - self.links
-        H, b = np.zeros((self.links + n * own,) * 2), np.zeros(self.links + n * own)
-        for j, sums in enumerate(self.sums * np.reshape(weights, (n, 1, 1))):
-            places = np.concatenate([np.arange(self.links), self.links + j * own + np.arange(own)])
-            H[np.ix_(places, places)] += sums[:-1, :-1]
-            b[places] += sums[:-1, -1]
-        return H, b
+        sums, links = self.sums * np.reshape(weights, (-1, 1, 1)), slice(self.links)
+        own = slice(self.links, -1)
+        between = np.hstack([*sums[:, links, own]])
+        H = np.block([[sums[:, links, links].sum(axis=0), between], [between.T, block_diag(*sums[:, own, own])]])
+        return H, np.concatenate([sums[:, links, -1].sum(axis=0), sums[:, own, -1].ravel()])
 
     def consistent_fit(self, weights, prior: Prior) -> Fit:
         """Return the parameters with the least sum of half the weighted squared residuals and the pull of the prior.
