@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace robot_dynamics_controllers
@@ -49,7 +50,7 @@ bool finite(const double * numbers, std::size_t n) noexcept
 }
 
 constexpr auto RELAXED = std::memory_order_relaxed;
-/// ns by which a clock goes on further than the time that has passed before it counts as set.
+/// ns by which a clock differs from the time that has passed before it counts as set.
 constexpr double CLOCK_STEP = 1e8;
 
 }  // namespace
@@ -243,20 +244,22 @@ Outcome EffortLaw::outcome_of(
   return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
 }
 
-/// The time of ramps at `time`. A clock that is set is known to others a little later, who then write other corners:
-/// until then the time of the same ramps does not go back, and goes on by `period` where the clock has gone on further.
+/// The time of ramps at `time`. A clock that is set is known to others later, who then write other corners: until then
+/// the time of the same ramps goes on by `period`. It never goes back.
 std::int64_t EffortLaw::ramp_time(std::int64_t time, double period, const Corners & corners) noexcept
 {
   if (&corners != now_) {
     return time;
   }
-  if (time <= latest_) {
-    return latest_;
+  // times are any numbers: differences and sums must not overflow
+  const auto [earlier, later] = std::minmax(time, latest_);
+  const auto between = static_cast<double>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));
+  const double passed = std::min(1e9 * period, 1e17);
+  if (std::abs((time < latest_ ? -between : between) - passed) <= CLOCK_STEP) {
+    return later;
   }
-  // times are any numbers: their difference must not overflow
-  const auto gone_on = static_cast<double>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(latest_));
-  const double passed = 1e9 * period;
-  return gone_on > passed + CLOCK_STEP ? latest_ + static_cast<std::int64_t>(passed) : time;
+  const auto step = static_cast<std::int64_t>(passed);
+  return latest_ > std::numeric_limits<std::int64_t>::max() - step ? latest_ : latest_ + step;
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept

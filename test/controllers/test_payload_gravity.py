@@ -128,15 +128,16 @@ def test_a_clock_that_is_set_back_before_anybody_notices_makes_no_step(looked):
     assert (efforts == before).all()
 
 
+@pytest.mark.parametrize('change', [3600 * SECOND, -3600 * SECOND])
 @pytest.mark.parametrize('noticed', [1, 20, 300])
-def test_a_clock_that_is_set_forward_keeps_the_progress_of_ramps(noticed):
+def test_a_clock_that_is_set_keeps_the_progress_of_ramps(noticed, change):
     """Whoever watches the clock notices it some cycles later."""
     which = law()
     which.payload(BODY, start=which.now, duration=SECOND)
     before = which.updates(at(Q, 400))[0][-1]
-    which.now += 3600 * SECOND
+    which.now += change
     meanwhile, _ = which.updates(at(Q, noticed))
-    which.clock_set(which.now - 3600 * SECOND, which.now)
+    which.clock_set(which.now - change, which.now)
     efforts, _ = which.updates(at(Q, 620 - noticed))
     efforts = np.vstack([meanwhile, efforts])
     per_cycle = np.abs(efforts[-1] - before) / 600
