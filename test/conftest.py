@@ -1,5 +1,6 @@
 """Options of the tests: full matrices, random order; and the default order of the files."""
 
+import gc
 import sys
 from pathlib import Path
 from random import Random, SystemRandom
@@ -115,6 +116,12 @@ def pytest_runtest_makereport(item, call):
         lines = (f'process {process} has lost {", ".join(ports)}' for process, ports in lost.items())
         report.sections.append(('shared memory of DDS', '\n'.join(lines)))
     return report
+
+
+def pytest_collection_finish():
+    """Let the garbage collector ignore what the tests have imported: a collection would look at all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

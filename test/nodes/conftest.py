@@ -15,6 +15,8 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.nodes import hot_path
+
 _THOUSANDS = itertools.count(1)
 
 
@@ -23,6 +25,22 @@ def few_participants():
     """Leave the next test a graph without participants of this one, but for that of a client and one more."""
     yield
     participants.collect(2)
+
+
+class _NoCollector:
+    """Stands in for ``gc``."""
+
+    @staticmethod
+    def ignored():
+        """Collect, freeze or unfreeze nothing."""
+
+    collect = freeze = unfreeze = ignored
+
+
+@pytest.fixture(autouse=True)
+def collector(monkeypatch):
+    """Keep nodes of this process from its garbage collector: it would look at all that tests have imported."""
+    monkeypatch.setattr(hot_path, 'gc', _NoCollector)
 
 
 @pytest.fixture(scope='module')

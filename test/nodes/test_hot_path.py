@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.nodes import realtime
+from robot_dynamics_ros.nodes import hot_path, realtime
 from robot_dynamics_ros.nodes.hot_path import PATIENCE, HotPath
 from robot_dynamics_ros.nodes.raw_executor import PAUSE, NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
@@ -174,7 +174,18 @@ def test_the_last_word_is_on_its_own_thread_once_and_before_stop_returns(node):
     assert len(said) == 2
 
 
+@pytest.fixture
+def used_collector(monkeypatch):
+    """Nodes of this process use its garbage collector, and nothing is frozen at first."""
+    monkeypatch.setattr(hot_path, 'gc', gc)
+    gc.unfreeze()
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.mark.compiled
+@pytest.mark.usefixtures('used_collector')
 def test_while_one_runs_garbage_is_frozen_and_the_interpreter_lock_released_early(node):
     before = 0.004
     sys.setswitchinterval(before)  # whatever an earlier test left
