@@ -52,7 +52,15 @@ def send(graph, stamp, q, qd=REST):
 def answer(graph, stamp, q, qd=REST):
     """Send a state and return the command that answers it."""
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    graph.repeat_until(lambda: send(graph, stamp, q, qd), lambda: commands, 'a command')
+    sent = []
+
+    def state():
+        sent.append(stamp)
+        send(graph, stamp, q, qd)
+
+    graph.repeat_until(state, lambda: commands, 'a command')
+    # no answer may be left over for the next one
+    graph.client.spin_while_waiting(lambda: len(commands) >= len(sent), 0.5)
     return np.array(commands[0].data)
 
 
