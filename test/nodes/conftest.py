@@ -3,6 +3,7 @@
 ``process`` has nodes of the test's own process instead.
 """
 
+import gc
 import itertools
 
 from support import graph as ros
@@ -27,20 +28,24 @@ def few_participants():
     participants.collect(2)
 
 
-class _NoCollector:
-    """Stands in for ``gc``."""
+class _Collector:
+    """Stands in for ``gc``, and freezes nothing: to unfreeze would be to look again at all that tests have imported."""
+
+    collect = staticmethod(gc.collect)
 
     @staticmethod
-    def ignored():
-        """Collect, freeze or unfreeze nothing."""
+    def freeze():
+        """Freeze nothing."""
 
-    collect = freeze = unfreeze = ignored
+    unfreeze = freeze
 
 
-@pytest.fixture(autouse=True)
-def collector(monkeypatch):
-    """Keep nodes of this process from its garbage collector: it would look at all that tests have imported."""
-    monkeypatch.setattr(hot_path, 'gc', _NoCollector)
+@pytest.fixture(scope='module', autouse=True)
+def collector():
+    """Let nodes of this process collect garbage only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hot_path, 'gc', _Collector)
+        yield
 
 
 @pytest.fixture(scope='module')

@@ -176,8 +176,9 @@ def test_the_last_word_is_on_its_own_thread_once_and_before_stop_returns(node):
 
 @pytest.fixture
 def used_collector(monkeypatch):
-    """Nodes of this process use its garbage collector, and nothing is frozen at first."""
+    """Nodes of this process use its garbage collector; nothing is frozen at first, whatever an earlier test left."""
     monkeypatch.setattr(hot_path, 'gc', gc)
+    monkeypatch.setattr(hot_path.InterpreterSettings, '_applied', 0)
     gc.unfreeze()
     yield
     gc.collect()
