@@ -57,7 +57,6 @@ UNMEASURED = (
     'nodes/test_rate_limit',
     'nodes/test_rejoin',
     'nodes/test_security_policy',
-    'nodes/test_simulated_arm',
     'nodes/test_simulated_time',
     'nodes/test_start_time',
     'nodes/test_start_tolerance',
