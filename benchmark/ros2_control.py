@@ -1,4 +1,4 @@
-"""How long does an update of FeedforwardEffortController take in a real controller manager, and are its bits Robot's?
+"""How long does an update of FeedforwardEffortController take in a real controller manager? Has it the bits of Robot?
 
 Run it where a ROS 2 workspace with robot_dynamics_controllers is sourced, at best with a busy loop beside it. It
 exports the AUBO-i5, builds its package, starts ros2_control_node with mock hardware at 1 kHz and a
@@ -31,7 +31,7 @@ PREFIXES = [Path(it) for it in os.environ.get('AMENT_PREFIX_PATH', '').split(os.
 
 
 def missing() -> list[str]:
-    """Return the names of packages and modules that are not there."""
+    """Return the names of packages and modules that are missing."""
     packages = [it for it in PACKAGES if not any((prefix / 'share' / it).is_dir() for prefix in PREFIXES)]
     return packages + [it for it in MODULES if not importlib.util.find_spec(it)]
 
@@ -130,7 +130,7 @@ class Manager:
                 self.times[name].append(entry.value)
 
     def spin(self, seconds: float) -> None:
-        """Handle messages for so long."""
+        """Handle messages for a number of seconds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             rclpy.spin_once(self.node, timeout_sec=0.01)
@@ -174,7 +174,7 @@ def same_bits(manager: Manager) -> int:
 
 
 def move(manager: Manager, seconds: float) -> None:
-    """Follow a trajectory through random points, and forget the times before it."""
+    """Follow a trajectory through random points, and discard the times before it."""
     publisher = manager.node.create_publisher(JointTrajectory, f'{ABOVE}/joint_trajectory', 1)
     random, joints = np.random.default_rng(2), manager.robot.joint_names
     points = [

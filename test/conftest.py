@@ -64,7 +64,7 @@ UNMEASURED = (
     'nodes/test_transport_watch',
     'tools/test_demo',
 )
-"""Files whose node processes pass hardly a line that no other does: measuring takes a third of a start."""
+"""Files whose node processes add hardly a line to the coverage; measuring it takes a third of a start."""
 
 SEED = pytest.StashKey[int | None]()
 """Of the random order of this run."""

@@ -36,7 +36,7 @@ LOCAL = 2
 
 
 class Scratch(NamedTuple):
-    """An argument that an earlier step wrote to this array of the workspace."""
+    """A kernel argument that is the workspace array ``name``, written by an earlier step."""
 
     name: str
 

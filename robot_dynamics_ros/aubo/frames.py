@@ -1,4 +1,4 @@
-"""Frames of an AUBO controller: ``SOF``, a byte that gives the size of the length, the length, and the payload.
+"""Message frames of an AUBO controller: ``SOF``, a byte for the size of the length field, the length, the payload.
 
 Byte 0: two bytes of length, as in the stream. Byte 1: four bytes, as in JSON-RPC. The manufacturer's client reads both
 on the stream, each with CBOR or JSON as payload.

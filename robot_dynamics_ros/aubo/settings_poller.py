@@ -1,4 +1,4 @@
-"""A thread that asks a controller once a second what is set on it."""
+"""A thread that requests payload, gravity and mounting pose from an AUBO controller once a second."""
 
 import threading
 from contextlib import closing

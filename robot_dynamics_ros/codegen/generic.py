@@ -72,9 +72,9 @@ class Generic:
         self._own = _OfThread(arrays, bodies)
 
     def states_code(self, program: Program, memory: '_Memory | None' = None) -> StatesCode:
-        """Return the code of a program, for calls by one thread at a time: all code with the same memory.
+        """Return the code of a program, for calls by one thread at a time: all code of one ``memory``.
 
-        By default that is one that calls share which hold the GIL.
+        By default that is the memory that all calls with the GIL share.
         """
         memory = memory or self._shared
         return StatesCode(

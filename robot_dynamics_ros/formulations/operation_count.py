@@ -111,7 +111,7 @@ class CountedNumber:
 
 @dataclass(frozen=True)
 class CountedTree(KinematicTree):
-    """A tree whose formulations compute with counted numbers."""
+    """A kinematic tree whose joint vectors are counted numbers: a tally counts all operations on them."""
 
     tally: Tally
 

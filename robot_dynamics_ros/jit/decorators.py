@@ -1,4 +1,4 @@
-"""The decorators of kernels. Numba is imported when something has to be compiled, not before."""
+"""Decorators of kernels; they import Numba only when something has to be compiled."""
 
 import os
 from collections.abc import Callable

@@ -113,7 +113,7 @@ class AssemblyWorkspace(NamedTuple):
 
 
 class _Rounds:
-    """The rounds of the contraction of a tree, and what each joint then joins; lists (n + 1) as in ``Assembly``."""
+    """Contraction of a tree in rounds, and the assemblies that each joint connects; lists as those of ``Assembly``."""
 
     def __init__(self, parent):
         """Contract each tree on the base to one assembly, then join it to the base."""

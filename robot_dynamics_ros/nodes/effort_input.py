@@ -33,7 +33,7 @@ class Carrying(Protocol):
 
 
 class EffortInput:
-    """Efforts of a configured node's arm; without the parameter ``effort`` nothing is subscribed to and nothing said.
+    """Measured efforts of a configured node's arm; without the parameter ``effort`` it has no subscription.
 
     The node's executor calls all methods.
     """

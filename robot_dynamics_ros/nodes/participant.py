@@ -25,9 +25,9 @@ from rclpy.utilities import get_default_context
 from robot_dynamics_ros.nodes import discovery
 
 STARTING = '_starting_'
-"""Begins the name of the node that keeps the participant until those of the process do; the executable's name follows.
+"""Prefix of the name of a node that keeps the participant until the nodes of the process do; the executable follows.
 
-Tools hide a name with an underscore. Other processes learn by it that this one is about to have its nodes.
+ROS 2 commands hide a name that begins with an underscore. By it other processes learn that this one is starting.
 """
 
 _created: WeakKeyDictionary[Context, float] = WeakKeyDictionary()

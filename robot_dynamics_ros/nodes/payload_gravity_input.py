@@ -23,8 +23,8 @@ process imported modules meanwhile or waited (120 starts, 2026-11-26). A wait th
 participant had appeared missed one of 30.
 """
 PATIENCE = 5.0
-"""s from activation after which the reason names a server that publishes nothing, and one that starts is waited for no
-longer."""
+"""s from activation after which the reason names a server that publishes nothing, and the node no longer waits for one
+that starts."""
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
 NOT_ACTIVATED = 'not activated'

@@ -30,7 +30,7 @@ from robot_dynamics_ros.robot import Robot
 
 
 class PayloadGravityService:
-    """Payload and gravity of a configured server: ``current``, changed by requests and published on ``KINDS``.
+    """Payload and gravity of a configured server: services change ``current``, which is published on two topics.
 
     The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
     """

@@ -7,7 +7,7 @@ def count_publishers(node) -> int:
 
 
 def warnings(count: int) -> list[str]:
-    """Return what to do where ``joint_states`` has ``count`` publishers, and nobody says whose joints they publish."""
+    """Return a warning if ``joint_states`` has several publishers, whose joints are not known."""
     if count < 2:
         return []
     return [f'{count} publishers of joint_states: where two have joints of this arm, stop the others']

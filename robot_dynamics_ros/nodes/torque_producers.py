@@ -23,7 +23,7 @@ def _refusal(why: str) -> Result:
 
 
 class Needed:
-    """The terms that a torque must have to be added, ``since`` a steady time (s)."""
+    """Terms that a feedforward torque has to contain, required ``since`` a time of the steady clock (s)."""
 
     def __init__(self, terms: TorqueTerms, since: float):
         """Set the terms."""

@@ -41,7 +41,7 @@ class RawPublisher:
 
 
 class CommandArray:
-    """The torque as Float64MultiArray in the order of the controller that receives it, on ``command_topic``.
+    """Publishes the torque as Float64MultiArray on ``command_topic``, in the joint order of the receiving controller.
 
     It is divided by the torque scale of each motor, so that the motors execute the torque.
     """

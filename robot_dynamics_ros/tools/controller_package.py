@@ -129,8 +129,8 @@ ament_package()
         return f"""# {self.mark} Change a copy of it.
 #
 # {TRAJECTORY} writes desired positions, velocities and accelerations to
-# {FEEDFORWARD}, which writes the effort that they require. Nothing here corrects an error of the
-# position: either the motors do, or a PD: stiffness and damping below, or the end of this file.
+# {FEEDFORWARD}, which writes the effort that they require. With gains of 0 nothing here corrects
+# position errors: let the motors do it, or state stiffness and damping below, or the gains at the end of this file.
 
 controller_manager:
   ros__parameters:
