@@ -13,7 +13,7 @@
 namespace robot_dynamics_controllers
 {
 
-/// Detects that ROS time was set: a simulation or a bag that starts again, a system clock.
+/// Detects that ROS time was set: a simulation or a bag starts again, or the system clock was changed.
 class ClockWatch
 {
 public:

@@ -50,7 +50,7 @@ bool finite(const double * numbers, std::size_t n) noexcept
 }
 
 constexpr auto RELAXED = std::memory_order_relaxed;
-/// ns by which a clock differs from the time that has passed before it counts as set.
+/// A clock counts as set where it differs by more from the time that has passed, ns.
 constexpr double CLOCK_STEP = 1e8;
 
 }  // namespace
@@ -244,14 +244,14 @@ Outcome EffortLaw::outcome_of(
   return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
 }
 
-/// The time of ramps at `time`. A clock that is set is known to others later, who then write other corners: until then
-/// the time of the same ramps goes on by `period`. It never goes back.
+/// The time of ramps at `time`, ns. Another thread notices some cycles later that the clock was set, and writes other
+/// corners: until then the time of the same ramps advances by `period`. It never goes back.
 std::int64_t EffortLaw::ramp_time(std::int64_t time, double period, const Corners & corners) noexcept
 {
   if (&corners != now_) {
     return time;
   }
-  // times are any numbers: differences and sums must not overflow
+  // times may be any numbers: differences and sums must not overflow
   const auto [earlier, later] = std::minmax(time, latest_);
   const auto between = static_cast<double>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));
   const double passed = std::min(1e9 * period, 1e17);

@@ -69,7 +69,7 @@ return_type FeedforwardEffortController::update_and_write_commands(
   return outcome == Outcome::state_lost && at_zero ? return_type::ERROR : return_type::OK;
 }
 
-/// The time since the last cycle, s. The manager's clock may be one that is set.
+/// The time since the last cycle, s, by the steady clock: the system clock of the manager may be set.
 double FeedforwardEffortController::passed(const rclcpp::Duration & period)
 {
   const auto last = std::exchange(cycle_, std::chrono::steady_clock::now());

@@ -12,7 +12,7 @@
 namespace robot_dynamics_controllers
 {
 
-/// Refuses parameters that are not a number, which are within any bounds.
+/// Refuses NaN, which passes every check of bounds.
 inline rcl_interfaces::msg::SetParametersResult refuse_nan(const std::vector<rclcpp::Parameter> & parameters)
 {
   rcl_interfaces::msg::SetParametersResult result;

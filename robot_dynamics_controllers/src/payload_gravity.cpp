@@ -230,7 +230,7 @@ void PayloadGravity::clock_set(std::int64_t before, std::int64_t after)
 {
   end_finished_ramps(before);
   for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
-    if (span->duration != 0) {  // others begin at any time
+    if (span->duration != 0) {  // without a duration there is no progress to keep
       span->start += after - before;
     }
   }

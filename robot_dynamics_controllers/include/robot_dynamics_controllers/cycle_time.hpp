@@ -7,9 +7,9 @@
 namespace robot_dynamics_controllers
 {
 
-/// How long a cycle counts for ramps and for the rate limit: for its duration, at most MOST cycles as they are lately,
-/// as the elapsed time of control/state_gate.py. A single pause makes no step, and in a manager that is slower than it
-/// should be, ramps last as long as they should.
+/// The time of a cycle for ramps and for the rate limit: its duration, at most MOST times the smoothed duration of the
+/// cycles before it, as the elapsed time of control/state_gate.py. A single pause makes no step, and ramps keep their
+/// duration in a manager that is slower than its update_rate.
 class CycleTime
 {
 public:

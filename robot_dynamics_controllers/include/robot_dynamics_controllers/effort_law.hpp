@@ -58,11 +58,11 @@ struct Reference
   const double * effort;
 };
 
-/// What an update has sent, and why.
+/// Which effort an update has written, and why.
 enum class Outcome
 {
   inactive,                  ///< not activated: zero
-  sent,                      ///< the terms at the reference, or gravity and the efforts of a reference of them alone
+  sent,                      ///< the terms at the reference, or gravity and the efforts of a reference without motion
   gravity_only,              ///< no reference: gravity at the measured position, zero where gravity is no term
   reference_refused,         ///< a number of this reference is not finite: as without a new reference
   awaiting_payload_gravity,  ///< payload or gravity is not known yet: what `activate` was given, else zero
@@ -83,8 +83,8 @@ const char * text_of(Outcome outcome) noexcept;
 /// Threads: `activate`, `update` on the real-time thread; nothing there allocates, locks, waits or throws. All other
 /// methods are for one or several other threads.
 ///
-/// References: give `update` a reference in each cycle in which a new one has come, nullptr otherwise; the law holds
-/// the last one for reference_timeout. Whoever reads chained references sets them to NaN once they are read, so that a
+/// References: pass a reference to `update` in each cycle in which a new one has come, else nullptr; the law holds the
+/// last one for reference_timeout. Whoever reads chained references sets them to NaN once they are read, so that a
 /// controller above that stops writing is noticed; a reference with NaN is not used, not even in part.
 class EffortLaw
 {
@@ -115,7 +115,7 @@ public:
   /// The outcome of the last update, and whether its effort is one of a fade-in or of a change of source.
   Outcome outcome() const noexcept;
   bool blends() const noexcept;
-  /// Counts and flags of what was limited; `reset` of it may be called.
+  /// Counts and flags of limited efforts; other threads may call its `reset`.
   TorqueLimiter & limiter() noexcept {return limiter_;}
   /// Payload and gravity after their ramps.
   std::vector<Body> payloads() const;

@@ -9,10 +9,10 @@
 namespace robot_dynamics_controllers
 {
 
-/// Hands the newest value of one writing thread over to one reading thread: no lock, no wait, no allocation.
+/// Lock-free triple buffer: the newest value of one writing thread for one reading thread; nothing waits or allocates.
 ///
 /// Three slots: one is the writer's, one the reader's, and one is exchanged. A value that is written before the
-/// reader comes replaces the one before it.
+/// reader reads replaces the one before it.
 template<typename Value>
 class Handover
 {
