@@ -59,7 +59,7 @@ class Server:
 def test_efforts_that_agree_are_reported_and_others_warned_of(process):
     server = Server(process, 'torque')
     level, message, fields = server.status()
-    assert level == DiagnosticStatus.OK and fields['effort'] == 'torque'
+    assert (level, fields['effort']) == (DiagnosticStatus.OK, 'torque'), message
     assert fields['effort at rest'] == 'no joint_states with efforts'
     server.stand(GRAVITY + 1.0, lambda level, _, fields: 'agrees with torque' in fields['effort at rest'])
     level, message, fields = server.status()
@@ -83,7 +83,7 @@ def test_states_without_effort_are_a_warning_and_a_grippers_are_none(process):
     gripper = ros.joint_state(['finger'], 1, [0.0], [0.0])
     server.states.publish(gripper)
     process.spin(3.0 * PERIOD)
-    assert server.status()[0] == DiagnosticStatus.OK
+    assert server.status()[0] == DiagnosticStatus.OK, server.status()[1]
     server.stand((), lambda level, *_: level == DiagnosticStatus.WARN)
     assert server.status()[1] == (
         'effort: stated as torque_without_gravity, but joint_states has none: 6 joints have 0 efforts'
@@ -97,8 +97,8 @@ def test_states_without_effort_are_a_warning_and_a_grippers_are_none(process):
 def test_without_a_stated_meaning_nothing_is_subscribed_to(process):
     server = Server(process, '')
     assert server.node.count_subscribers('joint_states') == 0
-    level, _, fields = server.status()
-    assert level == DiagnosticStatus.OK and fields['effort'] == 'not stated'
+    level, message, fields = server.status()
+    assert (level, fields['effort']) == (DiagnosticStatus.OK, 'not stated'), message
     assert fields['effort at rest'] == fields['effort minus gravity at rest, N m'] == ''
 
 

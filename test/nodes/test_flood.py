@@ -35,7 +35,7 @@ Measured: 1.7 to 2.4, and 2 to 21 with Python's own switch interval (2026-11-23)
 """
 SHARE = 0.1
 """Of the answers that come in the same time without states, how many have to come in a flood: else it is none."""
-TRIES = 5
+TRIES = 12
 """Measurements at most."""
 PAIRS, COUNT, PERIOD = 3, 200, 0.002
 """Quiet and flooded phases by turns, states in each, time from one to the next, s."""
