@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace robot_dynamics_controllers
@@ -50,8 +49,6 @@ bool finite(const double * numbers, std::size_t n) noexcept
 }
 
 constexpr auto RELAXED = std::memory_order_relaxed;
-/// A clock counts as set where it differs by more from the time that has passed, ns.
-constexpr double CLOCK_STEP = 1e8;
 
 }  // namespace
 
@@ -108,14 +105,14 @@ Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
 void EffortLaw::clock_set(std::int64_t before, std::int64_t after)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  payload_gravity_.clock_set(before, after);
+  payload_gravity_.clock_set(before, after, ramps_.load(RELAXED));
   corners_.write(payload_gravity_.corners());
 }
 
 void EffortLaw::end_finished_ramps(std::int64_t now)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  if (payload_gravity_.end_finished_ramps(now)) {
+  if (!ramps_.load(RELAXED) && payload_gravity_.end_finished_ramps(now)) {
     corners_.write(payload_gravity_.corners());
   }
 }
@@ -174,7 +171,7 @@ void EffortLaw::activate(const double * last) noexcept
   source_ = reference_ = Source::none;
   goes_down_ = false;
   without_state_ = 0;
-  now_ = nullptr;
+  progress_.restart();
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
   active_ = true;
@@ -184,6 +181,7 @@ void EffortLaw::activate(const double * last) noexcept
 void EffortLaw::deactivate() noexcept
 {
   active_ = false;
+  ramps_.store(false, RELAXED);
   blends_.store(false, RELAXED);
   outcome_.store(Outcome::inactive, RELAXED);
 }
@@ -191,7 +189,7 @@ void EffortLaw::deactivate() noexcept
 void EffortLaw::resume() noexcept
 {
   reference_ = Source::none;
-  now_ = nullptr;
+  progress_.restart();
   active_ = true;
 }
 
@@ -218,11 +216,12 @@ Outcome EffortLaw::outcome_of(
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
   }
   if (!known_.load(std::memory_order_acquire)) {
-    now_ = nullptr;
+    progress_.restart();
     return Outcome::awaiting_payload_gravity;
   }
   const Corners & corners = corners_.read();
-  latest_ = ramp_time(time, period, corners);
+  progress_.advance(corners, time, period);
+  ramps_.store(!progress_.is_over(), RELAXED);
   now_ = &corners;
   reference_age_ += period;
   bool refused = reference != nullptr && !take_reference(*reference);
@@ -232,34 +231,16 @@ Outcome EffortLaw::outcome_of(
   if (!finite(state.q, n_) || ((at_measured_ || feedback_.acts()) && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
-  if (reference_ != Source::none && !compute(reference_, latest_, state)) {
+  if (reference_ != Source::none && !compute(reference_, state)) {
     reference_ = Source::none;
     refused = true;
   }
   const bool follows = reference_ != Source::none;
   const Source source = follows ? reference_ : Source::gravity;
-  if (!(follows || compute(source, latest_, state)) || !follow(source, elapsed)) {
+  if (!(follows || compute(source, state)) || !follow(source, elapsed)) {
     return without_state(elapsed);
   }
   return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
-}
-
-/// The time of ramps at `time`, ns. Another thread notices some cycles later that the clock was set, and writes other
-/// corners: until then the time of the same ramps advances by `period`. It never goes back.
-std::int64_t EffortLaw::ramp_time(std::int64_t time, double period, const Corners & corners) noexcept
-{
-  if (&corners != now_) {
-    return time;
-  }
-  // times may be any numbers: differences and sums must not overflow
-  const auto [earlier, later] = std::minmax(time, latest_);
-  const auto between = static_cast<double>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));
-  const double passed = std::min(1e9 * period, 1e17);
-  if (std::abs((time < latest_ ? -between : between) - passed) <= CLOCK_STEP) {
-    return later;
-  }
-  const auto step = static_cast<std::int64_t>(passed);
-  return latest_ > std::numeric_limits<std::int64_t>::max() - step ? latest_ : latest_ + step;
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept
@@ -286,10 +267,10 @@ bool EffortLaw::take_reference(const Reference & reference) noexcept
 }
 
 /// Writes the torque of a source at `time` to tau_; returns whether it is finite. control/payload_blending.py.
-bool EffortLaw::compute(Source source, std::int64_t time, const State & state) noexcept
+bool EffortLaw::compute(Source source, const State & state) noexcept
 {
   const Corners & corners = *now_;
-  const double p = corners.payload.share(time), g = corners.gravity.share(time);
+  const double p = progress_.payload(), g = progress_.gravity();
   const auto last = static_cast<std::size_t>(corners.count - 1);
   if (last == 0 || (p >= 1.0 && g >= 1.0)) {
     if (!corner_torque(source, state, corners.corner[last].inputs.data(), tau_.data())) {

@@ -162,12 +162,13 @@ Taken PayloadGravity::followed(
       const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
         told.span.start + told.span.duration - now : 0;
       told.before = value;
-      told.span = {now, std::max(left, SHORTEST)};
+      told.span = {now, std::max(left, SHORTEST), 0};
       taken.message = "does not begin at the value in force: ramp over " +
         shown(1e-9 * static_cast<double>(told.span.duration)) +
         " s; it is late, or from a dynamics_server that has started anew or runs beside another one";
     }
   }
+  told.span.ramp = held.span.ramp + 1;
   held = told;
   applied = message;
   return taken;
@@ -179,7 +180,7 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, bool in_u
     return {};
   }
   Ramp<Bodies> told;
-  told.span = {ramp.start, ramp.duration};
+  told.span = {ramp.start, ramp.duration, 0};
   try {
     require_duration(ramp.duration);
     const Body after = checked(ramp.after);
@@ -210,7 +211,7 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_u
   Ramp<Vector> told;
   told.after = ramp.after;
   told.before = ramp.before;
-  told.span = {ramp.start, ramp.duration};
+  told.span = {ramp.start, ramp.duration, 0};
   try {
     if (!ramp.frame.empty() && ramp.frame != library_.base_link) {
       refuse(
@@ -226,9 +227,11 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_u
   return followed(gravity_, told, applied_gravity_, ramp, now, in_use);
 }
 
-void PayloadGravity::clock_set(std::int64_t before, std::int64_t after)
+void PayloadGravity::clock_set(std::int64_t before, std::int64_t after, bool in_use)
 {
-  end_finished_ramps(before);
+  if (!in_use) {
+    end_finished_ramps(before);
+  }
   for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
     if (span->duration != 0) {  // without a duration there is no progress to keep
       span->start += after - before;

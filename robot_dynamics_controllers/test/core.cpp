@@ -7,6 +7,7 @@
 #include "../src/joint_feedback.cpp"
 #include "../src/payload_gravity.cpp"
 #include "../src/presets.cpp"
+#include "../src/ramp_progress.cpp"
 #include "../src/ramps.cpp"
 #include "../src/torque_limiter.cpp"
 #include "../src/torque_transitions.cpp"

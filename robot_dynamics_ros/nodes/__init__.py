@@ -1,9 +1,9 @@
 """ROS 2 nodes: the only place, beside tools, that knows rclpy and messages."""
 
 import gc
+import os
 import signal
 import sys
-from pathlib import Path
 
 EXECUTABLES = (
     'aubo_node',
@@ -20,11 +20,15 @@ EXECUTABLES = (
 
 
 def _executable() -> str:
-    """Return which of ``EXECUTABLES`` this process runs; '' for none."""
-    if sys.argv[0] == '-m':
-        name = sys.orig_argv[sys.orig_argv.index('-m') + 1].removeprefix(f'{__name__}.')
-    else:
-        name = Path(sys.argv[0]).name.removeprefix('robot_dynamics_')
+    """Return which of ``EXECUTABLES`` this process runs; '' for none.
+
+    A program without this package's name in its folder or its own, such as ``bringup``, may be another package's.
+    """
+    folder, name = os.path.split(sys.argv[0])
+    if name == '-m':
+        name = next((word.partition(f'{__name__}.')[2] for word in sys.orig_argv if f'{__name__}.' in word), '')
+    elif os.path.basename(folder) != 'robot_dynamics_ros':
+        name = name.removeprefix('robot_dynamics_') if name.startswith('robot_dynamics_') else ''
     return name if name in EXECUTABLES else ''
 
 

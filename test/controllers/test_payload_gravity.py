@@ -153,3 +153,21 @@ def test_a_pause_is_no_clock_that_is_set():
     end = which.updates(at(Q, 600))[0][-1]
     assert np.abs(end - start).max() > 1.0
     assert np.allclose(paused[0] - start, 0.5 * (end - start), rtol=1e-3, atol=0.01)
+
+
+@pytest.mark.parametrize('change', [-50, -20, 20, 50, 90])
+@pytest.mark.parametrize('times', [1, 10])
+def test_small_changes_of_the_clock_make_no_step(change, times):
+    """Nobody notices them: a ramp waits, or goes on three times as fast."""
+    which = law()
+    which.payload(BODY, start=which.now, duration=SECOND)
+    efforts = [which.updates(at(Q, 300))[0]]
+    for _ in range(times):
+        which.now += change * SECOND // 1000
+        efforts.append(which.updates(at(Q, 50))[0])
+        which.end_finished_ramps()
+    efforts = np.vstack([*efforts, which.updates(at(Q, 2000))[0]])
+    per_cycle = np.abs(efforts[-1] - one(law())) / 1000
+    assert per_cycle.max() > 1e-3
+    assert (steps(efforts[0], efforts[1:]) <= 3.03 * per_cycle + 1e-9).all()
+    assert (efforts[-1] == one(which)).all()

@@ -80,7 +80,7 @@ def test_missing_cores_are_reported_and_not_needed_and_memory_is_locked_or_that_
 def test_the_participant_is_created_before_the_rest_is_imported_and_kept_until_a_node_keeps_it():
     script = (
         'import gc, sys\n'
-        'sys.argv[0] = "dynamics_server"\n'
+        'sys.argv[0] = "lib/robot_dynamics_ros/dynamics_server"\n'
         'from robot_dynamics_ros.nodes import discovery, participant\n'
         'def told():\n'
         '    imported = [name for name in ("rclpy.node", "lark") if name in sys.modules]\n'

@@ -53,8 +53,21 @@ def test_a_short_name_runs_its_command_and_warns_unless_ros2_run_calls_it(
 
 
 @pytest.mark.parametrize(
-    ('name', 'known'), [('bringup', 'bringup'), ('robot_dynamics_bringup', 'bringup'), ('process', '')]
+    ('words', 'known'),
+    [
+        (['/ws/lib/robot_dynamics_ros/bringup', '--nodes', 'aubo_node'], 'bringup'),
+        (['/usr/bin/robot_dynamics_bringup'], 'bringup'),
+        (['-m', 'robot_dynamics_ros.nodes.dynamics_server'], 'dynamics_server'),
+        (['-um', 'robot_dynamics_ros.nodes.dynamics_server'], 'dynamics_server'),
+        (['-mrobot_dynamics_ros.nodes.dynamics_server'], 'dynamics_server'),
+        (['-m', 'robot_dynamics_ros.tools.demo'], ''),
+        (['-m', 'pytest'], ''),
+        (['/usr/bin/robot_dynamics_compare'], ''),
+        (['/ws/lib/my_robot/bringup'], ''),  # another package's, which calls rclpy.init itself
+        (['bringup'], ''),
+    ],
 )
-def test_a_process_of_nodes_is_known_by_both_names(name, known, monkeypatch):
-    monkeypatch.setattr(sys, 'argv', [f'/usr/bin/{name}'])
+def test_a_process_of_nodes_is_known_by_its_names(words, known, monkeypatch):
+    monkeypatch.setattr(sys, 'orig_argv', ['python', *words])
+    monkeypatch.setattr(sys, 'argv', ['-m'] if words[0].startswith('-') else words)
     assert nodes._executable() == known

@@ -16,6 +16,7 @@
 #include "robot_dynamics_controllers/joint_feedback.hpp"
 #include "robot_dynamics_controllers/payload_gravity.hpp"
 #include "robot_dynamics_controllers/presets.hpp"
+#include "robot_dynamics_controllers/ramp_progress.hpp"
 #include "robot_dynamics_controllers/torque_limiter.hpp"
 #include "robot_dynamics_controllers/torque_transitions.hpp"
 
@@ -145,9 +146,8 @@ private:
 
   Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
-  std::int64_t ramp_time(std::int64_t time, double period, const Corners & corners) noexcept;
   bool take_reference(const Reference & reference) noexcept;
-  bool compute(Source source, std::int64_t time, const State & state) noexcept;
+  bool compute(Source source, const State & state) noexcept;
   bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
   bool follow(Source source, double elapsed) noexcept;
   Outcome without_state(double elapsed) noexcept;
@@ -173,15 +173,15 @@ private:
   Handover<Corners> corners_;
 
   // of the real-time thread
-  const Corners * now_ = nullptr;  // in this update; nullptr: none was used yet
-  std::int64_t latest_ = 0;        // ROS time of ramps, ns
+  const Corners * now_ = nullptr;  // in this update
+  RampProgress progress_;
   bool active_ = false, goes_down_ = false, adds_ = false;
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
   double reference_age_ = 0.0;    // s
   int without_state_ = 0;         // updates
 
-  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false};
+  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false}, ramps_{false};
   std::atomic<Outcome> outcome_{Outcome::inactive};
 };
 

@@ -60,6 +60,7 @@ struct Corners
   struct Span
   {
     std::int64_t start, duration;
+    std::int64_t ramp;  ///< number of the ramp: the same one where only the clock was set
     double share(std::int64_t time) const noexcept;  ///< weight of the value after the ramp, 0 to 1
   };
   Span payload, gravity;
@@ -81,8 +82,9 @@ public:
   Taken take(const PayloadRamp & ramp, std::int64_t now, bool in_use);
   Taken take(const GravityRamp & ramp, std::int64_t now, bool in_use);
 
-  /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ns).
-  void clock_set(std::int64_t before, std::int64_t after);
+  /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ns). `in_use`: ramps that are
+  /// over by this clock may still be under way.
+  void clock_set(std::int64_t before, std::int64_t after, bool in_use);
 
   /// Replaces ramps that are over at `now` (ns) by their last value; returns whether there was one.
   bool end_finished_ramps(std::int64_t now);
@@ -99,7 +101,7 @@ public:
   struct Ramp
   {
     Value after{}, before{};
-    Corners::Span span{0, 0};
+    Corners::Span span{0, 0, 0};
   };
 
 private:
