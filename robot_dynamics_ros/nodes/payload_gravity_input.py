@@ -207,8 +207,10 @@ class PayloadGravityInput:
                 return f'waiting for {topic}'
             late = 'has a publisher' if seen else 'is awaited (await_load)'
             return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
+        if not unknown:
+            return ''
         if now - self._began < PATIENCE and self._topics.server_starts():
             self._server_started = now
         # of a server that has just been discovered, or has just started, one topic may be known before the other
         since = max(self._topics.discovering, self._first_seen or 0.0, self._server_started)
-        return f'waiting for {unknown[0]}' if unknown and now - since < DISCOVERY else ''
+        return f'waiting for {unknown[0]}' if now - since < DISCOVERY else ''
