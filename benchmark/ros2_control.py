@@ -1,4 +1,4 @@
-"""How long does an update of FeedforwardEffortController take in a real controller manager? Has it the bits of Robot?
+"""Time and bits of an update of FeedforwardEffortController in a real controller manager.
 
 Run it where a ROS 2 workspace with robot_dynamics_controllers is sourced, at best with a busy loop beside it. It
 exports the AUBO-i5, builds its package, starts ros2_control_node with mock hardware at 1 kHz and a
@@ -83,7 +83,7 @@ def parameters(joints, library: Path, options) -> str:
 
 
 class Manager:
-    """A controller manager in a process of its own, and what it publishes."""
+    """The process of a controller manager, and the messages that it publishes."""
 
     def __init__(self, folder: Path, robot, library: Path, options):
         """Start it and give it the description of the robot."""

@@ -31,7 +31,7 @@ REFERENCES = {
     'importing rclpy and messages': (IMPORTS, 2.0),
     'importing rclpy, messages and Numba': ('import numba' + IMPORTS, 1.6),
 }
-"""What a process runs until it prints, and at most how many times as long a node takes."""
+"""Programs with which the start of a node is compared, and the largest ratio of the two times."""
 ROUNDS = 7
 PERIOD = 0.005
 """Time between two joint states, s."""

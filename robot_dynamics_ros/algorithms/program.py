@@ -112,7 +112,7 @@ def program_of(
         if 'D_f' in kernel.parameters and reference_frame != LOCAL:
             known['D_f'] = Scratch('D_f')
             steps.append(changes)
-    # zeros for what the caller does not give
+    # parameters that the caller does not give are zero
     absent: dict[str, Argument] = {name: np.zeros(arrays.nv) for name in ('qd', 'qdd', 'tau')}
     absent |= {'v_0': np.zeros(6), 'a_0': np.zeros(6), 'D_f': np.zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'}
 

@@ -12,7 +12,7 @@ FUNCTIONS = {'gravity_torque': ('q',), 'inverse_dynamics': ('q', 'qd', 'qdd')}
 FUNCTION = 'robot_dynamics_exported_library'
 """The function of the file that returns the library."""
 EXPORTED = 'joint_names', 'default_inputs', 'gravity_torque', 'inverse_dynamics'
-"""What the dynamics define, without the prefix."""
+"""Names that the file of the dynamics defines, without the prefix."""
 SECOND = 'ROBOT_DYNAMICS_LIBRARY_WITH_FMA'
 """Defined where both files are in the library a second time, with ``_fma`` after each of ``Library.names``."""
 

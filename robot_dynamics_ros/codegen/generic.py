@@ -90,7 +90,7 @@ class Generic:
         )
 
     def alone(self, program: Program) -> StatesCode:
-        """Return the code of a program with a memory of its own."""
+        """Return the code of a program with a separate memory."""
         return self.states_code(program, _Memory(self.arrays, self._bodies))
 
     def of_thread(self, program: Program, checked: bool = True) -> Callable:

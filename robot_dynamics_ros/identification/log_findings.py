@@ -61,7 +61,7 @@ def factor(expected: np.ndarray, found: np.ndarray) -> float:
 
 
 def _of_time(log: Log) -> Iterator[str]:
-    """Yield what is doubtful about the duration and the longest standstill."""
+    """Yield findings on the duration and the longest standstill."""
     steps, moves = np.diff(log.t), moving(log.qd)[1:]
     steps = np.minimum(steps, 10.0 * np.median(steps))  # parts of a log have gaps
     in_motion = float(steps[moves].sum())

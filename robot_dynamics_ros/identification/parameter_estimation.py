@@ -152,7 +152,7 @@ def identify(
         noise = noise.of(left - overcome, moving)
         transition = terms.best_transitions(left, noise.used)
         if constants_deviation:
-            # they stand for the measured torques, whose noise would pull the scale towards -1
+            # in place of the measured torques, whose noise would pull the scale towards -1
             predicted = rigid + overcome
     if constants_deviation:
         constants = scales * robot.model.torque_constant()
