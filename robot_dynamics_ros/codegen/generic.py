@@ -168,7 +168,11 @@ def _interpreted(kernel: Kernel, arrays: ModelArrays, work: Workspace, like: Seq
                 memory = (ctypes.c_char * it.nbytes).from_address(given[place])
                 arguments.append(np.ndarray(it.shape, it.dtype, memory))
                 place += 1 + it.ndim
-        kernel(arrays, work, *arguments)
+        try:
+            kernel(arrays, work, *arguments)
+        except BaseException:  # ctypes prints it, and the caller refuses a result that is not finite
+            arguments[-1][...] = np.nan
+            raise
         return 1
 
     return call

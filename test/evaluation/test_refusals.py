@@ -1,6 +1,7 @@
 """Arguments that ``Robot`` refuses, and the name in each message."""
 
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
+from support.matrices import as_plain_python
 from support.small_robots import general, one
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
@@ -323,3 +325,15 @@ def test_a_speed_beyond_all_numbers_is_no_lack_of_inertia():
     with pytest.raises((ArgumentError, ModelError)) as error:
         robot_of('aubo_i5').forward_dynamics(q, qd, tau)
     assert 'inertia' not in str(error.value)
+
+
+@as_plain_python()
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')  # ctypes prints the exception
+def test_an_exception_in_a_kernel_leaves_no_result(monkeypatch):
+    def fails(*arguments):
+        raise ZeroDivisionError('of the test')
+
+    robot, q = Robot.named('aubo_i5').with_binding('generic'), np.zeros(6)
+    monkeypatch.setitem(rnea.__dict__, '_for_python', fails)
+    with pytest.raises(ArgumentError, match='inverse_dynamics: the result is not finite'):
+        robot.inverse_dynamics(q, q, q)
