@@ -77,9 +77,7 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={
-        PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', 'tools/figure_page.html']
-    },
+    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),

@@ -5,6 +5,8 @@ Descriptions may be hostile. Everything else that generated C has is written by 
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
+from string import Template
 from textwrap import wrap
 
 LONGEST_PART = 40
@@ -39,11 +41,16 @@ def in_comment(text: str) -> str:
     return _NOT_IN_COMMENTS.sub(lambda found: f'{{{ord(found[0]):x}}}', text)
 
 
-def comment(*paragraphs: str) -> list[str]:
-    """Return a block comment of paragraphs, each escaped by ``in_comment`` and wrapped."""
+def inside_comment(*paragraphs: str) -> str:
+    """Return the lines of paragraphs, each escaped by ``in_comment`` and wrapped, for a block comment."""
     lines = [line for text in paragraphs for line in (wrap(in_comment(text), WIDTH, break_on_hyphens=False) or [''])]
-    first, *more = lines
-    return [f'/* {first}', *(f' * {line}'.rstrip() for line in more), ' */'] if more else [f'/* {first} */']
+    return '\n'.join(f' * {line}'.rstrip() for line in lines)
+
+
+def comment(*paragraphs: str) -> str:
+    """Return a block comment of paragraphs."""
+    text = inside_comment(*paragraphs)
+    return f'/{text[1:]}\n */' if '\n' in text else f'/{text[1:]} */'
 
 
 def string(text: str) -> str:
@@ -59,6 +66,6 @@ def numbers(values: Iterable[float]) -> str:
     return ', '.join(repr(float(value)) for value in values)
 
 
-def file_text(*parts: list[str]) -> str:
-    """Return the text of a file: the lines of all parts, with a blank line between two."""
-    return '\n\n'.join('\n'.join(part) for part in parts) + '\n'
+def filled(template: Path, **words: str | int) -> str:
+    """Return the text of a template in which each ``$word`` is replaced."""
+    return Template(template.read_text(encoding='utf-8')).substitute(words)

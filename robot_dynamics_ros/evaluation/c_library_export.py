@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_library import FUNCTIONS, Library
+from robot_dynamics_ros.codegen.c_library import Library
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.evaluation.compiled_code import CompiledCode
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.loop_types import Coupling
 
-PROGRAMS = tuple(FUNCTIONS)
+PROGRAMS = 'gravity_torque', 'inverse_dynamics'
 """Quantities that the library calls."""
 
 

@@ -3,13 +3,15 @@
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from robot_dynamics_ros.codegen.c_library import SECOND, Library
+from robot_dynamics_ros.codegen.c_library import Library
+from robot_dynamics_ros.codegen.c_text import filled
 from robot_dynamics_ros.errors import ArgumentError
 
 FEEDFORWARD = 'feedforward_effort_controller'
-TRAJECTORY = 'joint_trajectory_controller'
+TEMPLATES = Path(__file__).with_name('templates')
 
 
 def checked_name(name: str) -> str:
@@ -42,187 +44,24 @@ class ControllerPackage(NamedTuple):
 
     def files(self) -> dict[str, str]:
         """Return the text of each file by its path in the package."""
-        return {
-            'package.xml': self._package_xml(),
-            'CMakeLists.txt': self._cmake(),
-            'config/controllers.yaml': self._controllers(),
-            'launch/controllers.launch.py': self._launch(),
-        }
-
-    def _package_xml(self) -> str:
-        return f"""<!-- {self.mark} -->
-<package format="3">
-  <name>{self.name}</name>
-  <version>0.1.0</version>
-  <description>Dynamics of one arm as a shared library, and its controllers for ros2_control.</description>
-  <maintainer email="maintainer@example.com">maintainer of {self.name}</maintainer>
-  <license>Apache-2.0</license>
-
-  <buildtool_depend>ament_cmake</buildtool_depend>
-  <build_depend>robot_dynamics_controllers</build_depend>
-
-  <exec_depend>controller_manager</exec_depend>
-  <exec_depend>joint_state_broadcaster</exec_depend>
-  <exec_depend>joint_trajectory_controller</exec_depend>
-  <exec_depend>launch_ros</exec_depend>
-  <exec_depend>robot_dynamics_controllers</exec_depend>
-  <exec_depend>xacro</exec_depend>
-
-  <export>
-    <build_type>ament_cmake</build_type>
-  </export>
-</package>
-"""
-
-    def _cmake(self) -> str:
-        title = self.library.title
-        dynamics = f'dynamics/{title}.c dynamics/{self.library.prefix}_dynamics.c'
-        names = '\n'.join(f'        {name}={name}_fma' for name in self.library.names)
-        return f"""# {self.mark}
-cmake_minimum_required(VERSION 3.10...3.31)
-project({self.name} LANGUAGES C)
-
-if(NOT CMAKE_BUILD_TYPE)
-    set(CMAKE_BUILD_TYPE Release)
-endif()
-
-include(CheckCCompilerFlag)
-find_package(ament_cmake REQUIRED)
-find_package(robot_dynamics_controllers REQUIRED)
-
-add_subdirectory(dynamics)
-add_library({title} SHARED dynamics/{title}.c)
-set_target_properties({title} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
-target_include_directories({title} PRIVATE ${{robot_dynamics_controllers_INCLUDE_DIRS}})
-target_link_libraries({title} PRIVATE {self.library.prefix}_dynamics)
-
-# On x86-64 both files once more, with the instruction for fma: the library chooses when it is loaded; the same bits.
-check_c_compiler_flag(-mfma has_fma)
-if(has_fma)
-    add_library({title}_fma OBJECT {dynamics})
-    set_target_properties({title}_fma PROPERTIES
-        C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-    target_include_directories({title}_fma PRIVATE dynamics ${{robot_dynamics_controllers_INCLUDE_DIRS}})
-    target_compile_options({title}_fma PRIVATE -mfma -ffp-contract=off)
-    target_compile_definitions({title}_fma PRIVATE
-{names})
-    target_compile_definitions({title} PRIVATE {SECOND})
-    target_sources({title} PRIVATE $<TARGET_OBJECTS:{title}_fma>)
-endif()
-
-install(TARGETS {title} LIBRARY DESTINATION lib)
-install(DIRECTORY config launch DESTINATION share/${{PROJECT_NAME}})
-ament_package()
-"""
-
-    def _controllers(self) -> str:
         joints = [_quoted(name) for name in self.joint_names]
-        own = '\n'.join(f'      - {joint}' for joint in joints)
-        above = '\n'.join(f'      - {_quoted(f"{FEEDFORWARD}/{name}")}' for name in self.joint_names)
-        gains = '\n'.join(f'    #   {joint}: {{p: 0.0, i: 0.0, d: 0.0}}' for joint in joints)
-        unknown = ', '.join(
-            _quoted(name)
-            for name, limit in zip(self.joint_names, self.library.effort_limits, strict=True)
-            if limit == 0.0
-        )
-        limits = f'    # state it: the description has no effort limit of {unknown}\n' if unknown else ''
-        return f"""# {self.mark} Change a copy of it.
-#
-# {TRAJECTORY} writes desired positions, velocities and accelerations to
-# {FEEDFORWARD}, which writes the effort that they require. With gains of 0 nothing here corrects
-# position errors: let the motors do it, or state stiffness and damping below, or the gains at the end of this file.
-
-controller_manager:
-  ros__parameters:
-    update_rate: {self.rate}
-    joint_state_broadcaster:
-      type: joint_state_broadcaster/JointStateBroadcaster
-    {FEEDFORWARD}:
-      type: robot_dynamics_controllers/FeedforwardEffortController
-    {TRAJECTORY}:
-      type: joint_trajectory_controller/JointTrajectoryController
-
-{FEEDFORWARD}:
-  ros__parameters:
-    type: robot_dynamics_controllers/FeedforwardEffortController
-    # in the order of the library
-    joints:
-{own}
-    # the controller replaces $(find-pkg-prefix ...) by the prefix of that package
-    library: "$(find-pkg-prefix {self.name})/lib/lib{self.library.title}.so"
-    model_digest: "{self.library.digest}"
-    # which terms the robot compensates itself: sim, effort_controller, motor_pd, franka, ur_direct_torque, kuka_fri
-    preset: "{self.preset}"
-    evaluate_at: desired
-    reference_interfaces: [position, velocity, acceleration]
-    # a PD about the reference, for an arm that takes efforts alone: robot_dynamics_propose_gains proposes gains
-    stiffness: [0.0]
-    damping: [0.0]
-{limits}    effort_limit: [0.0]
-    rate_limit: [0.0]
-    fade_in_time: -1.0
-    ramp_time: 0.5
-    reference_timeout: 0.1
-    await_load: false
-
-{TRAJECTORY}:
-  ros__parameters:
-    type: joint_trajectory_controller/JointTrajectoryController
-    joints:
-{own}
-    # of the controller below
-    command_joints:
-{above}
-    command_interfaces: [position, velocity, acceleration]
-    state_interfaces: [position, velocity]
-    # A PD about the trajectory instead, whose efforts are added to gravity compensation: state gains here, and
-    # reference_interfaces: [effort] above.
-    # command_interfaces: [effort]
-    # gains:
-{gains}
-"""
-
-    def _launch(self) -> str:
-        return f'''# {self.mark}
-"""Start the controllers of an arm; with controller_manager:=true also a controller manager."""
-
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.conditions import IfCondition
-from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
-
-CONTROLLERS = ['joint_state_broadcaster', '{FEEDFORWARD}', '{TRAJECTORY}']
-
-
-def generate_launch_description():
-    controllers = LaunchConfiguration('controllers')
-    own = PathJoinSubstitution([FindPackageShare('{self.name}'), 'config', 'controllers.yaml'])
-    description = ParameterValue(Command(['xacro ', LaunchConfiguration('description')]), value_type=str)
-    manager = Node(
-        package='controller_manager',
-        executable='ros2_control_node',
-        parameters=[controllers, {{'robot_description': description}}],
-        condition=IfCondition(LaunchConfiguration('controller_manager')),
-    )
-    spawner = Node(
-        package='controller_manager',
-        executable='spawner',
-        arguments=[*CONTROLLERS, '--param-file', controllers],
-    )
-    return LaunchDescription(
-        [
-            DeclareLaunchArgument('controllers', default_value=own, description='parameter file of the controllers'),
-            DeclareLaunchArgument(
-                'controller_manager', default_value='false', description='true: start one, which needs a description'
-            ),
-            DeclareLaunchArgument(
-                'description', default_value='', description='path of a URDF or xacro with a <ros2_control> tag'
-            ),
-            manager,
-            spawner,
-        ]
-    )
-'''
+        unlimited = [it for it, limit in zip(joints, self.library.effort_limits, strict=True) if limit == 0.0]
+        words = {
+            'mark': self.mark,
+            'package': self.name,
+            'prefix': self.library.prefix,
+            'title': self.library.title,
+            'digest': self.library.digest,
+            'preset': self.preset,
+            'rate': self.rate,
+            'joints': '\n'.join(f'      - {joint}' for joint in joints),
+            'joints_below': '\n'.join(f'      - {_quoted(f"{FEEDFORWARD}/{name}")}' for name in self.joint_names),
+            'gains': '\n'.join(f'    #   {joint}: {{p: 0.0, i: 0.0, d: 0.0}}' for joint in joints),
+            'limits': f'    # state it: the description has no effort limit of {", ".join(unlimited)}\n'
+            if unlimited
+            else '',
+        }
+        return {
+            path: filled(TEMPLATES / f'{Path(path).name}.in', **words)
+            for path in ('package.xml', 'CMakeLists.txt', 'config/controllers.yaml', 'launch/controllers.launch.py')
+        }

@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.figures import Axis, Figure
 
-TEMPLATE = Path(__file__).with_name('figure_page.html')
+TEMPLATE = Path(__file__).with_name('templates') / 'figure_page.html.in'
 DIGITS = '.5~g'
 """Format of numbers under the pointer: five digits without trailing zeros."""
 

@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from robot_dynamics_ros.codegen.c_text import LONGEST_PART, WIDTH, comment, identifier, in_comment, numbered, string
+from robot_dynamics_ros.codegen.c_text import (
+    LONGEST_PART,
+    WIDTH,
+    comment,
+    filled,
+    identifier,
+    in_comment,
+    numbered,
+    string,
+)
 
 HOSTILE = [
     '*/',
@@ -57,17 +66,25 @@ def test_identifiers_that_are_used_are_numbered():
 
 @pytest.mark.parametrize('name', NAMES)
 def test_a_comment_ends_where_it_should(name):
-    for text in ('\n'.join(comment(name)), '\n'.join(comment(f'before {name} after', '', name, name))):
+    for text in (comment(name), comment(f'before {name} after', '', name, name)):
         assert text.startswith('/*') and text.index('*/') == len(text) - 2
         assert text.count('/*') == 1
         assert re.fullmatch(r'[ -~\n]*', text) and '\\' not in text and '??' not in text
 
 
 def test_a_comment_keeps_plain_text_and_is_wrapped():
-    assert comment('a <b> c(d) + e[0] = f^2; g') == ['/* a <b> c(d) + e[0] = f^2; g */']
-    lines = comment('words ' * 100)
+    assert comment('a <b> c(d) + e[0] = f^2; g') == '/* a <b> c(d) + e[0] = f^2; g */'
+    lines = comment('words ' * 100).split('\n')
     assert len(lines) > 5 and max(map(len, lines)) <= WIDTH + 3
     assert in_comment('a*b') == 'a{2a}b'
+
+
+def test_a_template_has_its_words_replaced_and_refuses_one_without_a_value(tmp_path):
+    template = tmp_path / 'text.in'
+    template.write_text('$$ ${word}_$other')
+    assert filled(template, word='a $other', other=1) == '$ a $other_1'
+    with pytest.raises(KeyError, match='other'):
+        filled(template, word='a')
 
 
 @pytest.mark.parametrize('name', NAMES)

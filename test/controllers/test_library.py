@@ -12,7 +12,7 @@ from support.small_robots import mixed
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.c_library import SECOND, library_source
+from robot_dynamics_ros.codegen.c_library import library_source
 from robot_dynamics_ros.evaluation.c_library_export import PROGRAMS, controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage
 
@@ -191,8 +191,8 @@ def test_the_processor_chooses_the_code(has_fma, tmp_path):
         'const void *robot_dynamics_exported_library_fma(void) { return 0; }\n'
     )
     library = linked(
-        tmp_path / 'both.so', f'-D{SECOND}', f'-D__builtin_cpu_supports(name)={has_fma}', '-I', right().with_suffix(''),
-        right().with_suffix('') / 'r_library.c', dynamics(), source,
+        tmp_path / 'both.so', '-DROBOT_DYNAMICS_LIBRARY_WITH_FMA', f'-D__builtin_cpu_supports(name)={has_fma}',
+        '-I', right().with_suffix(''), right().with_suffix('') / 'r_library.c', dynamics(), source,
     )  # fmt: skip
     if has_fma:
         with pytest.raises(ValueError, match='expected a library for this processor, got nothing'):

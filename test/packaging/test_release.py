@@ -58,7 +58,7 @@ def files_of(*patterns):
 
 
 SHARE = ('launch/*', 'config/**/*', 'urdf/*')
-DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', 'tools/figure_page.html')
+DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in')
 
 
 def test_the_wheel_has_all_modules_the_compiled_part_and_their_data_and_nothing_else(release):

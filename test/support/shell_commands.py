@@ -136,8 +136,7 @@ def check_ros2(arguments: list[str]) -> None:
 
 def check_exported_launch(file: str, arguments: list[str]) -> None:
     """For the launch file of export_controller."""
-    written = (ROOT / PACKAGE / 'tools' / 'controller_package.py').read_text(encoding='utf-8')
-    assert file in written
+    written = (ROOT / PACKAGE / 'tools' / 'templates' / f'{file}.in').read_text(encoding='utf-8')
     assert all(f"'{argument.partition(':=')[0]}'," in written for argument in arguments), arguments
 
 
