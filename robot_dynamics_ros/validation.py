@@ -68,6 +68,19 @@ def whole(name: str, value, least: int) -> int:
     return int(array)
 
 
+def increasing(name: str, value, fewest: int) -> np.ndarray:
+    """Return ``value`` as an array (m,), m >= ``fewest``; ArgumentError naming it unless its numbers increase."""
+    array = numbers(name, value)
+    if array.ndim != 1 or len(array) < fewest:
+        raise ArgumentError(f'{name}: expected shape (m,) with m >= {fewest}, got {array.shape}')
+    check_finite(name, array)
+    late = np.flatnonzero(np.diff(array) <= 0.0)
+    if len(late):
+        k, before = int(late[0]) + 1, array[late[0]]
+        raise ArgumentError(f'{name}[{k}]: expected more than {name}[{k - 1}] = {before:.9g}, got {array[k]:.9g}')
+    return array
+
+
 def rotation(name: str, value) -> np.ndarray:
     """Return ``value`` as a rotation matrix R (3, 3); ArgumentError unless R' R = 1 to 1e-6 and det R > 0."""
     matrix = finite(name, value, (3, 3))

@@ -198,11 +198,16 @@ def fourier_series(center, sines, cosines, frequency: float, t) -> SampledMotion
         raise ArgumentError(f'frequency: expected a positive number of 1/s, got {frequency!r:.80}')
     shape = (len(np.atleast_1d(sines)), len(center))
     a, b = (validation.finite(name, value, shape) for name, value in (('sines', sines), ('cosines', cosines)))
-    kw = 2.0 * np.pi * frequency * np.arange(1, shape[0] + 1)
-    s, c = np.sin(np.outer(times, kw)), np.cos(np.outer(times, kw))
-    # q = center - sum of a_k cos(k w t) / (k w) + sum of b_k sin(k w t) / (k w)
-    q = center - (c / kw) @ a + (s / kw) @ b
-    return SampledMotion(times, q, s @ a + c @ b, (c * kw) @ a - (s * kw) @ b)
+    q, qd, qdd = fourier_basis(times, shape[0], 1.0 / frequency) @ np.vstack([a, b])
+    return SampledMotion(times, center + q, qd, qdd)
+
+
+def fourier_basis(t: np.ndarray, harmonics: int, duration: float) -> np.ndarray:
+    """Return q, qd and qdd of each coefficient alone at t (m,), (3, m, 2 harmonics): sines first, then cosines."""
+    w = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
+    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
+    # qd = sin(k w t) or cos(k w t)
+    return np.concatenate([[-cosine / w, sine, cosine * w], [sine / w, cosine, -sine * w]], axis=2)
 
 
 def _arguments(t, **named) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -211,12 +216,9 @@ def _arguments(t, **named) -> tuple[np.ndarray, list[np.ndarray]]:
         if t < 2:
             raise ArgumentError(f't: expected at least 2 samples, got {t}')
         t = np.linspace(0.0, 1.0, t)
-    times = validation.numbers('t', t)
-    if times.ndim != 1 or not len(times):
-        raise ArgumentError(f't: expected times (m,), got shape {times.shape}')
-    validation.check_finite('t', times)
-    if times[0] < 0.0 or (np.diff(times) <= 0.0).any() or times[-1] == 0.0:
-        raise ArgumentError('t: expected times that increase from 0 s on')
+    times = validation.increasing('t', t, 1)
+    if times[0] < 0.0 or times[-1] == 0.0:
+        raise ArgumentError(f't: expected times that increase from 0 s on, got {times[0]:g} to {times[-1]:g} s')
     vectors: list[np.ndarray] = []
     for name, value in named.items():
         array = validation.numbers(name, value)

@@ -15,14 +15,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.motion_profiles import fourier_basis
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.fourier_trajectory import (
-    DENSITY,
-    FEWEST_HARMONICS,
-    FourierTrajectory,
-    at_rest,
-    fourier_basis,
-)
+from robot_dynamics_ros.identification.fourier_trajectory import DENSITY, FEWEST_HARMONICS, FourierTrajectory, at_rest
 from robot_dynamics_ros.identification.motion_limits import MotionLimits, motion_limits
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.robot import Robot
@@ -171,11 +166,6 @@ def _noise(robot: Robot, noise, effort) -> np.ndarray:
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
 
-def _nowhere(q: np.ndarray) -> np.ndarray:
-    """Return that no position (m, n) is forbidden."""
-    return np.zeros(len(q))
-
-
 class _Excitation:
     """Condition number and limits of Fourier series as functions of their scaled coefficients x (2 H - 1, n).
 
@@ -183,7 +173,8 @@ class _Excitation:
     """
 
     def __init__(self, robot: Robot, harmonics: int, duration: float, limits: MotionLimits, noise, avoid):
-        self._robot, self._limits, self._avoid, self._duration = robot, limits, avoid or _nowhere, duration
+        self._robot, self._limits, self._duration = robot, limits, duration
+        self._avoid = avoid or (lambda q: np.zeros(len(q)))
         self._columns, self._noise = robot.base_parameters().independent, noise
         self._at_rest = at_rest(harmonics)
         times = np.arange(SAMPLES * harmonics) * (duration / (SAMPLES * harmonics))

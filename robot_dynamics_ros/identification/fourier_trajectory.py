@@ -1,6 +1,5 @@
 """Joint motions that are finite Fourier series, at rest where a period begins and ends."""
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,19 +7,13 @@ import numpy as np
 from scipy.linalg import null_space
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.motion_profiles import fourier_basis
 from robot_dynamics_ros.identification.log_files import column_names
 
 DENSITY = 200
 """Samples of a period for each harmonic where limits are checked."""
 FEWEST_HARMONICS = 2
 """With one harmonic a motion that rests somewhere never moves."""
-
-
-def fourier_basis(t: np.ndarray, harmonics: int, duration: float) -> np.ndarray:
-    """Return q, qd and qdd of each coefficient alone at t (m,), (3, m, 2 harmonics): sines first, then cosines."""
-    w = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
-    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    return np.concatenate([[-cosine / w, sine, cosine * w], [sine / w, cosine, -sine * w]], axis=2)
 
 
 def at_rest(harmonics: int) -> np.ndarray:
@@ -151,7 +144,6 @@ class FourierTrajectory:
         period, repetitions
             As those of ``points``.
         """
-        with Path(path).open('w', newline='', encoding='utf-8') as file:
-            rows = csv.writer(file)
-            rows.writerow(column_names(('q', 'qd', 'qdd'), len(self.joint_names)))
-            rows.writerows(np.column_stack(self.points(period, repetitions)).tolist())
+        names = column_names(('q', 'qd', 'qdd'), len(self.joint_names))
+        table = np.column_stack(self.points(period, repetitions))
+        np.savetxt(path, table, '%.17g', ',', header=','.join(names), comments='')

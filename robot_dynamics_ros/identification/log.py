@@ -60,7 +60,7 @@ class Log:
     def __post_init__(self):
         """Copy the fields to read-only arrays and check them."""
         validation.choice('effort', self.effort, MEANINGS)
-        m = len(signals.increasing(self.t, 1))
+        m = len(validation.increasing('t', self.t, 1))
         nq, n = ((*validation.numbers(name, getattr(self, name)).shape, 1, 1)[1] for name in ('q', 'qd'))
         shapes = {'t': (m,), 'q': (m, nq)}
         for name in ('t', *self._signals()):

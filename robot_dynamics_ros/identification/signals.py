@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import ArgumentError
 ORDER = 4
 """Order of the Butterworth filter; it is applied forwards and backwards."""
 UNEVEN = 1e-3
-"""Largest difference of a sample from an even grid, in periods, that counts as none."""
+"""Difference of a sample from an even grid, in periods, that counts as none."""
 PADDING = 3.0
 """Length of the extension at either end, in periods of the cut-off frequency."""
 LARGEST_DELAY = 0.1
@@ -56,8 +56,8 @@ def differentiate(t, x) -> np.ndarray:
 def zero_phase(t, x, cutoff: float) -> np.ndarray:
     """Return x without frequencies above ``cutoff``, not delayed: a Butterworth filter, forwards and backwards.
 
-    The gain is 1/2 at the cut-off frequency and 0.9998 at a third of it. Samples that are not on an even grid are
-    interpolated by a cubic spline on one with the same number of samples, and back after the filter. Each end is
+    The gain is 1/2 at the cut-off frequency and 0.9998 at a third of it. Samples are interpolated by a cubic spline on
+    an even grid with the same number of samples, and back after the filter. Each end is
     extended by three periods of the cut-off frequency (or as much as there is), reflected through the end point; within
     one period of an end the result is less accurate.
 
@@ -89,11 +89,10 @@ def zero_phase(t, x, cutoff: float) -> np.ndarray:
             f'rate, {0.5 / period:.4g} Hz, got {cutoff:.4g} Hz'
         )
     grid = times[0] + period * np.arange(len(times))
-    even = bool(np.abs(times - grid).max() <= UNEVEN * period)
     sections = butter(ORDER, cutoff, fs=1.0 / period, output='sos')
     padding = min(len(times) - 1, round(PADDING / (cutoff * period)))
-    filtered = sosfiltfilt(sections, samples if even else CubicSpline(times, samples)(grid), axis=0, padlen=padding)
-    return filtered if even else CubicSpline(grid, filtered)(times)
+    filtered = sosfiltfilt(sections, CubicSpline(times, samples)(grid), axis=0, padlen=padding)
+    return CubicSpline(grid, filtered)(times)
 
 
 def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> float:
@@ -178,22 +177,9 @@ def moving(qd, speed: float = SPEED) -> np.ndarray:
     return (np.abs(validation.numbers('qd', qd)) > speed).any(axis=1)
 
 
-def increasing(t, fewest: int) -> np.ndarray:
-    """Return times (m,) as an array; ArgumentError unless they increase and are ``fewest`` or more."""
-    times = validation.numbers('t', t)
-    if times.ndim != 1 or len(times) < fewest:
-        raise ArgumentError(f't: expected shape (m,) with m >= {fewest}, got {times.shape}')
-    validation.check_finite('t', times)
-    late = np.flatnonzero(np.diff(times) <= 0.0)
-    if len(late):
-        k = int(late[0]) + 1
-        raise ArgumentError(f't[{k}]: expected a time after t[{k - 1}] = {times[k - 1]:.9g} s, got {times[k]:.9g} s')
-    return times
-
-
 def _samples(t, **named) -> list[np.ndarray]:
     """Return times and signals as arrays; ArgumentError naming the one that is wrong."""
-    times = increasing(t, FEWEST)
+    times = validation.increasing('t', t, FEWEST)
     arrays = [times]
     for name, value in named.items():
         array = validation.numbers(name, value)

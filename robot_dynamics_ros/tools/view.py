@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.urdf_shapes import Shape, shapes_from_urdf
-from robot_dynamics_ros.validation import check_finite, finite, numbers
+from robot_dynamics_ros.validation import finite, increasing
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures of a playback, s."""
@@ -66,7 +66,7 @@ class MotionView:
             raise DynamicsError(f'{missing}: pip install viser') from error
         if not robot.nv:
             raise ArgumentError(f'robot: {robot.name} has no joint that moves')
-        self._t = _times(t)
+        self._t = increasing('t', t, 1)
         if not isinstance(port, int) or not 0 < port < 65536:
             raise ArgumentError(f'port: expected a number from 1 to 65535, got {port!r:.80}')
         count = len(self._t)
@@ -187,19 +187,6 @@ class MotionView:
                 moment = self._slider.value + self._speed.value * (now - before)
                 self.show(moment if self._slider.value < self._t[-1] else self._t[0])
             before = now
-
-
-def _times(t) -> np.ndarray:
-    """Return times (m,) as finite numbers in ascending order, m > 0; ArgumentError otherwise."""
-    times = numbers('t', t)
-    if times.ndim != 1 or not times.size:
-        raise ArgumentError(f't: expected shape (m,) with m > 0, got {times.shape}')
-    check_finite('t', times)
-    wrong = np.flatnonzero(np.diff(times) <= 0.0)
-    if wrong.size:
-        i = wrong[0]
-        raise ArgumentError(f't: expected ascending times, got {times[i]:g} s and then {times[i + 1]:g} s')
-    return times
 
 
 def _shapes(robot: Robot, urdf: str | Path) -> list[Shape]:

@@ -74,10 +74,10 @@ def test_a_fourier_series_is_periodic_about_its_center():
     [
         (lambda: quintic([0.0], [1.0, 2.0], 5), r'end: expected shape \(1,\), got \(2,\)'),
         (lambda: cubic([0.0], [np.nan], 5), r'end\[0\]: nan is not finite'),
-        (lambda: quintic([0.0], [1.0], [0.0, 1.0, 0.5]), 't: expected times that increase'),
+        (lambda: quintic([0.0], [1.0], [0.0, 1.0, 0.5]), r't\[2\]: expected more than t\[1\] = 1, got 0.5'),
         (lambda: quintic([0.0], [1.0], [-1.0, 1.0]), 't: expected times that increase'),
         (lambda: quintic([0.0], [1.0], 1), 't: expected at least 2 samples'),
-        (lambda: quintic([0.0], [1.0], [[0.0, 1.0]]), r't: expected times \(m,\)'),
+        (lambda: quintic([0.0], [1.0], [[0.0, 1.0]]), r't: expected shape \(m,\)'),
         (lambda: trapezoidal([0.0], [1.0], 5, [0.9]), r'velocity\[0\]: expected more than 1 and at most 2'),
         (lambda: trapezoidal([0.0], [1.0], 5, [2.1]), r'velocity\[0\]: expected more than 1 and at most 2'),
         (lambda: fourier_series([0.0], [[1.0]], [[1.0]], 0.0, 5), 'frequency: expected a positive'),

@@ -20,9 +20,16 @@ def drawn(harmonics=4, duration=3.0, seed=0):
 
 def test_it_is_the_fourier_series_of_closed_form():
     motion, t = drawn(), np.linspace(0.0, 3.0, 101)
-    expected = fourier_series(motion.center, motion.sines, motion.cosines, 1.0 / 3.0, t)
-    for found, exact in zip(motion.sample(t), expected[1:], strict=True):
+    expected = np.zeros((3, 101, len(NAMES)))
+    for k, (a, b) in enumerate(zip(motion.sines, motion.cosines, strict=True), start=1):
+        w = 2.0 * np.pi * k / 3.0
+        s, c = np.sin(w * t)[:, None], np.cos(w * t)[:, None]
+        expected += [(b * s - a * c) / w, a * s + b * c, w * (a * c - b * s)]
+    expected[0] += motion.center
+    series = fourier_series(motion.center, motion.sines, motion.cosines, 1.0 / 3.0, t)
+    for found, profile, exact in zip(motion.sample(t), series[1:], expected, strict=True):
         assert np.abs(found - exact).max() < 1e-12 * np.abs(exact).max()
+        assert np.abs(profile - exact).max() < 1e-12 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize('harmonics', [2, 3, 9])
