@@ -20,7 +20,7 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.adaptation import Adaptation, tip_row
 from robot_dynamics_ros.control.compensation import add_friction
 from robot_dynamics_ros.control.continuous_joints import turns
-from robot_dynamics_ros.control.joint_space_control import Hold, gains
+from robot_dynamics_ros.control.joint_space_control import gains
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
 
 LARGEST_ERROR = 0.05
@@ -65,18 +65,6 @@ def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
             out[i] += Y[i, k] * (parameters[k] - row[k])
 
 
-def _add_gravity(row, offset, wide, parameters, friction, out) -> None:
-    """Write out (n) += Y (parameters - row) + the adapted offset of friction (7, n) minus that of the model, (n).
-
-    Y are the last ten columns of ``wide`` (n, 10 links).
-    """
-    first = wide.shape[1] - 10
-    for i in range(out.shape[0]):
-        out[i] += friction[2, i] - offset[i]
-        for k in range(10):
-            out[i] += wide[i, first + k] * (parameters[k] - row[k])
-
-
 class AdaptiveControl:
     """The law of one robot, with one payload: the estimate stands for its tip link, payload included.
 
@@ -114,6 +102,12 @@ class AdaptiveControl:
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""
+        self.follow(q, qd, desired, out)
+        if q is self._adaptation.q:
+            self._adaptation.react_to(self.regressor, self.error, self.columns)
+
+    def follow(self, q, qd, desired, out) -> None:
+        """Write the torque as ``torque`` does; nothing is adapted to the error."""
         robot, zeros = self._robot, self._zeros
         self._reference(q, qd, *desired)
         motions = (zeros, self._qdd_r), (self._total, zeros), (self._difference, zeros)
@@ -122,28 +116,21 @@ class AdaptiveControl:
             robot.torque_regressor(q, *motion, out=wide)
         self._combine(out)
         self._add_friction(desired[1], out, out)
-        if q is self._adaptation.q:
-            self._adaptation.react_to(self.regressor, self.error, self.columns)
 
 
-class AdaptiveHold(Hold):
-    """``Hold`` with the gravity torque of the estimate and the adapted offset, which balance it together.
+class AdaptiveHold:
+    """The law with a reference at rest: gravity torque of the estimate and offset of friction balance the arm together.
 
     Nothing is adapted meanwhile.
     """
 
-    def __init__(self, robot, stiffness, damping, adaptation: Adaptation):
-        super().__init__(robot, stiffness, damping)
-        row = tip_row(robot)
-        self._zeros, self._wide = np.zeros(robot.nv), np.zeros((robot.nv, len(robot.model.arrays.I[1:].ravel())))
-        parts = row, robot.friction.offset, self._wide, adaptation.estimate.parameters, adaptation.friction
-        self._add_gravity = bound(_add_gravity, *parts, then=(np.zeros(robot.nv),))
+    def __init__(self, robot, damping, adaptation: Adaptation):
+        """Make the law of ``AdaptiveControl``, with the same arguments."""
+        self._law, self._rest = AdaptiveControl(robot, damping, adaptation), np.zeros(robot.nv)
 
     def torque(self, q, qd, q_hold, out) -> None:
         """Write the torque (n, N m or N) that holds ``q_hold`` (n) at q and qd (n) into ``out``."""
-        super().torque(q, qd, q_hold, out)
-        self._robot.torque_regressor(q, self._zeros, self._zeros, out=self._wide)
-        self._add_gravity(out)
+        self._law.follow(q, qd, (q_hold, self._rest, self._rest), out)
 
 
 class AdaptiveLaw:

@@ -85,6 +85,6 @@ class ControllerLaw:
         arm.payload_gravity.follow(adaptation.take)
         return (
             arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation)),
-            arm.blended(lambda robot: AdaptiveHold(robot, *gains, adaptation)),
+            arm.blended(lambda robot: AdaptiveHold(robot, gains[1], adaptation)),
             SamplingLimit(arm.robot, *gains, reference_rate=float(adaptation.rate.max())),
         )

@@ -14,7 +14,6 @@ from robot_dynamics_ros.control.adaptation import (
     tip_row,
 )
 from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold
-from robot_dynamics_ros.control.joint_space_control import Hold
 from robot_dynamics_ros.control.payload_gravity import GravityRamp
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
@@ -97,16 +96,23 @@ def test_the_torque_of_joints_that_turn_endlessly_is_that_of_the_nearest_turn():
     assert torque(robot, state, turned) == pytest.approx(torque(robot, state, desired), rel=1e-9)
 
 
-def test_the_hold_has_the_gravity_torque_of_the_estimate():
+def test_the_hold_is_the_law_with_a_reference_at_rest():
     adaptation = Adaptation(ROBOT, GAINS.stiffness, GAINS.damping, SETTINGS, ROBOT.limits.effort)
-    (q, qd), (q_hold, *_) = drawn(5)
+    state, (q_hold, *_) = drawn(5)
     adaptation.estimate.parameters[:] = tip_row(ROBOT.with_payload(PAYLOAD))
-    found, wanted = np.empty((2, 6))
     adaptation.friction[:3] += np.arange(18.0).reshape(3, 6)
-    AdaptiveHold(ROBOT, GAINS.stiffness, GAINS.damping, adaptation).torque(q, qd, q_hold, found)
-    Hold(ROBOT.with_payload(PAYLOAD), GAINS.stiffness, GAINS.damping).torque(q, qd, q_hold, wanted)
-    # of the adapted friction the offset: estimate and offset balance the arm together
-    assert found == pytest.approx(wanted + np.arange(12.0, 18.0), rel=1e-12, abs=1e-10)
+    hold, zeros, (found, still) = AdaptiveHold(ROBOT, GAINS.damping, adaptation), np.zeros(6), np.empty((2, 6))
+    adaptation.q = state[0]
+    hold.torque(*state, q_hold, found)
+    qd_r, qdd_r, s = reference(state, (q_hold, zeros, zeros), LAMBDA)
+    carrying = ROBOT.with_payload(PAYLOAD)
+    wanted = carrying.mass_matrix(state[0]) @ qdd_r + carrying.coriolis_matrix(*state) @ qd_r + GAINS.damping * s
+    # of friction the offset: with the gravity torque of the estimate it balances the arm
+    balance = carrying.gravity_torque(state[0]) + ROBOT.friction.offset + np.arange(12.0, 18.0)
+    assert found == pytest.approx(wanted + balance, rel=1e-12, abs=1e-10)
+    hold.torque(state[0], zeros, state[0], still)
+    assert still == pytest.approx(balance, rel=1e-12, abs=1e-10)
+    assert adaptation._laws == 0  # and nothing is adapted
 
 
 def test_errors_within_the_dead_zone_and_of_joints_whose_reference_stands_still_count_for_nothing():

@@ -113,7 +113,7 @@ class AdaptiveArm:
         return AdaptiveControl(robot, GAINS.damping, self.adaptation)
 
     def hold(self, robot):
-        return AdaptiveHold(robot, GAINS.stiffness, GAINS.damping, self.adaptation)
+        return AdaptiveHold(robot, GAINS.damping, self.adaptation)
 
     def take(self, load):
         """Let payload and gravity change, as a message does."""
