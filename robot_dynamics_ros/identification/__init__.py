@@ -7,13 +7,12 @@ import importlib
 
 NAMES = {
     '.control.friction_tracker': ('FrictionTracker',),
-    'cross_validation': ('cross_validate',),
     'excitation': ('ConditionNumbers', 'condition_numbers', 'optimise_excitation'),
     'fourier_trajectory': ('FourierTrajectory',),
     'gravity': ('identify_gravity',),
     'log': ('Log',),
     'log_files': ('LogError',),
-    'parameter_estimation': ('Identification', 'identify'),
+    'parameter_estimation': ('Identification', 'cross_validate', 'identify'),
     'payload': ('identify_payload',),
     'prediction': ('Validation', 'validate'),
     'recursive': ('RecursiveLeastSquares',),

@@ -9,8 +9,6 @@ P = P0, infinite for an inconsistent P, and does not depend on frames or units. 
 Slotine 2018.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
@@ -36,15 +34,6 @@ _ROWS = np.array([pseudo_inertia(row) for row in np.eye(10)])
 """Pseudo-inertias of unit parameters: P = sum_k pi_k _ROWS[k]."""
 
 
-class Minimum(NamedTuple):
-    """Minimum of ``minimise``: x (10 n + k,), the objective there, its Hessian, and the number of Newton steps."""
-
-    x: np.ndarray
-    objective: float
-    hessian: np.ndarray  # (10 n + k, 10 n + k), divergence included
-    steps: int
-
-
 def consistent_prior(rows) -> np.ndarray:
     """Return ten parameters (n, 10) of links as a prior: mass and extents that are too small for a body are enlarged.
 
@@ -61,7 +50,7 @@ def consistent_prior(rows) -> np.ndarray:
     return np.array(result)
 
 
-def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
+def minimise(H, b, prior, weights, at_least_zero=False) -> tuple[np.ndarray, np.ndarray]:
     """Return the minimum of x' H x / 2 - b' x + sum_i w_i D(P_i || P_i0) by a primal-dual Newton method.
 
     Parameters
@@ -78,13 +67,14 @@ def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
 
     Returns
     -------
-    Minimum
+    tuple of two ndarray
+        x (10 n + k,), and the Hessian of the objective there (10 n + k, 10 n + k), with that of the divergence.
 
     Raises
     ------
     ArgumentError
-        For a prior that is not consistent, naming its row, for weights that are not positive, and where ``H`` leaves a
-        further parameter undetermined.
+        For a prior that is not consistent, naming its row, for weights that are not positive, and where there is no
+        minimum: ``H`` leaves a further parameter undetermined, or numbers are of too different size.
     """
     prior, b = np.reshape(np.asarray(prior, float), (-1, 10)), np.asarray(b, float)
     n = len(prior)
@@ -97,21 +87,15 @@ def minimise(H, b, prior, weights, at_least_zero=False) -> Minimum:
     bounded = 10 * n + np.flatnonzero(np.broadcast_to(at_least_zero, len(b) - 10 * n))
     H, inverses = np.asarray(H, float), np.linalg.inv([pseudo_inertia(row) for row in prior])
     try:
-        x, steps = _minimum(H, b, prior, inverses, weights, bounded)
+        x = _minimum(H, b, prior, inverses, weights, bounded)
     except np.linalg.LinAlgError:
-        raise ArgumentError(
-            'H, b: numbers of too different size, such as one wrong sample of a log; no minimum'
-        ) from None
-    P = _matrices(x, n)
-    ratio = inverses @ P
-    # tr(P0^-1 P) - log det(P0^-1 P) - 4
-    divergence = np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4.0
-    objective = float(0.5 * x @ H @ x - b @ x + weights @ divergence)
-    return Minimum(x, objective, _with_blocks(H, np.linalg.inv(P) * np.sqrt(weights)[:, None, None]), steps)
+        why = 'a further parameter is undetermined, or numbers are of too different size, as by a wrong sample of a log'
+        raise ArgumentError(f'H, b: no minimum: {why}') from None
+    return x, _with_blocks(H, np.linalg.inv(_matrices(x, n)) * np.sqrt(weights)[:, None, None])
 
 
-def _minimum(H, b, prior, inverses, weights, bounded) -> tuple[np.ndarray, int]:
-    """Return the minimum x and the number of steps, from ``inverses`` (n, 4, 4) of the prior's pseudo-inertias.
+def _minimum(H, b, prior, inverses, weights, bounded) -> np.ndarray:
+    """Return the minimum x, from ``inverses`` (n, 4, 4) of the prior's pseudo-inertias.
 
     ``bounded`` are the places of further parameters that are at least 0. Optimal are H x - b + w P0^-1 = S and P S = w
     1 for links, H x - b = s and x s = 0 for bounds. Directions are those of Nesterov & Todd 1998, towards P S = mu 1
@@ -126,7 +110,7 @@ def _minimum(H, b, prior, inverses, weights, bounded) -> tuple[np.ndarray, int]:
     # begin where all complementarities are the same multiple of the weights
     multiple, centring = max(1.0, np.abs(x * (H @ x - linear)).max() / weights.max()), 1.0
     S, s = multiple * weights[:, None, None] * inverses, multiple * weights.mean() / x[bounded]
-    for step in range(STEPS):
+    for _ in range(STEPS):
         P = _matrices(x, n)
         L, R = np.linalg.cholesky(P), np.linalg.cholesky(S)
         U, sizes, _ = np.linalg.svd(R.transpose(0, 2, 1) @ L)
@@ -142,19 +126,17 @@ def _minimum(H, b, prior, inverses, weights, bounded) -> tuple[np.ndarray, int]:
         residual[bounded] += aim / x[bounded]
         hessian = _with_blocks(H, scaling)
         hessian[bounded, bounded] += s / x[bounded]
-        try:
-            dx = np.linalg.solve(hessian, residual)
-        except np.linalg.LinAlgError:
-            raise ArgumentError('H: a further parameter is undetermined: H is not positive definite') from None
+        dx = np.linalg.solve(hessian, residual)
         size = abs(float(x @ H @ x)) + abs(float(b @ x))
         accuracy = max(TOLERANCE * least, ROUNDING * size)
         if (target == weights).all() and residual @ dx <= 2.0 * accuracy and of_bounds.sum() <= accuracy:
-            return x, step
+            return x
         # dS = mu P^-1 - S - W^-1 dP W^-1
         dP = _matrices(dx, n)
         dS = target[:, None, None] * inverse - S - scaling @ dP @ scaling
         ds = (aim - s * dx[bounded]) / x[bounded] - s
-        t = min(1.0, FRACTION * min(_way(L, dP), _ratio(x[bounded], dx[bounded]), _way(R, dS), _ratio(s, ds)))
+        least_change = min(_least_change(L, dP), _least_change(R, dS), *(dx[bounded] / x[bounded]), *(ds / s))
+        t = FRACTION / max(FRACTION, -least_change)
         x, S, s = x + t * dx, S + t * dS, s + t * ds
         centring = max(LEAST_CENTRING, 1.0 - t)
     raise ArgumentError(f'H: no minimum in {STEPS} steps; H may not be positive semidefinite')
@@ -180,14 +162,7 @@ def _traces(matrices: np.ndarray) -> np.ndarray:
     return np.tensordot(matrices, _ROWS, ((1, 2), (1, 2))).ravel()
 
 
-def _way(factor: np.ndarray, change: np.ndarray) -> float:
-    """Return the largest t for which all L L' + t change (n, 4, 4) are positive semidefinite, of L (n, 4, 4)."""
+def _least_change(factor: np.ndarray, change: np.ndarray) -> float:
+    """Return the least eigenvalue of a change of L L' relative to it, (n, 4, 4) each; at -1 one becomes singular."""
     inverse = np.linalg.inv(factor)
-    least = np.linalg.eigvalsh(inverse @ change @ inverse.transpose(0, 2, 1)).min(initial=0.0)
-    return -1.0 / least if least < 0.0 else np.inf
-
-
-def _ratio(values: np.ndarray, change: np.ndarray) -> float:
-    """Return the largest t for which all values + t change are at least 0."""
-    least = (change / values).min(initial=0.0)
-    return -1.0 / least if least < 0.0 else np.inf
+    return np.linalg.eigvalsh(inverse @ change @ inverse.transpose(0, 2, 1)).min(initial=0.0)

@@ -18,12 +18,14 @@ SMOOTH = ('viscous', 'offset', 'temperature')
 """Terms without a sign of the velocity; ``temperature``: viscous friction per degree above the mean of the log."""
 SIGNED = ('coulomb', 'load', 'stribeck')
 """Terms with the smooth sign of the velocity; ``load`` grows with the transmitted torque."""
+TERMS = SMOOTH + SIGNED
 FREE = ('offset', 'temperature')
 """Terms of either sign; all others are at least 0."""
 TRANSITIONS = np.array([0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3])
 """Transition velocities to choose from, rad/s (m/s)."""
 FIRST = 4
-"""The one of ``TRANSITIONS`` to begin with."""
+USUAL = TRANSITIONS[FIRST]
+"""The one to begin with."""
 RANK = 1e-9
 """Of the largest eigenvalue, the least one of products of columns that counts."""
 SLACK = 0.1
@@ -35,12 +37,12 @@ ENOUGH = 4000
 
 def term_names(names: Sequence[str], temperature: np.ndarray | None) -> tuple[str, ...]:
     """Return the names in the order of columns; ArgumentError for an unknown term, or one without temperatures."""
-    unknown = [name for name in names if name not in SMOOTH + SIGNED]
+    unknown = [name for name in names if name not in TERMS]
     if unknown:
-        raise ArgumentError(f'friction: no term {unknown[0]!r}; there are {", ".join(SMOOTH + SIGNED)}')
+        raise ArgumentError(f'friction: no term {unknown[0]!r}; there are {", ".join(TERMS)}')
     if 'temperature' in names and temperature is None:
         raise ArgumentError('friction: temperature: the log has no temperatures')
-    return tuple(name for name in SMOOTH + SIGNED if name in names)
+    return tuple(name for name in TERMS if name in names)
 
 
 class FrictionColumns(NamedTuple):

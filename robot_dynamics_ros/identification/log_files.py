@@ -27,16 +27,14 @@ def read_csv(path: Path, n: int) -> dict[str, np.ndarray]:
 
     Currents 'i' are in A. LogError names the file with the line and column that is wrong.
     """
-    if not path.exists():
-        raise LogError(f'{path}: file not found')
     try:
-        with path.open(newline='') as file:
+        with path.open(newline='', encoding='utf-8-sig') as file:
             rows = csv.reader(file)
             header = [name.strip() for name in next(rows, [])]
             symbols, names = _columns(path, header, n)
             table = list(_numbers(path, rows, header, names))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise LogError(f'{path}: expected a CSV file in UTF-8: {error}') from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise LogError(f'{path}: not read as a CSV file in UTF-8: {error}') from None
     if len(table) < FEWEST_SAMPLES:
         raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
     times, *signals = np.split(np.array(table), 1 + n * np.arange(len(symbols)), axis=1)
@@ -114,8 +112,6 @@ def _messages(path: Path, topic: str) -> Iterator[tuple[str, int, Any]]:
         from rosbags.typesys import Stores, get_typestore  # noqa: PLC0415
     except ImportError:
         raise LogError(f'{path}: a bag needs the package rosbags: pip install rosbags') from None
-    if not path.exists():
-        raise LogError(f'{path}: file not found')
     typestore, number = get_typestore(Stores.ROS2_HUMBLE), 0
     try:
         with Reader(path) as reader:

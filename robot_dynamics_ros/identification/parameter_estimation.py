@@ -1,9 +1,8 @@
-"""``identify``: inertial parameters, rotor inertia and friction of a robot from a log of a motion."""
+"""``identify``: inertial parameters, rotor inertia and friction of a robot from a log of a motion; cross-validation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +10,10 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior
-from robot_dynamics_ros.identification.friction_terms import FIRST, FREE, TRANSITIONS, FrictionColumns, term_names
+from robot_dynamics_ros.identification.friction_terms import FREE, TERMS, USUAL, FrictionColumns, term_names
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import log_findings
-from robot_dynamics_ros.identification.prediction import validate
+from robot_dynamics_ros.identification.prediction import Validation, predicted_torque, validate
 from robot_dynamics_ros.identification.regression import Fit, Prior, Regression
 from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.model.base_parameters import BaseParameters
@@ -35,6 +34,8 @@ OUTLIER = 5.0
 """Samples with a residual above so many robust standard deviations do not count."""
 FEWEST = 20
 """Samples in motion that a log needs."""
+FIRST_NOISE = 0.1
+"""Standard deviation of the residual before the first solution, as a share of the root mean square of the torque."""
 LEAST_VARIANCE = 1e-8
 """Least variance of a residual, as a share of the mean square of the torque: of logs without noise."""
 BASE_TOLERANCE = 1e-4
@@ -130,27 +131,29 @@ def identify(
     known = robot if prior is None else prior
     if known.nv != n or known.inertial_parameters.shape != robot.inertial_parameters.shape:
         raise ArgumentError(f'prior: expected a robot with {n} joints, got {known.name!r} with {known.nv}')
-    rows, measured, found = (
-        consistent_prior(known.inertial_parameters),
-        log.torque(robot),
-        robot.with_binding('generic'),
-    )
-    noise, transition, scales = _Noise.first(measured, moving), np.full(n, TRANSITIONS[FIRST]), np.ones(n)
+    rows = consistent_prior(known.inertial_parameters)
+    measured, found = log.torque(robot), robot.with_binding('generic')
+    squares = (measured**2 * moving).sum(axis=0) / np.maximum(moving.sum(axis=0), 1)
+    least = np.where(squares > 0.0, LEAST_VARIANCE * squares, 1.0)
+    used, variances, times = moving, np.maximum(FIRST_NOISE**2 * squares, least), np.ones(n)
+    transition, scales = np.full(n, USUAL), np.ones(n)
     terms, predicted = FrictionColumns.of(names, log, measured, robot.friction), np.zeros_like(measured)
     rigid = found.inverse_dynamics(log.q, log.qd, log.qdd)
     passes = PASSES_OF_CONSTANTS if constants_deviation else PASSES
     for last in [False] * (passes - 1) + [True]:
         own = np.stack([log.qdd, *terms.at(transition), -predicted], axis=2)
-        sums = _regression(found, log, own, scales * measured - rigid, noise.used)
-        weights = np.ones(n) if method == 'ols' else noise.weights(last)
+        sums = _regression(found, log, own, scales * measured - rigid, used)
+        # one factor of all joints
+        correlated = np.exp(np.log(times).mean()) if last else 1.0
+        weights = np.ones(n) if method == 'ols' else 1.0 / (correlated * variances)
         values = _prior(robot, rows, weight, names, scales, constants_deviation)
         fit = sums.consistent_fit(weights, values) if method == 'consistent' else sums.nearest_fit(weights, values)
         found, scales = _robot_of(found, fit, names, transition), scales * (1.0 + fit.own[:, -1])
         rigid = found.inverse_dynamics(log.q, log.qd, log.qdd)
         terms, left = FrictionColumns.of(names, log, rigid, robot.friction), scales * measured - rigid
         overcome = (terms.at(transition) * fit.own.T[1:-1, None]).sum(axis=0)
-        noise = noise.of(left - overcome, moving)
-        transition = terms.best_transitions(left, noise.used)
+        used, variances, times = _noise(left - overcome, moving, least)
+        transition = terms.best_transitions(left, used)
         if constants_deviation:
             # in place of the measured torques, whose noise would pull the scale towards -1
             predicted = rigid + overcome
@@ -158,10 +161,10 @@ def identify(
         constants = scales * robot.model.torque_constant()
         found = found.with_actuators({'torque_constant': dict(zip(robot.joint_names, constants.tolist(), strict=True))})
     # of the parameters, from that of the slope: residuals are correlated, and of other sizes than the weights say
-    difference = sums.normal_equations(weights**2 * noise.variances * noise.times - weights)[0]
+    difference = sums.normal_equations(weights**2 * variances * times - weights)[0]
     fit = fit._replace(covariance=fit.covariance + fit.covariance @ difference @ fit.covariance)
     base = _base_parameters(robot)
-    H = sums.normal_equations(1.0 / noise.variances)[0][np.ix_(base.independent, base.independent)]
+    H = sums.normal_equations(1.0 / variances)[0][np.ix_(base.independent, base.independent)]
     found = found.with_binding(robot.binding)
     shown = validate(found, log)
     return Identification(
@@ -174,38 +177,60 @@ def identify(
         findings=tuple(log_findings(found, known, log, shown)),
         friction_deviation=dict(zip(names, fit.deviations()[1].T[1:-1], strict=True)),
         viscous_per_degree=dict(zip(names, fit.own.T[1:-1], strict=True)).get('temperature', np.zeros(n)),
-        independent_samples=noise.used.sum(axis=0) / noise.times,
+        independent_samples=used.sum(axis=0) / times,
     )
 
 
-class _Noise(NamedTuple):
-    """Noise of each joint's torque: what a model leaves of it where the joint moves."""
+def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED, **options) -> Validation:
+    """Return how well identifications predict parts of the log that they have not seen.
 
-    used: np.ndarray  # (m, n) bool  samples that are no outliers
-    variances: np.ndarray  # (n,)
-    times: np.ndarray  # (n,)  number of samples over which it is correlated
-    least: np.ndarray  # (n,)  least variance
+    The log is divided into ``folds`` blocks of time, since neighbouring samples are alike: each is predicted by what
+    ``identify`` finds in the others. Use it to compare settings, and ``validate`` on another log to judge one.
 
-    @classmethod
-    def first(cls, torque: np.ndarray, moving: np.ndarray) -> '_Noise':
-        """Return noise of 10 % of the torque (m, n)."""
-        squares = (torque**2 * moving).sum(axis=0) / np.maximum(moving.sum(axis=0), 1)
-        least = np.where(squares > 0.0, LEAST_VARIANCE * squares, 1.0)
-        return cls(moving, np.maximum(0.01 * squares, least), np.ones_like(least), least)
+    Parameters
+    ----------
+    robot : Robot
+    log : Log
+    folds : int
+        Number of blocks, at least 2.
+    speed : float
+        As in ``validate``.
+    options : optional
+        Keyword arguments of ``identify``.
 
-    def of(self, residual: np.ndarray, moving: np.ndarray) -> '_Noise':
-        """Return the noise for another residual (m, n)."""
-        size = np.abs(residual)
-        # the standard deviation, from the median magnitude
-        robust = 1.4826 * np.ma.median(np.ma.array(size, mask=~moving), axis=0).filled(0.0)
-        used = moving & (size <= OUTLIER * robust)
-        kept = np.where(used, residual, 0.0)
-        variances = np.maximum((kept**2).sum(axis=0) / np.maximum(used.sum(axis=0), 1), self.least)
-        return self._replace(used=used, variances=variances, times=correlation_times(kept))
+    Returns
+    -------
+    Validation
+        Predictions of all blocks.
 
-    def weights(self, correlated: bool) -> np.ndarray:
-        """Return weights (n,) of squared residuals; ``correlated`` ones are divided by the joints' mean ``times``."""
-        return 1.0 / (self.variances * (np.exp(np.log(self.times).mean()) if correlated else 1.0))
+    Raises
+    ------
+    ArgumentError
+        For fewer than two blocks, and as ``identify``.
+    """
+    if not 2 <= folds <= len(log):
+        raise ArgumentError(f'folds: expected a number of blocks from 2 to the number of samples, got {folds}')
+    measured, predicted = log.torque(robot), np.empty_like(log.qd)
+    for block in np.array_split(np.arange(len(log)), folds):
+        others = np.delete(np.arange(len(log)), block)
+        found = identify(robot, log[others], **options).robot
+        predicted[block] = predicted_torque(found, log[block])[1]
+    return Validation(log.t, measured, predicted, np.abs(log.qd) > speed)
+
+
+def _noise(residual: np.ndarray, moving: np.ndarray, least: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the noise of a residual where the joints are ``moving`` (m, n each), with ``least`` variances (n,).
+
+    Which samples are no outliers (m, n), the variance of each joint (n,), and the number of samples over which its
+    noise is correlated (n,).
+    """
+    size = np.abs(residual)
+    # the standard deviation, from the median magnitude
+    robust = 1.4826 * np.ma.median(np.ma.array(size, mask=~moving), axis=0).filled(0.0)
+    used = moving & (size <= OUTLIER * robust)
+    kept = np.where(used, residual, 0.0)
+    variances = np.maximum((kept**2).sum(axis=0) / np.maximum(used.sum(axis=0), 1), least)
+    return used, variances, correlation_times(kept)
 
 
 def _regression(robot: Robot, log: Log, own: np.ndarray, left: np.ndarray, used: np.ndarray) -> Regression:
@@ -236,9 +261,9 @@ def _prior(robot: Robot, rows, weight: float, names: Sequence[str], scales, cons
 def _robot_of(robot: Robot, fit: Fit, names: Sequence[str], transition: np.ndarray) -> Robot:
     """Return the robot with the parameters of a fit; terms of friction that were not fitted are 0."""
     rotor, *terms, _ = fit.own.T
-    friction = dict.fromkeys(('viscous', 'coulomb', 'offset', 'stribeck', 'load', 'temperature'), np.zeros(robot.nv))
-    friction |= {name: x if name in FREE else np.maximum(x, 0.0) for name, x in zip(names, terms, strict=True)}
+    friction = dict.fromkeys(TERMS, np.zeros(robot.nv)) | dict(zip(names, terms, strict=True))
     del friction['temperature']
+    friction |= {name: np.maximum(friction[name], 0.0) for name in friction.keys() - FREE}
     changed = robot.with_inertial_parameters(fit.links).with_rotor_inertia(np.maximum(rotor, 0.0))
     return changed.with_friction(**friction, transition=transition)
 

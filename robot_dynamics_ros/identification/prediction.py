@@ -36,8 +36,7 @@ class Validation:
     @property
     def r2(self) -> np.ndarray:
         """Share of the variance of the measured torque that is predicted, (n,): 1 - residual / variance."""
-        left = (self._moving(self.residual) ** 2).mean(axis=0)
-        return (1.0 - left / self._moving(self.measured).var(axis=0)).filled(np.nan)
+        return (1.0 - self.rms**2 / self._moving(self.measured).var(axis=0)).filled(np.nan)
 
     def _moving(self, torque: np.ndarray) -> np.ma.MaskedArray:
         """Return torques (m, n) without the samples at which their joint stands still."""

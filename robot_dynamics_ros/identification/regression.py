@@ -84,8 +84,8 @@ class Regression(NamedTuple):
         H[own, own] += ridges
         b[own] += ridges * prior.own.ravel()
         bounded = np.tile(prior.at_least_zero, len(self.sums))
-        minimum = minimise(H, b, prior.rows, prior.weight, bounded)
-        return self._fit(minimum.x, np.linalg.inv(minimum.hessian))
+        x, hessian = minimise(H, b, prior.rows, prior.weight, bounded)
+        return self._fit(x, np.linalg.inv(hessian))
 
     def nearest_fit(self, weights, prior: Prior) -> Fit:
         """Return the parameters with the least weighted squared residuals; of those, the nearest to the prior."""

@@ -47,6 +47,12 @@ def test_an_effort_that_the_columns_are_not_is_refused(tmp_path):
         Log.from_csv(both, 2)
 
 
+def test_csv_of_a_spreadsheet_begins_with_a_byte_order_mark(tmp_path):
+    path = written(tmp_path / 'log.csv', [*COLUMNS, 'remark'], [[*row, 'none'] for row in table().tolist()])
+    path.write_bytes(b'\xef\xbb\xbf' + path.read_bytes().replace(b'none', 'spät'.encode()))
+    assert len(Log.from_csv(path, len(NAMES))) == 30
+
+
 def changed(row, column, value):
     def change(header, rows):
         rows[row][header.index(column)] = value

@@ -77,7 +77,7 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
     log = motion(TRUE, duration=8.0, rate=50.0)
     millis = csv_of(tmp_path / 'millis.csv', replace(log, tau=1e3 * log.tau))
     for words, reason in (
-        (['aubo_i5', 'nowhere'], 'nowhere: file not found'),
+        (['aubo_i5', 'nowhere'], "File 'nowhere' does not exist"),
         (['aubo_i6', str(bag)], "robot 'aubo_i6' is not part of the package"),
         (['aubo_i5', str(bag), '--topic', '/states'], 'messages on /states, got 0'),
         (['aubo_i5', str(bag), '--joints', 'one'], "joint 'one' is missing"),
