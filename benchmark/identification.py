@@ -1,4 +1,4 @@
-"""What identification reaches on three measured logs: python benchmark/identification.py FOLDER
+"""What identification reaches on three measured logs, and in what time: python benchmark/identification.py FOLDER
 
 FOLDER has aubo_i5_measured_traj1.csv (AUBO-i5, motor currents), ur10_exciting_trajectory.db3 and
 panda_exciting_trajectory.db3 (joint states; unisa-acg/inverse-dynamics-solver). The URDFs of the last two are those of
@@ -13,7 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.identification import FrictionTracker, Log, cross_validate, identify, validate
+from robot_dynamics_ros.identification import (
+    FrictionTracker,
+    Log,
+    condition_numbers,
+    cross_validate,
+    identify,
+    optimise_excitation,
+    validate,
+)
 
 TRACKED = 0.5  # time constant of the friction tracker, s
 BAGS = {
@@ -21,6 +29,7 @@ BAGS = {
     'panda': ('panda_exciting_trajectory.db3', 'panda.urdf', 'fer_joint', 5.0),
 }
 TRAINING = 0.6
+TIMES = (9.0, 59.0)  # of one core for an exciting motion, s; what has begun takes up to a second more
 
 
 def row(name, r2):
@@ -93,6 +102,17 @@ def bag(name, folder):
         print(f'    {finding}')
 
 
+def excitation():
+    """Print the condition number of the weighted base regressor that is reached in a time."""
+    robot = Robot.named('aubo_i5')
+    for limit in TIMES:
+        begin = time.thread_time()
+        motion = optimise_excitation(robot, starts=10**6, time_limit=limit)
+        duration, found = time.thread_time() - begin, condition_numbers(robot, *motion.points()[1:])
+        columns = len(robot.base_parameters().independent)
+        print(f'AUBO-i5, excitation: condition {found.weighted:.1f} of {columns} columns, {duration:.1f} s of one core')
+
+
 def main():
     data = Path(sys.argv[1])
     if (data / 'aubo_i5_measured_traj1.csv').exists():
@@ -100,6 +120,7 @@ def main():
     for known in BAGS:
         if (data / BAGS[known][0]).exists():
             bag(known, data)
+    excitation()
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.friction_terms import FREE, TERMS, USUAL,
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import log_findings
 from robot_dynamics_ros.identification.prediction import Validation, predicted_torque, validate
-from robot_dynamics_ros.identification.regression import Fit, Prior, Regression
+from robot_dynamics_ros.identification.regression import Prior, Regression
 from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.model.base_parameters import BaseParameters
 from robot_dynamics_ros.model.model import Finding
@@ -138,22 +138,24 @@ def identify(
     used, variances, times = moving, np.maximum(FIRST_NOISE**2 * squares, least), np.ones(n)
     transition, scales = np.full(n, USUAL), np.ones(n)
     terms, predicted = FrictionColumns.of(names, log, measured, robot.friction), np.zeros_like(measured)
-    rigid = found.inverse_dynamics(log.q, log.qd, log.qdd)
+    left = measured - found.inverse_dynamics(log.q, log.qd, log.qdd)
     passes = PASSES_OF_CONSTANTS if constants_deviation else PASSES
-    for last in [False] * (passes - 1) + [True]:
+    for number in range(passes):
+        if number:
+            transition = terms.best_transitions(left, used)
         own = np.stack([log.qdd, *terms.at(transition), -predicted], axis=2)
-        sums = _regression(found, log, own, scales * measured - rigid, used)
+        sums = _regression(found, log, own, left, used)
         # one factor of all joints
-        correlated = np.exp(np.log(times).mean()) if last else 1.0
+        correlated = np.exp(np.log(times).mean()) if number == passes - 1 else 1.0
         weights = np.ones(n) if method == 'ols' else 1.0 / (correlated * variances)
         values = _prior(robot, rows, weight, names, scales, constants_deviation)
         fit = sums.consistent_fit(weights, values) if method == 'consistent' else sums.nearest_fit(weights, values)
-        found, scales = _robot_of(found, fit, names, transition), scales * (1.0 + fit.own[:, -1])
+        found = found.with_inertial_parameters(fit.links).with_rotor_inertia(np.maximum(fit.own[:, 0], 0.0))
+        scales = scales * (1.0 + fit.own[:, -1])
         rigid = found.inverse_dynamics(log.q, log.qd, log.qdd)
         terms, left = FrictionColumns.of(names, log, rigid, robot.friction), scales * measured - rigid
         overcome = (terms.at(transition) * fit.own.T[1:-1, None]).sum(axis=0)
         used, variances, times = _noise(left - overcome, moving, least)
-        transition = terms.best_transitions(left, used)
         if constants_deviation:
             # in place of the measured torques, whose noise would pull the scale towards -1
             predicted = rigid + overcome
@@ -165,7 +167,11 @@ def identify(
     fit = fit._replace(covariance=fit.covariance + fit.covariance @ difference @ fit.covariance)
     base = _base_parameters(robot)
     H = sums.normal_equations(1.0 / variances)[0][np.ix_(base.independent, base.independent)]
-    found = found.with_binding(robot.binding)
+    # terms of friction that were not fitted are 0
+    overcoming = dict.fromkeys(TERMS, np.zeros(n)) | dict(zip(names, fit.own.T[1:-1], strict=True))
+    overcoming |= {name: np.maximum(overcoming[name], 0.0) for name in overcoming.keys() - FREE}
+    per_degree = overcoming.pop('temperature')
+    found = found.with_friction(**overcoming, transition=transition).with_binding(robot.binding)
     shown = validate(found, log)
     return Identification(
         robot=found,
@@ -176,7 +182,7 @@ def identify(
         condition_number=float(np.sqrt(np.linalg.cond(H))),
         findings=tuple(log_findings(found, known, log, shown)),
         friction_deviation=dict(zip(names, fit.deviations()[1].T[1:-1], strict=True)),
-        viscous_per_degree=dict(zip(names, fit.own.T[1:-1], strict=True)).get('temperature', np.zeros(n)),
+        viscous_per_degree=per_degree,
         independent_samples=used.sum(axis=0) / times,
     )
 
@@ -256,16 +262,6 @@ def _prior(robot: Robot, rows, weight: float, names: Sequence[str], scales, cons
     if constants_deviation:
         ridges[:, -1] = (scales / constants_deviation) ** 2
     return Prior(rows, weight, np.stack(own, axis=1), ridges, [True, *(name not in FREE for name in names), False])
-
-
-def _robot_of(robot: Robot, fit: Fit, names: Sequence[str], transition: np.ndarray) -> Robot:
-    """Return the robot with the parameters of a fit; terms of friction that were not fitted are 0."""
-    rotor, *terms, _ = fit.own.T
-    friction = dict.fromkeys(TERMS, np.zeros(robot.nv)) | dict(zip(names, terms, strict=True))
-    del friction['temperature']
-    friction |= {name: np.maximum(friction[name], 0.0) for name in friction.keys() - FREE}
-    changed = robot.with_inertial_parameters(fit.links).with_rotor_inertia(np.maximum(rotor, 0.0))
-    return changed.with_friction(**friction, transition=transition)
 
 
 @lru_cache(maxsize=8)

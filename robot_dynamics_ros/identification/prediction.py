@@ -1,6 +1,7 @@
 """Predicted torques of a log compared with the measured ones."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.signal import periodogram
@@ -33,7 +34,7 @@ class Validation:
         """Root mean square of the residual of each joint, (n,) N m (N); NaN for a joint that does not move."""
         return np.sqrt((self._moving(self.residual) ** 2).mean(axis=0)).filled(np.nan)
 
-    @property
+    @cached_property
     def r2(self) -> np.ndarray:
         """Share of the variance of the measured torque that is predicted, (n,): 1 - residual / variance."""
         return (1.0 - self.rms**2 / self._moving(self.measured).var(axis=0)).filled(np.nan)

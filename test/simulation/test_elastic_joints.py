@@ -9,7 +9,7 @@ from support.simulated_robots import floating, four_bar, limited, with_friction
 import mujoco
 import numpy as np
 import pytest
-from scipy.linalg import block_diag, eigh
+from scipy.linalg import block_diag, eigh, expm
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
@@ -290,6 +290,20 @@ def test_the_longest_step_is_stable_for_any_damping_ratio(method, ratio):
     elastic.check_step([0.0], step, method)
     with pytest.raises(ArgumentError, match=r"^step: \S+ s is too long for the stiffest mode, \S+ Hz at joint 'one'"):
         simulate(elastic, [0.0], [0.0], duration=1.002 * step, step=1.002 * step, method=method)
+
+
+@pytest.mark.parametrize(('share', 'is_stable'), [(0.5, True), (1.03, False)])
+def test_a_sampled_damping_of_the_springs_is_stable_up_to_the_gain_of_its_page(share, is_stable):
+    zero, one, radii = np.zeros((6, 6)), np.eye(6), []
+    for q in (ARM.random(np.random.default_rng(seed)) for seed in range(20)):
+        inverse = ELASTIC.tree.mass_matrix_inverse(pairs(q, 0.0 * q))[1::2, 1::2]
+        period = 2.0 * np.pi / 3.0 / ELASTIC.stiffest_mode(inverse[None])[0]
+        # delta'' = -(M^-1 + B^-1) K delta - B^-1 K_v delta'(of the last sample), K_v = 2 share B / T
+        system = np.block([[zero, one, zero], [-inverse * K, zero, -2.0 * share / period * one], [zero, zero, zero]])
+        after = expm(period * system)[:12]
+        after[:, 6:12] += after[:, 12:]
+        radii.append(np.abs(np.linalg.eigvals(after[:, :12])).max())
+    assert max(radii) < 1.0 if is_stable else min(radii) > 1.0
 
 
 def test_the_message_names_joint_frequency_and_longest_step():
