@@ -30,6 +30,8 @@ def test_torques_are_linear_in_the_parameters_that_are_set(robot, state):
     assert (
         changed.with_inertial_parameters(parameters.ravel()).inertial_parameters.tolist() == parameters.ravel().tolist()
     )
+    by_columns = robot.with_inertial_parameters(np.asfortranarray(parameters))
+    assert by_columns.inverse_dynamics(*state).tolist() == changed.inverse_dynamics(*state).tolist()
     assert robot.inertial_parameters.tolist() != parameters.ravel().tolist()
 
 
