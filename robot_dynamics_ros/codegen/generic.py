@@ -3,9 +3,9 @@
 What differs between robots is read from memory: the words of a program are the addresses and sizes of its arguments.
 """
 
-import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Prog
 from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.native import states_code
 from robot_dynamics_ros.native.states_code import GIVEN, StatesCode, Word, words_of, words_of_program
 
@@ -74,14 +75,15 @@ class Generic:
     def states_code(self, program: Program, memory: '_Memory | None' = None) -> StatesCode:
         """Return the code of a program, for calls by one thread at a time: all code of one ``memory``.
 
-        By default that is the memory that all calls with the GIL share.
+        By default that is the memory that all calls with the GIL share. Kernels in plain Python have no code.
         """
         memory = memory or self._shared
+        steps = () if numba_is_disabled() else program.steps
         return StatesCode(
             list(program.inputs.values()),
             program.shape,
             RUNTIME_INPUTS,
-            words_of_program([memory.step(step, program) for step in program.steps]),
+            words_of_program([memory.step(step, program) for step in steps]),
             (program, memory),
             checked=True,
             columns=6 * (WRENCHES in program.inputs),
@@ -99,7 +101,10 @@ class Generic:
         ``checked`` says whether quaternions are checked.
         """
         own, key = self._own.functions, (program.name, *program.inputs, checked)
-        if key not in own:
+        if key not in own and numba_is_disabled():
+            arrays = self._bodies if program.bodies else self.arrays
+            own[key] = partial(_evaluated_in_python, program, arrays, self._own.memory.work)
+        elif key not in own:
             code = self.states_code(program, self._own.memory)
             own[key] = (code if checked else code._replace(quaternions=())).function()
         return own[key]
@@ -146,36 +151,7 @@ class _Memory:
                 words.append((GIVEN, it, 0))
             else:
                 words += [moving.get(id(it), (GIVEN, it.ctypes.data, 0)), *((GIVEN, length, 0) for length in it.shape)]
-        if numba_is_disabled():
-            code = _interpreted(step.kernel, arrays, self.work, arguments)
-            self._kept.append(code)
-            return ctypes.cast(code, ctypes.c_void_p).value or 0, 0, words
         return kernel_address(step.kernel, arguments, arrays), self._fixed[id(arrays)].ctypes.data, words
-
-
-def _interpreted(kernel: Kernel, arrays: ModelArrays, work: Workspace, like: Sequence) -> Any:
-    """Return a kernel in plain Python as a function in C, for given words of arguments ``like`` these."""
-
-    @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
-    def call(fixed, given):
-        place = 0
-        arguments: list = []
-        for it in like:
-            if isinstance(it, int):
-                arguments.append(it)
-                place += 1
-            else:
-                memory = (ctypes.c_char * it.nbytes).from_address(given[place])
-                arguments.append(np.ndarray(it.shape, it.dtype, memory))
-                place += 1 + it.ndim
-        try:
-            kernel(arrays, work, *arguments)
-        except BaseException:  # ctypes prints it, and the caller refuses a result that is not finite
-            arguments[-1][...] = np.nan
-            raise
-        return 1
-
-    return call
 
 
 class _OfThread(threading.local):
@@ -185,6 +161,26 @@ class _OfThread(threading.local):
         """Allocate the workspace."""
         self.memory = _Memory(arrays, bodies)
         self.functions: dict[tuple, Callable] = {}
+
+
+def _evaluated_in_python(
+    program: Program, arrays: ModelArrays, work: Workspace, *arguments: np.ndarray
+) -> np.ndarray | None:
+    """Return the results of states in rows as ``StatesCall`` does, by kernels in plain Python."""
+    *vectors, runtime_inputs, out = arguments
+    names = _names(program, len(arrays.parent))
+    names['gravity'][:] = runtime_inputs[:3]
+    steps = [(step.kernel, step.given(names, work)) for step in program.steps]
+    result = np.empty((len(vectors[0]), *program.shape)) if out is None else out
+    for k in range(len(result)):
+        for name, rows in zip(program.inputs, vectors, strict=True):
+            names[name][:] = rows[k]
+        for kernel, given in steps:
+            kernel(arrays, work, *given)
+        result[k] = names['result'].reshape(program.shape)
+    finite = all(np.isfinite(it).all() for it in (*vectors, result))
+    small = (np.abs(vectors[0][:, list(arrays.angles)]) < LARGEST_ANGLE).all()
+    return result if finite and small else None
 
 
 def _names(program: Program, links: int) -> dict[str, np.ndarray]:

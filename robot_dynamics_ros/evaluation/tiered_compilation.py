@@ -138,7 +138,7 @@ class Quantity:
             rows = self._generic.states_code(self.program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
             if numba_is_disabled():
-                held = 0  # kernels in Python may be interrupted by other threads
+                held = 0  # kernels in plain Python have no code: ``compute`` calls them
             # all threads share this workspace, one at a time
             self.call = rows.function(held, held, streamed, left)
         else:

@@ -1,7 +1,8 @@
 """Arguments that ``Robot`` refuses, and the name in each message."""
 
+import itertools
+
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
-from support.matrices import as_plain_python
 from support.small_robots import general, one
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
@@ -306,7 +308,7 @@ def test_a_link_without_inertia_beside_the_last_one_is_named(binding):
     assert (robot.mass_matrix(zeros) == np.diag([0.0, 1.0])).all()
 
 
-@pytest.mark.compiled
+@pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: a robot has no code of its own')
 def test_code_of_a_robot_without_inertia_is_refused():
     robot = forked().compiled('forward_dynamics', 'mass_matrix')
     with pytest.raises(ModelError, match=r"^forward dynamics: joint 'left' has no inertia"):
@@ -327,13 +329,21 @@ def test_a_speed_beyond_all_numbers_is_no_lack_of_inertia():
     assert 'inertia' not in str(error.value)
 
 
-@as_plain_python()
-@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')  # ctypes prints the exception
-def test_an_exception_in_a_kernel_leaves_no_result(monkeypatch):
-    def fails(*arguments):
-        raise ZeroDivisionError('of the test')
+@pytest.mark.skipif(not numba_is_disabled(), reason='Numba is enabled: kernels are machine code, and raise nothing')
+@pytest.mark.parametrize('error', [ZeroDivisionError('of the test'), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize(('shape', 'at'), [((6,), 1), ((4, 6), 3)])
+def test_an_exception_in_a_kernel_reaches_the_caller_as_it_is(monkeypatch, shape, at, error):
+    robot, q, calls = Robot.named('aubo_i5').with_binding('generic'), np.zeros(shape), itertools.count(1)
+    torque, compute = robot.inverse_dynamics(q, q, q), rnea.py_func
 
-    robot, q = Robot.named('aubo_i5').with_binding('generic'), np.zeros(6)
-    monkeypatch.setitem(rnea.__dict__, '_for_python', fails)
-    with pytest.raises(ArgumentError, match='inverse_dynamics: the result is not finite'):
+    def fails_once(*arguments):
+        if next(calls) == at:
+            raise error
+        compute(*arguments)
+
+    monkeypatch.setitem(rnea.__dict__, '_for_python', fails_once)
+    with pytest.raises(type(error)) as raised:
         robot.inverse_dynamics(q, q, q)
+    assert raised.value is error
+    assert 'fails_once' in [entry.name for entry in raised.traceback]
+    np.testing.assert_array_equal(robot.inverse_dynamics(q, q, q), torque)

@@ -25,7 +25,6 @@ OF_MODULES = {
 ALLOWED = {  # (file, what): why
     ('jit/fused_multiply_add.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused_multiply_add.py', 'compile'): 'the same kernel',
-    ('codegen/generic.py', 'ctypes'): 'kernels of this package in plain Python, on its own arrays',
     ('codegen/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
