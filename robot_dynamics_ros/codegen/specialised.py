@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
-from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
 from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode, compiled, lanes
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed, trace
 from robot_dynamics_ros.model.arrays import ModelArrays
@@ -107,8 +106,9 @@ class Specialised:
 
     def inline(self, program: Program) -> Callable:
         """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked lengths."""
-        # needs Numba
+        # need Numba and LLVM
         from robot_dynamics_ros.codegen.compiled_calls_compiler import inlined_code  # noqa: PLC0415
+        from robot_dynamics_ros.codegen.llvm import of_one_state  # noqa: PLC0415
 
         # unique among robots: a function may call the code of several
         code = StraightLine.of(program, self.arrays)._replace(name=f'{program.name}_{robot_digest(self.arrays)}')
@@ -118,6 +118,9 @@ class Specialised:
         """Return the machine code of a program, compiled if necessary."""
 
         def make() -> bytes:
+            # needs LLVM
+            from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state  # noqa: PLC0415
+
             code = StraightLine.of(program, self.arrays)
             return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
 

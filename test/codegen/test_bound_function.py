@@ -275,7 +275,7 @@ Compensation(robot, TERMS).torque(row, row, row, np.zeros(6))
 JointSpaceControl(robot, 'computed_torque', row, row, 1.0).torque(row, row, (row, row, row), row, np.zeros(6))
 Reference(robot.joint_names, 1.0, 1.0, np.zeros((3, 6))).add(0, row)
 TorqueLimiter(row + 1.0, row).apply(np.zeros(6), 1.0)
-print(*(name for name in ('numba', 'scipy') if name in sys.modules))
+print(*(name for name in ('numba', 'llvmlite.binding', 'scipy') if name in sys.modules))
 """
 
 

@@ -103,7 +103,7 @@ def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change,
 
 
 def test_another_processor_has_files_of_its_own(file, monkeypatch):
-    monkeypatch.setattr(object_files, '_processor', lambda: ('another', ''))
+    monkeypatch.setattr(object_files, '_processor', lambda: {'model': 'another'})
     object_files._processor_digest.cache_clear()
     try:
         assert object_file(folder_of(regrouped(TREE.arrays)), 'gravity_torque') != file

@@ -128,7 +128,7 @@ def assert_ends_well(process, number, log=None):
 
 STAGES = {
     'package': lambda maps, said: 'numpy' in maps,  # before that nobody's code can do anything
-    'libraries': lambda maps, said: 'llvmlite' in maps,
+    'libraries': lambda maps, said: 'native/call' in maps,
     'middleware': lambda maps, said: 'rmw_fastrtps' in maps,
     'node': lambda maps, said: '[' in said,
 }

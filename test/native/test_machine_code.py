@@ -1,0 +1,75 @@
+"""Object files in memory: what they refer to, who may write there, and what is no such file."""
+
+import ctypes
+import math
+from pathlib import Path
+
+import pytest
+
+from robot_dynamics_ros.codegen.object_files import MachineCode, compiled
+
+IR = """
+declare double @cbrt(double)
+define double @first(double %x) noinline {
+  %tenth = fdiv double %x, 10.0
+  %root = call double @cbrt(double %tenth)
+  ret double %root
+}
+define double @second(double %x) {
+  %y = call double @first(double %x)
+  %z = fmul double %y, 1.5
+  ret double %z
+}
+"""
+
+
+@pytest.fixture
+def code() -> MachineCode:
+    return MachineCode(compiled(IR))
+
+
+def permissions(address: int) -> str | None:
+    """Return those of the memory at an address; None where there is none."""
+    for line in Path('/proc/self/maps').read_text(encoding='utf-8').splitlines():
+        begin, end = (int(word, 16) for word in line.split()[0].split('-'))
+        if begin <= address < end:
+            return line.split()[1]
+    return None
+
+
+def test_code_reads_its_constants_and_calls_functions_of_its_own_and_of_the_process(code):
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(code.address('second'))
+    assert function(80.0) == 1.5 * math.pow(8.0, 1 / 3) == 3.0
+
+
+def test_nobody_may_write_where_code_is_executed(code):
+    assert permissions(code.address('first')) == permissions(code.address('second')) == 'r-xp'
+
+
+def test_memory_is_released_with_its_code():
+    code = MachineCode(compiled(IR))
+    address = code.address('first')
+    del code
+    assert permissions(address) != 'r-xp'
+
+
+def test_an_unknown_function_is_a_key_error(code):
+    with pytest.raises(KeyError, match='third'):
+        code.address('third')
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        b'',
+        b'\x7fELF',
+        bytes(1000),
+        compiled(IR)[:200],
+        compiled(IR)[:18] + bytes(2) + compiled(IR)[20:],
+        compiled(IR.replace('@cbrt', '@is_nowhere')),
+    ],
+    ids=['empty', 'short', 'zeros', 'torn', 'another processor', 'an unknown function'],
+)
+def test_what_cannot_be_loaded_is_refused(content):
+    with pytest.raises(ValueError, match='expected an object file of code and constants for this processor'):
+        MachineCode(content)
