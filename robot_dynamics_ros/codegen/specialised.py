@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
 from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode, compiled, lanes
-from robot_dynamics_ros.codegen.straight_line import StraightLine, needed, trace
+from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 
@@ -59,6 +59,7 @@ class Specialised:
         self.threads = threads
         self._files = CodeFolder(folder_of(arrays))
         self._lengths: dict[str, int] = {}
+        self._traced: dict[str, StraightLine] = {}  # what is going to be compiled
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
@@ -75,9 +76,12 @@ class Specialised:
             if LEAST_OF_A_JOINT * self.arrays.n + 2 * program.size > most:
                 return False  # tracing it would take long, too
             try:
-                self._lengths[program.name] = len(needed(trace(program, self.arrays))) + 2 * program.size
+                code = StraightLine.of(program, self.arrays)
             except ZeroDivisionError:
                 return False  # a joint without inertia, which the generic kernels find
+            self._lengths[program.name] = len(needed(code.results)) + 2 * program.size
+            if self._lengths[program.name] <= most:
+                self._traced[program.name] = code
         return self._lengths[program.name] <= most
 
     def states_code(self, program: Program, blocks: bool) -> StatesCode:
@@ -121,7 +125,7 @@ class Specialised:
             # needs LLVM
             from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state  # noqa: PLC0415
 
-            code = StraightLine.of(program, self.arrays)
+            code = self._traced.pop(program.name, None) or StraightLine.of(program, self.arrays)
             return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
 
         return self._files.code(_file_name(program.name, blocks), make)

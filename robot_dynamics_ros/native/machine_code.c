@@ -6,7 +6,6 @@
  * A file is in the ELF format of 64 bits. Memory is written first, and executable and read-only afterwards.
  */
 
-#define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
