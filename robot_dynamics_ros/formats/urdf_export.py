@@ -16,7 +16,7 @@ from robot_dynamics_ros.model.rotations import to_rpy
 
 TYPES = {'revolute': 'revolute', 'prismatic': 'prismatic', 'planar': 'planar', 'free': 'floating'}
 # XML 1.0, section 2.2: no other character is allowed, not even escaped.
-_CHARACTERS = re.compile('[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+')
+_CHARACTERS = '[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+'
 
 
 def urdf_of(model: Model) -> str:
@@ -108,7 +108,7 @@ def _add_joint(robot: Element, name: str, kind: str, parent: str, child: str, ro
 
 def _name(name: str) -> str:
     """Return a name; ModelError if reading it back would fail or change it."""
-    if not _CHARACTERS.fullmatch(name) or name.isspace() or '${' in name or '$(' in name:
+    if not re.fullmatch(_CHARACTERS, name) or name.isspace() or '${' in name or '$(' in name:
         raise ModelError(f'{name!r}: a URDF cannot hold this name')
     return name
 

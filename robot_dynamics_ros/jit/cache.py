@@ -7,9 +7,7 @@ user may have access to the folder. If that is not possible, a private temporary
 import atexit
 import hashlib
 import os
-import shutil
 import stat
-import tempfile
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
@@ -50,6 +48,10 @@ def private_folder(path: Path) -> Path:
             return path
     except OSError:
         pass  # a read-only or missing home: use a temporary folder
+    # imported in 3 ms, which a process that finds its code does without
+    import shutil  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+
     folder = Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
     warnings.warn(
         f'{path}: expected a folder of this user with mode 0700 below folders that others cannot write; '
@@ -82,6 +84,8 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
 
     ``lasting`` flushes the file to the disk before it replaces the old one, so that a crash loses neither.
     """
+    import tempfile  # noqa: PLC0415
+
     written = None
     try:
         prefix = f'{_temporary_prefix(path)}{os.getpid()}.'
