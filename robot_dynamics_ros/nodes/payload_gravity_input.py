@@ -20,7 +20,8 @@ another process's start, if it may have a server.
 
 With the profiles of ``discovery.py`` an existing server was known after 0.12 to 0.44 s on the idle machine, whether the
 process imported modules meanwhile or waited (120 starts, 2026-11-26). A wait that ended 0.05 to 0.3 s after the last
-participant had appeared missed one of 30.
+participant had appeared missed one of 30. Nothing that rclpy offers tells whether discovery is complete: the endpoints
+that each participant lists for others are not among it.
 """
 PATIENCE = 5.0
 """s from activation after which the reason names a server that publishes nothing, and the node no longer waits for one
