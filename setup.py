@@ -45,10 +45,7 @@ class WithNumPy(build_ext):
         self.include_dirs.insert(0, numpy.get_include())
 
 
-EXTENSIONS = [
-    Extension(f'{PACKAGE}.native.{name}', [f'{PACKAGE}/native/{name}.c'], extra_compile_args=['-std=c11', '-O3'])
-    for name in ('call', 'machine_code')
-]
+CALL = Extension(f'{PACKAGE}.native.call', [f'{PACKAGE}/native/call.c'], extra_compile_args=['-std=c11', '-O3'])
 EXECUTABLES = [
     # Called as in parameter files, launch files and enclaves: the executable has the node's name.
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
@@ -80,7 +77,7 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/*.pyi', '*/templates/*.in']},
+    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
@@ -91,7 +88,7 @@ setup(
     ],
     install_requires=LIBRARY,
     extras_require=EXTRAS,
-    ext_modules=EXTENSIONS,
+    ext_modules=[CALL],
     cmdclass={'build_ext': WithNumPy},
     zip_safe=False,
     entry_points={'console_scripts': EXECUTABLES},

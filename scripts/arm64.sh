@@ -81,14 +81,11 @@ wrap_arm64_python() {
 arm64_python() { readlink "$arm64/root/usr/bin/python3"; }
 
 build_arm64_extension() {
-  local include="$arm64/root/usr/include" numpy name suffix
+  local include="$arm64/root/usr/include" numpy
   numpy="$(echo "$arm64"/lib/python3*/site-packages/numpy/_core/include)"
-  suffix="$("$arm64/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')"
-  for name in call machine_code; do
-    aarch64-linux-gnu-gcc -shared -fPIC -std=c11 -O3 -Wall -Wextra -Werror \
-      -isystem "$include/$(arm64_python)" -isystem "$include" -isystem "$numpy" "robot_dynamics_ros/native/$name.c" \
-      -o "robot_dynamics_ros/native/$name$suffix"
-  done
+  aarch64-linux-gnu-gcc -shared -fPIC -std=c11 -O3 -Wall -Wextra -Werror \
+    -isystem "$include/$(arm64_python)" -isystem "$include" -isystem "$numpy" robot_dynamics_ros/native/call.c \
+    -o "robot_dynamics_ros/native/call$("$arm64/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')"
 }
 
 compare_with_arm64() {

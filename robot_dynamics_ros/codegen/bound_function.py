@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode
+from robot_dynamics_ros.codegen.machine_code import MachineCode
+from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.jit.cache import PACKAGE, files_digest
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native import call

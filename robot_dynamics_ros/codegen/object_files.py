@@ -15,10 +15,9 @@ from pathlib import Path
 import llvmlite
 
 from robot_dynamics_ros.codegen.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.jit.cache import code_folder, private_folder, sealed_content, write_sealed
-from robot_dynamics_ros.native import machine_code
 
-MachineCode = machine_code.MachineCode
 WIDE_VECTORS = 'avx512f'
 """Feature of processors with vectors of eight float64."""
 IDENTITY = {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
-from robot_dynamics_ros.codegen.object_files import CodeFolder, MachineCode, compiled, lanes
+from robot_dynamics_ros.codegen.machine_code import MachineCode
+from robot_dynamics_ros.codegen.object_files import CodeFolder, compiled, lanes
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
-from robot_dynamics_ros.codegen.object_files import MachineCode, compiled
+from robot_dynamics_ros.codegen.machine_code import MachineCode
+from robot_dynamics_ros.codegen.object_files import compiled
 from robot_dynamics_ros.codegen.straight_line import StraightLine, _check
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.jit.decorators import numba_is_disabled

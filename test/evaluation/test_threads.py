@@ -44,6 +44,7 @@ import threading
 import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen import object_files
+from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.evaluation.tiered_compilation import SMALLEST_PART
 
 robot = Robot.named('aubo_i5').compiled('gravity_torque')
@@ -58,7 +59,7 @@ while object_files.LLVM.acquire(blocking=False):
 child = os.fork()
 if not child:
     signal.alarm(30)
-    code = object_files.MachineCode(object_files.compiled(constant.format(1.0)))
+    code = MachineCode(object_files.compiled(constant.format(1.0)))
     same = code.address('f') and (robot.gravity_torque(many) == expected).all()
     os._exit(0 if same else 1)
 busy.join()

@@ -26,6 +26,7 @@ ALLOWED = {  # (file, what): why
     ('jit/fused_multiply_add.py', 'exec'): "a kernel of this package's own source files, its sums of products fused",
     ('jit/fused_multiply_add.py', 'compile'): 'the same kernel',
     ('codegen/compiled_calls.py', 'ctypes'): 'the code of a kernel, at an address that this package gives',
+    ('codegen/machine_code.py', 'ctypes'): 'functions of the C library, and memory for code that was made here',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',

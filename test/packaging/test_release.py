@@ -58,15 +58,14 @@ def files_of(*patterns):
 
 
 SHARE = ('launch/*', 'config/**/*', 'urdf/*')
-DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/*.pyi', '*/templates/*.in')
+DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in')
 
 
 def test_the_wheel_has_all_modules_the_compiled_part_and_their_data_and_nothing_else(release):
     _, wheel, _ = release
     modules = files_of(f'{PACKAGE.name}/**/*.py', *(f'{PACKAGE.name}/{name}' for name in DATA))
-    suffix = sysconfig.get_config_var('EXT_SUFFIX')
-    compiled = {f'{PACKAGE.name}/native/{name}{suffix}' for name in ('call', 'machine_code')}
-    assert {name for name in wheel if name.startswith(f'{PACKAGE.name}/')} == modules | compiled
+    call = f'{PACKAGE.name}/native/call{sysconfig.get_config_var("EXT_SUFFIX")}'
+    assert {name for name in wheel if name.startswith(f'{PACKAGE.name}/')} == modules | {call}
     assert {name.partition('/')[0] for name in wheel} == {PACKAGE.name, f'{VERSION}.data', f'{VERSION}.dist-info'}
     assert f'{VERSION}.dist-info/licenses/LICENSE' in wheel
 
@@ -88,7 +87,7 @@ def test_the_wheel_is_for_this_python_and_processor(release):
 
 def test_the_sdist_has_the_sources_and_no_tests(release):
     sdist, _, _ = release
-    sources = files_of(f'{PACKAGE.name}/**/*.py', f'{PACKAGE.name}/native/*.c', *SHARE)
+    sources = files_of(f'{PACKAGE.name}/**/*.py', f'{PACKAGE.name}/native/call.c', *SHARE)
     assert sources <= sdist
     assert {'package.xml', 'setup.py', 'setup.cfg', 'pyproject.toml', 'LICENSE', f'resource/{PACKAGE.name}'} <= sdist
     allowed = ('config/', 'launch/', 'resource/', 'urdf/', f'{PACKAGE.name}/', f'{PACKAGE.name}.egg-info/')

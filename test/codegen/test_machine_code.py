@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from robot_dynamics_ros.codegen.object_files import MachineCode, compiled
+from robot_dynamics_ros.codegen.machine_code import MachineCode
+from robot_dynamics_ros.codegen.object_files import compiled
 
 IR = """
 declare double @cbrt(double)
