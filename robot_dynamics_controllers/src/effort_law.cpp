@@ -89,7 +89,11 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 Taken EffortLaw::take(const PayloadRamp & ramp, std::int64_t now)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  const Taken taken = payload_gravity_.take(ramp, now, in_use_.load(RELAXED));
+  std::optional<double> share;
+  if (in_use_.load(RELAXED)) {
+    share = progress_.payload().share_at(payload_gravity_.payload_span(), now);
+  }
+  const Taken taken = payload_gravity_.take(ramp, now, share);
   corners_.write(payload_gravity_.corners());
   return taken;
 }
@@ -97,7 +101,11 @@ Taken EffortLaw::take(const PayloadRamp & ramp, std::int64_t now)
 Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  const Taken taken = payload_gravity_.take(ramp, now, in_use_.load(RELAXED));
+  std::optional<double> share;
+  if (in_use_.load(RELAXED)) {
+    share = progress_.gravity().share_at(payload_gravity_.gravity_span(), now);
+  }
+  const Taken taken = payload_gravity_.take(ramp, now, share);
   corners_.write(payload_gravity_.corners());
   return taken;
 }
@@ -105,16 +113,23 @@ Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
 void EffortLaw::clock_set(std::int64_t before, std::int64_t after)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  payload_gravity_.clock_set(before, after, ramps_.load(RELAXED));
+  payload_gravity_.clock_set(before, after, ramps());
   corners_.write(payload_gravity_.corners());
 }
 
 void EffortLaw::end_finished_ramps(std::int64_t now)
 {
   const std::lock_guard<std::mutex> lock(taking_);
-  if (!ramps_.load(RELAXED) && payload_gravity_.end_finished_ramps(now)) {
+  if (!ramps() && payload_gravity_.end_finished_ramps(now)) {
     corners_.write(payload_gravity_.corners());
   }
+}
+
+/// Whether a ramp may be under way in the real-time thread.
+bool EffortLaw::ramps() const
+{
+  return progress_.payload().is_under_way(payload_gravity_.payload_span()) ||
+         progress_.gravity().is_under_way(payload_gravity_.gravity_span());
 }
 
 std::vector<Body> EffortLaw::payloads() const
@@ -181,7 +196,7 @@ void EffortLaw::activate(const double * last) noexcept
 void EffortLaw::deactivate() noexcept
 {
   active_ = false;
-  ramps_.store(false, RELAXED);
+  progress_.restart();
   blends_.store(false, RELAXED);
   outcome_.store(Outcome::inactive, RELAXED);
 }
@@ -189,7 +204,6 @@ void EffortLaw::deactivate() noexcept
 void EffortLaw::resume() noexcept
 {
   reference_ = Source::none;
-  progress_.restart();
   active_ = true;
 }
 
@@ -221,14 +235,13 @@ Outcome EffortLaw::outcome_of(
   }
   const Corners & corners = corners_.read();
   progress_.advance(corners, time, period);
-  ramps_.store(!progress_.is_over(), RELAXED);
   now_ = &corners;
   reference_age_ += period;
   bool refused = reference != nullptr && !take_reference(*reference);
   if (!(reference_age_ <= reference_timeout_)) {
     reference_ = Source::none;
   }
-  if (!finite(state.q, n_) || ((at_measured_ || feedback_.acts()) && !finite(state.qd, n_))) {
+  if (!finite(state.q, n_) || (reads_velocities() && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
@@ -270,7 +283,7 @@ bool EffortLaw::take_reference(const Reference & reference) noexcept
 bool EffortLaw::compute(Source source, const State & state) noexcept
 {
   const Corners & corners = *now_;
-  const double p = progress_.payload(), g = progress_.gravity();
+  const double p = progress_.payload().share(), g = progress_.gravity().share();
   const auto last = static_cast<std::size_t>(corners.count - 1);
   if (last == 0 || (p >= 1.0 && g >= 1.0)) {
     if (!corner_torque(source, state, corners.corner[last].inputs.data(), tau_.data())) {

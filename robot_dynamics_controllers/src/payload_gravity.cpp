@@ -146,7 +146,7 @@ Row PayloadGravity::last_link(const Bodies & bodies) const
 template<typename Value, typename Message>
 Taken PayloadGravity::followed(
   Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
-  bool in_use)
+  std::optional<double> share)
 {
   const auto ahead = static_cast<double>(told.span.start) - static_cast<double>(now);
   if (told.span.duration && ahead > static_cast<double>(AHEAD)) {
@@ -156,8 +156,8 @@ Taken PayloadGravity::followed(
       "before it was set back; activate dynamics_server on the same clock"};
   }
   Taken taken;
-  if (in_use) {
-    const Value value = at(held, now);
+  if (share) {
+    const Value value = at(held, *share);
     if (!continues(told, held, value, now)) {
       const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
         told.span.start + told.span.duration - now : 0;
@@ -169,12 +169,13 @@ Taken PayloadGravity::followed(
     }
   }
   told.span.ramp = held.span.ramp + 1;
+  told.span.first = told.span.share(now);
   held = told;
   applied = message;
   return taken;
 }
 
-Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, bool in_use)
+Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, std::optional<double> share)
 {
   if (same(ramp, applied_payload_)) {
     return {};
@@ -200,10 +201,10 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, bool in_u
   } catch (const std::invalid_argument & error) {
     return {false, false, error.what()};
   }
-  return followed(payload_, told, applied_payload_, ramp, now, in_use);
+  return followed(payload_, told, applied_payload_, ramp, now, share);
 }
 
-Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_use)
+Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, std::optional<double> share)
 {
   if (same(ramp, applied_gravity_)) {
     return {};
@@ -224,7 +225,7 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, bool in_u
   } catch (const std::invalid_argument & error) {
     return {false, false, error.what()};
   }
-  return followed(gravity_, told, applied_gravity_, ramp, now, in_use);
+  return followed(gravity_, told, applied_gravity_, ramp, now, share);
 }
 
 void PayloadGravity::clock_set(std::int64_t before, std::int64_t after, bool in_use)

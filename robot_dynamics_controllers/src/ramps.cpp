@@ -62,7 +62,7 @@ bool is_continued(
   const Ramp<Value> & told, const Ramp<Value> & held, const Value & value, std::int64_t now)
 {
   const Numbers rows =
-    numbers_of({told.before, told.after, held.before, held.after, value, at(told, now)});
+    numbers_of({told.before, told.after, held.before, held.after, value, at(told, told.span.share(now))});
   double largest = 0.0;
   for (std::size_t k : {0u, 1u, 4u}) {
     largest = std::max(largest, largest_of(rows[k]));
@@ -112,9 +112,8 @@ void add(Bodies & bodies, const Body & body)
   *place = combined;
 }
 
-Bodies at(const Ramp<Bodies> & ramp, std::int64_t time)
+Bodies at(const Ramp<Bodies> & ramp, double share)
 {
-  const double share = ramp.span.share(time);
   if (share >= 1.0) {
     return ramp.after;
   }
@@ -134,9 +133,8 @@ Bodies at(const Ramp<Bodies> & ramp, std::int64_t time)
   return carried;
 }
 
-Vector at(const Ramp<Vector> & ramp, std::int64_t time)
+Vector at(const Ramp<Vector> & ramp, double share)
 {
-  const double share = ramp.span.share(time);
   if (share >= 1.0) {
     return ramp.after;
   }

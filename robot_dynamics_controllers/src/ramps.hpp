@@ -31,9 +31,9 @@ double largest_of(const Numbers & numbers)
 /// Adds a body to those on frames; two on one frame become one.
 void add(Bodies & bodies, const Body & body);
 
-/// The value of a ramp at `time` (ns).
-Bodies at(const Ramp<Bodies> & ramp, std::int64_t time);
-Vector at(const Ramp<Vector> & ramp, std::int64_t time);
+/// The value of a ramp at a share of it, 0 to 1.
+Bodies at(const Ramp<Bodies> & ramp, double share);
+Vector at(const Ramp<Vector> & ramp, double share);
 
 /// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small or was asked for.
 bool continues(

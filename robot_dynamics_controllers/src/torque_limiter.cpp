@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -33,11 +34,23 @@ constexpr auto ANY_ORDER = std::memory_order_relaxed;
 
 TorqueLimiter::TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit)
 : effort_limit_(std::move(effort_limit)), rate_limit_(std::move(rate_limit)),
-  last_(effort_limit_.size()), by_joint_(effort_limit_.size())
+  finite_limit_(effort_limit_), last_(effort_limit_.size()), by_joint_(effort_limit_.size())
 {
+  for (double & limit : finite_limit_) {
+    limit = std::min(limit, std::numeric_limits<double>::max());
+  }
 }
 
 bool TorqueLimiter::limit_effort(double * tau) noexcept
+{
+  bool within = true;
+  for (std::size_t k = 0; k < last_.size(); ++k) {
+    within = within && std::abs(tau[k]) <= finite_limit_[k];  // NaN is not
+  }
+  return within || clamp(tau);
+}
+
+bool TorqueLimiter::clamp(double * tau) noexcept
 {
   unsigned found = 0u;
   for (std::size_t k = 0; k < last_.size(); ++k) {
@@ -74,7 +87,9 @@ bool TorqueLimiter::apply(double * tau, double elapsed) noexcept
     }
     last_[k] = tau[k];
   }
-  add(found);
+  if (found != 0u) {
+    add(found);
+  }
   return true;
 }
 

@@ -1,6 +1,6 @@
 """Payload and gravity of a controller: refused messages, ramps in place of steps, and clocks that are set back."""
 
-from support.controllers_core import RATE, has_compilers
+from support.controllers_core import MILLISECOND, RATE, has_compilers
 from support.controllers_law import BODY, SECOND, Q, at, aubo_i5, gravity, law, one, steps
 
 import numpy as np
@@ -171,3 +171,29 @@ def test_small_changes_of_the_clock_make_no_step(change, times):
     assert per_cycle.max() > 1e-3
     assert (steps(efforts[0], efforts[1:]) <= 3.03 * per_cycle + 1e-9).all()
     assert (efforts[-1] == one(which)).all()
+
+
+@pytest.mark.parametrize('phase', [0, 4, 8, 20])
+@pytest.mark.parametrize('late', [0, 1])
+def test_a_clock_that_alternates_makes_no_step(phase, late):
+    """By a second every 20 ms, while messages come. Their thread reads it before or after the cycle does."""
+    which, start = law(), law().now
+    other = BODY * np.r_[0.5, np.ones(3), np.full(6, 0.5)]
+    cycles = np.arange(2500)
+    times = start + cycles * MILLISECOND + cycles // 20 % 2 * SECOND
+    efforts = [one(which)[None]]
+    for k in range(0, 2500, 4):
+        if k % 20 == phase * 7 % 20 and k > 20:  # whoever watches the clock
+            which.clock_set(int(times[k - 20]) + 20 * MILLISECOND, int(times[k]))
+            which.end_finished_ramps()
+        which.now, real = int(times[k - late]), start + k * MILLISECOND
+        if k == 100 + phase:
+            assert which.payload(BODY, start=real, duration=SECOND)[0]
+        if k == 600 + phase:  # in the middle of the first ramp
+            assert which.payload(other, before=[('', BODY)], start=real, duration=SECOND)[0]
+        efforts.append(which.updates(at(Q, 4), times=times[k : k + 4])[0])
+    efforts = np.vstack(efforts)
+    change = np.abs(gravity(robot=aubo_i5().with_payload(Payload(3.0, (0.1, 0.02, 0.05)))) - gravity())
+    # a ramp of half a second at three times its speed, and what it changes in 0.05 s
+    assert (steps(efforts[0], efforts[1:]) <= (3.03 / 500 + 0.05) * change + 1e-9).all()
+    assert np.abs(efforts[-1] - efforts[0]).max() > 1.0 and (efforts[-1] == one(which)).all()

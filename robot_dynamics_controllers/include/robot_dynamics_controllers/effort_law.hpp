@@ -122,6 +122,8 @@ public:
   std::vector<Body> payloads() const;
   std::array<double, 3> gravity() const;
   const CompensationPolicy & policy() const noexcept {return policy_;}
+  /// Whether measured velocities count.
+  bool reads_velocities() const noexcept {return at_measured_ || feedback_.acts();}
   /// Longest time between two updates that counts for ramps and for the rate limit, s; for the real-time thread.
   double longest_cycle() const noexcept {return cycle_.longest();}
 
@@ -144,14 +146,15 @@ public:
 private:
   enum class Source { none, motion, effort, gravity };
 
+  bool ramps() const;
   Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
   bool take_reference(const Reference & reference) noexcept;
   bool compute(Source source, const State & state) noexcept;
   bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
   bool follow(Source source, double elapsed) noexcept;
-  Outcome without_state(double elapsed) noexcept;
-  bool go_down(double elapsed) noexcept;
+  [[gnu::cold]] Outcome without_state(double elapsed) noexcept;
+  [[gnu::cold]] bool go_down(double elapsed) noexcept;
 
   DynamicsLibrary library_;
   std::size_t n_;
@@ -181,7 +184,7 @@ private:
   double reference_age_ = 0.0;    // s
   int without_state_ = 0;         // updates
 
-  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false}, ramps_{false};
+  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false};
   std::atomic<Outcome> outcome_{Outcome::inactive};
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ struct Corners
   {
     std::int64_t start, duration;
     std::int64_t ramp;  ///< number of the ramp: the same one where only the clock was set
+    double first = 0.0;  ///< share at which it began when it was accepted
     double share(std::int64_t time) const noexcept;  ///< weight of the value after the ramp, 0 to 1
   };
   Span payload, gravity;
@@ -77,10 +79,10 @@ public:
   /// Begins with no payload under the gravity of the library, which has to outlive this object.
   explicit PayloadGravity(const robot_dynamics_library & library);
 
-  /// Follows a ramp. `now` is ROS time, ns. `in_use`: efforts with the present value have been sent, so that a ramp
-  /// that does not continue it is replaced by one that does.
-  Taken take(const PayloadRamp & ramp, std::int64_t now, bool in_use);
-  Taken take(const GravityRamp & ramp, std::int64_t now, bool in_use);
+  /// Follows a ramp. `now` is ROS time, ns. `share`: that of the ramp in force, where efforts with its value have been
+  /// sent, so that a ramp that does not continue it is replaced by one that does.
+  Taken take(const PayloadRamp & ramp, std::int64_t now, std::optional<double> share);
+  Taken take(const GravityRamp & ramp, std::int64_t now, std::optional<double> share);
 
   /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ns). `in_use`: ramps that are
   /// over by this clock may still be under way.
@@ -90,6 +92,8 @@ public:
   bool end_finished_ramps(std::int64_t now);
 
   Corners corners() const;
+  const Corners::Span & payload_span() const {return payload_.span;}
+  const Corners::Span & gravity_span() const {return gravity_.span;}
 
   /// Payloads and gravity (m/s^2) after their ramps, for info and diagnostics.
   const std::vector<Body> & payloads() const {return payload_.after;}
@@ -110,7 +114,7 @@ private:
   template<typename Value, typename Message>
   Taken followed(
     Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
-    bool in_use);
+    std::optional<double> share);
 
   const robot_dynamics_library & library_;
   Ramp<Bodies> payload_;

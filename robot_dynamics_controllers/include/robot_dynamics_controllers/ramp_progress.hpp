@@ -2,6 +2,7 @@
 #ifndef ROBOT_DYNAMICS_CONTROLLERS__RAMP_PROGRESS_HPP_
 #define ROBOT_DYNAMICS_CONTROLLERS__RAMP_PROGRESS_HPP_
 
+#include <atomic>
 #include <cstdint>
 
 #include "robot_dynamics_controllers/payload_gravity.hpp"
@@ -9,35 +10,54 @@
 namespace robot_dynamics_controllers
 {
 
+/// Progress of one ramp in the real-time thread, which other threads may read.
+class RampShare
+{
+public:
+  /// Nothing from before counts: the next share is that of its time.
+  void restart() noexcept;
+
+  /// Advances to `time` (ROS time, ns), `period` s after the last call.
+  void advance(const Corners::Span & span, std::int64_t time, double period) noexcept;
+
+  /// The weight of the value after the ramp, 0 to 1.
+  double share() const noexcept {return share_.load(std::memory_order_relaxed);}
+
+  /// Whether this ramp has ended here.
+  bool has_ended(const Corners::Span & span) const noexcept;
+
+  /// For other threads: whether this ramp may not have ended yet.
+  bool is_under_way(const Corners::Span & span) const noexcept;
+
+  /// For other threads: the share of this ramp that counts at `now` (ROS time, ns): that of its time, but the one of the
+  /// last update where a clock that was set makes a difference of more than 0.05 s.
+  double share_at(const Corners::Span & span, std::int64_t now) const noexcept;
+
+private:
+  static constexpr std::int64_t NONE = -1;
+
+  std::atomic<std::int64_t> number_{NONE};
+  std::atomic<double> share_{1.0};  // written before number_
+};
+
 /// Progress of the ramps of payload and gravity in the real-time thread: that of ROS time, while this passes as the
 /// time between updates does. Where the clock is set, the progress neither goes back nor jumps.
 class RampProgress
 {
 public:
-  /// Nothing from before counts: the next progress is that of its time.
   void restart() noexcept;
 
   /// Advances to `time` (ROS time, ns), `period` s after the last call, in an update with these corners.
   void advance(const Corners & corners, std::int64_t time, double period) noexcept;
 
-  /// The weights of the values after the ramps, 0 to 1.
-  double payload() const noexcept {return payload_.share;}
-  double gravity() const noexcept {return gravity_.share;}
-  bool is_over() const noexcept {return payload_.share >= 1.0 && gravity_.share >= 1.0;}
+  const RampShare & payload() const noexcept {return payload_;}
+  const RampShare & gravity() const noexcept {return gravity_;}
 
 private:
-  struct Ramp
-  {
-    std::int64_t number;
-    double share;
-    void advance(const Corners::Span & span, std::int64_t time, double period) noexcept;
-  };
-
+  [[gnu::cold]] void follow(const Corners & corners, std::int64_t time, double period) noexcept;
   std::int64_t time_of(const Corners & corners, std::int64_t time, double period) const noexcept;
 
-  static constexpr Ramp NONE{-1, 1.0};
-
-  Ramp payload_ = NONE, gravity_ = NONE;
+  RampShare payload_, gravity_;
   const Corners * corners_ = nullptr;  // of the last update
   std::int64_t latest_ = 0;            // ns
 };

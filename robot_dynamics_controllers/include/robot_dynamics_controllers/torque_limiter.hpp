@@ -38,9 +38,12 @@ public:
   const std::vector<double> & effort_limit() const noexcept {return effort_limit_;}
 
 private:
-  void add(unsigned found) noexcept;
+  [[gnu::cold]] bool clamp(double * tau) noexcept;
+  [[gnu::cold]] void add(unsigned found) noexcept;
 
-  std::vector<double> effort_limit_, rate_limit_, last_;
+  std::vector<double> effort_limit_, rate_limit_;
+  std::vector<double> finite_limit_;  // effort_limit_, or the largest number
+  std::vector<double> last_;
   std::vector<std::atomic<unsigned>> by_joint_;
   std::atomic<std::uint64_t> effort_{0}, rate_{0}, not_finite_{0};
 };
