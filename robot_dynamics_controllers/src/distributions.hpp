@@ -5,6 +5,10 @@
 /// What differs between the controller interfaces of Humble, Jazzy, Kilted and Rolling; nothing else in this package
 /// depends on the distribution.
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
@@ -15,6 +19,7 @@
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "hardware_interface/handle.hpp"
 #include "rclcpp/rclcpp.hpp"
+#include "reference_input.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -65,39 +70,52 @@ public:
 
 /// A chainable controller with named references. They are NaN until somebody writes them, and once they are taken.
 ///
+/// The interfaces write into one array of this object. The controller reads it without their locks, as controllers with
+/// reference_interfaces_ do: whoever writes runs in the same cycle.
+///
 /// Functions of both signatures are declared without `override`: the compiler finds the one that is virtual.
 class ReferencedController : public controller_interface::ChainableControllerInterface
 {
 protected:
   using Interface = hardware_interface::CommandInterface;
 
-  /// Names the references, 'JOINT/INTERFACE' each, in on_configure.
-  void name_references(std::vector<std::string> names) {names_ = std::move(names);}
+  /// Names the references, 'JOINT/INTERFACE' each, at most ReferenceInput::MOST, in on_configure.
+  void name_references(std::vector<std::string> names)
+  {
+    names_ = std::move(names);
+    drop_references();
+  }
 
   /// Sets the references in a cycle without a controller above.
   virtual void references_from_topic() = 0;
 
-  double take_reference(std::size_t i)
+  double * references() {return references_.data();}
+  std::ptrdiff_t reference_count() const {return static_cast<std::ptrdiff_t>(names_.size());}
+  bool any_reference() const
   {
-    const double value = list_.empty() ? reference_interfaces_[i] : value_of(*list_[i]);
-    set_reference(i, NOT_A_NUMBER);
-    return value;
+    return !std::all_of(references_.begin(), references_.begin() + reference_count(), [](double x) {return std::isnan(x);});
   }
+  void drop_references() {std::fill_n(references_.begin(), reference_count(), NOT_A_NUMBER);}
 
-  void set_reference(std::size_t i, double value)
+  std::vector<Interface> on_export_reference_interfaces()
   {
-    if (list_.empty()) {
-      reference_interfaces_[i] = value;
-    } else {
-      (void)set_value(*list_[i], value);
+    std::vector<Interface> interfaces;
+    if (!ReferenceExport::as_list()) {
+      reference_interfaces_.resize(names_.size());  // the base class compares the lengths
+      for (std::size_t i = 0; i < names_.size(); ++i) {
+        interfaces.emplace_back(get_node()->get_name(), names_[i], &references_[i]);
+      }
     }
+    return interfaces;
   }
-
-  std::vector<Interface> on_export_reference_interfaces() {return exported<ReferenceExport::as_list(), Interface>();}
 
   std::vector<std::shared_ptr<Interface>> on_export_reference_interfaces_list()
   {
-    return list_ = exported_list<ReferenceExport::as_list(), Interface>();
+    std::vector<std::shared_ptr<Interface>> interfaces;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      interfaces.push_back(std::make_shared<Interface>(get_node()->get_name(), names_[i], &references_[i]));
+    }
+    return interfaces;
   }
 
   controller_interface::return_type update_reference_from_subscribers()
@@ -113,33 +131,9 @@ protected:
   }
 
 private:
-  template<bool AS_LIST, typename Exported>
-  std::vector<Exported> exported()
-  {
-    std::vector<Exported> interfaces;
-    if constexpr (!AS_LIST) {
-      reference_interfaces_.assign(names_.size(), NOT_A_NUMBER);
-      for (std::size_t i = 0; i < names_.size(); ++i) {
-        interfaces.emplace_back(get_node()->get_name(), names_[i], &reference_interfaces_[i]);
-      }
-    }
-    return interfaces;
-  }
-
-  template<bool AS_LIST, typename Exported>
-  std::vector<std::shared_ptr<Exported>> exported_list() const
-  {
-    std::vector<std::shared_ptr<Exported>> interfaces;
-    if constexpr (AS_LIST) {
-      for (const std::string & name : names_) {
-        interfaces.push_back(std::make_shared<Exported>(std::string(get_node()->get_name()), name));
-      }
-    }
-    return interfaces;
-  }
-
   std::vector<std::string> names_;
-  std::vector<std::shared_ptr<Interface>> list_;  // empty where references are exported by value
+  // never moved: interfaces of the configuration before may still refer to it
+  std::array<double, ReferenceInput::MOST> references_{};
 };
 
 }  // namespace robot_dynamics_controllers

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -57,16 +56,26 @@ std::vector<double> scales_of(const std::vector<double> & stated, std::size_t jo
 return_type FeedforwardEffortController::update_and_write_commands(
   const rclcpp::Time & time, const rclcpp::Duration & period)
 {
-  const std::size_t n = joints_.size();
+  read_states();
+  const Reference * const reference = any_reference() ? &reference_ : nullptr;
+  const Outcome outcome = law_->update(
+    time.nanoseconds(), passed(period), {q_.data(), qd_.data()}, reference, effort_.data());
+  drop_references();
+  count(outcome, write_efforts());
+  const auto is_zero = [](double effort) {return effort == 0.0;};
+  const bool gave_up = outcome == Outcome::state_lost && std::all_of(effort_.begin(), effort_.end(), is_zero);
+  return gave_up ? return_type::ERROR : return_type::OK;
+}
+
+void FeedforwardEffortController::read_states()
+{
+  const std::size_t n = q_.size();
   for (std::size_t i = 0; i < n; ++i) {
     q_[i] = value_of(state_interfaces_[i]);
+  }
+  for (std::size_t i = 0; law_->reads_velocities() && i < n; ++i) {
     qd_[i] = value_of(state_interfaces_[n + i]);
   }
-  const Outcome outcome = law_->update(
-    time.nanoseconds(), passed(period), {q_.data(), qd_.data()}, take_references(), effort_.data());
-  count(outcome, write_efforts());
-  const bool at_zero = std::all_of(effort_.begin(), effort_.end(), [](double effort) {return effort == 0.0;});
-  return outcome == Outcome::state_lost && at_zero ? return_type::ERROR : return_type::OK;
 }
 
 /// The time since the last cycle, s, by the steady clock: the system clock of the manager may be set.
@@ -77,23 +86,10 @@ double FeedforwardEffortController::passed(const rclcpp::Duration & period)
   return measured ? std::chrono::duration<double>(cycle_ - last).count() : period.seconds();
 }
 
-/// The references that were written since the last cycle; nullptr: none.
-const Reference * FeedforwardEffortController::take_references()
-{
-  bool any = false;
-  for (std::size_t i = 0; i < written_to_.size(); ++i) {
-    *written_to_[i] = take_reference(i);
-    any = any || !std::isnan(*written_to_[i]);
-  }
-  return any ? &reference_ : nullptr;
-}
-
 void FeedforwardEffortController::references_from_topic()
 {
   if (const double * numbers = topic_->newest()) {
-    for (std::size_t i = 0; i < written_to_.size(); ++i) {
-      set_reference(i, numbers[i]);
-    }
+    std::copy_n(numbers, reference_count(), references());
   }
 }
 
@@ -119,17 +115,15 @@ void FeedforwardEffortController::count(Outcome outcome, bool written)
   add(counts.not_written, !written);
 }
 
-void FeedforwardEffortController::drop_references()
+void FeedforwardEffortController::forget_references()
 {
-  for (std::size_t i = 0; i < written_to_.size(); ++i) {
-    set_reference(i, NOT_A_NUMBER);
-  }
+  drop_references();
   (void)topic_->newest();
 }
 
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_activate(const rclcpp_lifecycle::State &)
 {
-  drop_references();
+  forget_references();
   simulated_ = get_node()->get_clock()->ros_time_is_active();
   cycle_ = {};
   if (std::exchange(switches_, false) && std::chrono::steady_clock::now() - deactivated_ < SWITCH) {
@@ -162,7 +156,7 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_deac
 bool FeedforwardEffortController::on_set_chained_mode(bool)
 {
   switches_ = true;
-  drop_references();
+  forget_references();
   return true;
 }
 
@@ -199,9 +193,7 @@ void FeedforwardEffortController::configure()
   law_ = std::make_shared<EffortLaw>(library, settings());
   counts_ = std::make_shared<Counts>();
   const std::size_t n = joints_.size();
-  for (std::vector<double> * numbers :
-    {&q_, &qd_, &effort_, &q_desired_, &qd_desired_, &qdd_desired_, &effort_desired_})
-  {
+  for (std::vector<double> * numbers : {&q_, &qd_, &effort_, &zeros_}) {
     numbers->assign(n, 0.0);
   }
   torque_scale_ = scales_of(parameters_.torque_scale, n);
@@ -247,9 +239,6 @@ Settings FeedforwardEffortController::settings() const
 void FeedforwardEffortController::prepare_references()
 {
   const std::vector<std::string> & interfaces = parameters_.reference_interfaces;
-  const std::map<std::string, std::vector<double> *> desired = {
-    {"position", &q_desired_}, {"velocity", &qd_desired_}, {"acceleration", &qdd_desired_},
-    {"effort", &effort_desired_}};
   const auto has = [&](const char * name) {
       return std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end();
     };
@@ -263,19 +252,18 @@ void FeedforwardEffortController::prepare_references()
   if (!has("position") && (above_zero(parameters_.stiffness) || above_zero(parameters_.damping))) {
     throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
   }
-  written_to_.clear();
-  for (const std::string & interface : interfaces) {
-    for (double & number : *desired.at(interface)) {
-      written_to_.push_back(&number);
-    }
-  }
+  const auto place = [&](const char * name) {
+      const auto found = std::find(interfaces.begin(), interfaces.end(), name);
+      return references() + (found - interfaces.begin()) * static_cast<std::ptrdiff_t>(joints_.size());
+    };
+  const auto place_or_zeros = [&](const char * name) {return has(name) ? place(name) : zeros_.data();};
   reference_ = Reference{};
   if (!effort_alone) {
-    reference_ = {q_desired_.data(), qd_desired_.data(), qdd_desired_.data(), nullptr};
+    reference_ = {place("position"), place_or_zeros("velocity"), place_or_zeros("acceleration"), nullptr};
   }
-  reference_.effort = has("effort") ? effort_desired_.data() : nullptr;
-  name_references(names_of(joints_, interfaces));
+  reference_.effort = has("effort") ? place("effort") : nullptr;
   topic_ = ReferenceInput::create(*get_node(), joints_, interfaces, parameters_.reference_timeout);
+  name_references(names_of(joints_, interfaces));
 }
 
 void FeedforwardEffortController::start_background(const DynamicsLibrary & library)

@@ -62,9 +62,9 @@ private:
   void rehearse(const DynamicsLibrary & library) const;
   void prepare_references();
   void start_background(const DynamicsLibrary & library);
-  void drop_references();
   double passed(const rclcpp::Duration & period);
-  const Reference * take_references();
+  void read_states();
+  void forget_references();
   bool write_efforts();
   void count(Outcome outcome, bool written);
 
@@ -82,10 +82,8 @@ private:
   bool switches_ = false;  // the chained mode was set since the last deactivation
   std::chrono::steady_clock::time_point deactivated_{}, cycle_{};
   bool simulated_ = false;  // ROS time is that of a simulation
-  std::vector<double> q_, qd_, effort_, torque_scale_;
-  std::vector<double> q_desired_, qd_desired_, qdd_desired_, effort_desired_;
-  std::vector<double *> written_to_;  // where each reference goes, in the order of the exported names
-  Reference reference_{};
+  std::vector<double> q_, qd_, effort_, torque_scale_, zeros_;
+  Reference reference_{};  // into references()
 };
 
 }  // namespace robot_dynamics_controllers
