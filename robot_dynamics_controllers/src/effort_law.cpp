@@ -225,6 +225,7 @@ Outcome EffortLaw::update(
 Outcome EffortLaw::outcome_of(
   std::int64_t time, double period, const State & state, const Reference * reference) noexcept
 {
+  paused_ = period > cycle_.longest();
   const double elapsed = cycle_.counted(period);
   if (stop_.load(RELAXED)) {
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
@@ -337,6 +338,12 @@ bool EffortLaw::corner_torque(
   return true;
 }
 
+/// Whether the arm may have moved away from the reference in a pause: the PD asks for its effort at once.
+bool EffortLaw::feedback_resumes(Source source) const noexcept
+{
+  return paused_ && source == Source::motion && feedback_.acts();
+}
+
 /// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.
 bool EffortLaw::follow(Source source, double elapsed) noexcept
 {
@@ -347,7 +354,7 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
   if (goes_down_) {
     transition_.begin(limiter_.last().data(), tau_.data());
     fade_in_.stop();
-  } else if (source_ != Source::none && source != source_) {
+  } else if (source_ != Source::none && (source != source_ || feedback_resumes(source))) {
     transition_.begin(before_fade_in_.data(), tau_.data());
   }
   source_ = source;

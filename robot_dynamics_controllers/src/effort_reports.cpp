@@ -64,15 +64,14 @@ bool as_wanted(Outcome outcome, bool followed_before)
 }  // namespace
 
 EffortReports::EffortReports(rclcpp_lifecycle::LifecycleNode & node, Subject subject)
-: node_(node), of_(std::move(subject)),
+: node_(node), of_(std::move(subject)), in_use_(node),
   info_(node.create_publisher<TorqueInfo>("~/info", rclcpp::QoS(1).reliable().transient_local())),
   diagnostics_(node.create_publisher<DiagnosticArray>("/diagnostics", rclcpp::QoS(10)))
 {
-  // the real-time thread alone writes its counts
-  const auto reset = [law = of_.law, counts = of_.counts, cleared = cleared_](
+  const auto reset = [law = of_.law, counts = of_.counts](
     const std::shared_ptr<Trigger::Request>, const std::shared_ptr<Trigger::Response> response) {
       law->limiter().reset();
-      *cleared = counts->rejected();
+      counts->reset();
       response->success = true;
       response->message = "reasons and counts are cleared";
     };
@@ -82,7 +81,7 @@ EffortReports::EffortReports(rclcpp_lifecycle::LifecycleNode & node, Subject sub
 
 void EffortReports::look()
 {
-  const std::uint64_t changes = of_.payload_gravity->changes(), activations = of_.counts->activations;
+  const std::uint64_t changes = of_.payload_gravity->changes(), activations = of_.counts->activations.value();
   if (changes != changes_ || activations != activations_) {
     changes_ = changes;
     activations_ = activations;
@@ -119,10 +118,10 @@ void EffortReports::publish_diagnostics()
 {
   const Outcome outcome = of_.law->outcome();
   const std::vector<std::string> refused = of_.payload_gravity->refused();
-  const std::vector<std::string> warnings = of_.payload_gravity->warnings();
+  const std::vector<std::string> warnings = this->warnings();
   DiagnosticStatus status;
   status.level = !refused.empty() ? DiagnosticStatus::ERROR :
-    warnings.empty() && as_wanted(outcome, of_.counts->followed > 0) ? DiagnosticStatus::OK : DiagnosticStatus::WARN;
+    warnings.empty() && as_wanted(outcome, of_.counts->followed.value() > 0) ? DiagnosticStatus::OK : DiagnosticStatus::WARN;
   status.name = node_.get_fully_qualified_name();
   status.hardware_id = of_.library->robot;
   status.message = joined({silence(outcome), joined(refused, "; "), joined(warnings, "; ")}, "; ");
@@ -141,6 +140,21 @@ void EffortReports::publish_diagnostics()
   diagnostics_->publish(array);
 }
 
+std::vector<std::string> EffortReports::warnings()
+{
+  std::vector<std::string> found = of_.payload_gravity->warnings();
+  const std::string changed = in_use_.changed(node_);
+  if (!changed.empty()) {
+    found.push_back("set, but used from the next configure on: " + changed);
+  }
+  if (!changed.empty() && changed != changed_) {
+    RCLCPP_WARN(
+      node_.get_logger(), "%s: deactivate, clean up, configure and activate this controller", found.back().c_str());
+  }
+  changed_ = changed;
+  return found;
+}
+
 /// Why the efforts are not those of a reference; '' where they are.
 std::string EffortReports::silence(Outcome outcome) const
 {
@@ -154,8 +168,7 @@ std::string EffortReports::silence(Outcome outcome) const
 EffortReports::Fields EffortReports::fields() const
 {
   EffortLaw & law = *of_.law;
-  const Counts & counts = *of_.counts;
-  const Rejected rejected = counts.rejected();
+  const CycleCounts & counts = *of_.counts;
   double mass = 0.0;
   for (const Body & body : law.payloads()) {
     mass += body.mass;
@@ -165,12 +178,12 @@ EffortReports::Fields EffortReports::fields() const
     {"model digest", of_.library->model_digest},
     {"kernels", "exported"},
     {"joints", joined(of_.library.joint_names(), " ")},
-    {"updates", std::to_string(counts.updates)},
-    {"updates with a reference", std::to_string(counts.followed)},
-    {"references refused", std::to_string(rejected.references - cleared_->references)},
+    {"updates", std::to_string(counts.updates.value())},
+    {"updates with a reference", std::to_string(counts.followed.value())},
+    {"references refused", std::to_string(counts.references_refused.value())},
     {"reference refused last", of_.references->refused_last()},
-    {"states refused", std::to_string(rejected.states - cleared_->states)},
-    {"efforts not written", std::to_string(rejected.not_written - cleared_->not_written)},
+    {"states refused", std::to_string(counts.states_refused.value())},
+    {"efforts not written", std::to_string(counts.not_written.value())},
     {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
     {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},

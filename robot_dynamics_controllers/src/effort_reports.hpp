@@ -2,7 +2,6 @@
 #ifndef EFFORT_REPORTS_HPP_
 #define EFFORT_REPORTS_HPP_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,9 +9,11 @@
 #include <vector>
 
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
+#include "parameter_check.hpp"
 #include "payload_gravity_input.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "reference_input.hpp"
+#include "robot_dynamics_controllers/cycle_counts.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_interfaces/msg/torque_info.hpp"
@@ -20,25 +21,6 @@
 
 namespace robot_dynamics_controllers
 {
-
-/// The counts that `~/reset` clears.
-struct Rejected
-{
-  std::uint64_t references = 0, states = 0, not_written = 0;
-};
-
-/// What the real-time thread counts.
-struct Counts
-{
-  std::atomic<std::uint64_t> updates{0};            ///< cycles
-  std::atomic<std::uint64_t> followed{0};           ///< cycles in which a reference was followed
-  std::atomic<std::uint64_t> references_refused{0}; ///< cycles with a reference that is not finite
-  std::atomic<std::uint64_t> states_refused{0};     ///< cycles without a finite state or torque
-  std::atomic<std::uint64_t> not_written{0};        ///< cycles in which an effort could not be written
-  std::atomic<std::uint64_t> activations{0};
-
-  Rejected rejected() const {return {references_refused, states_refused, not_written};}
-};
 
 /// `~/info`, `/diagnostics` and `~/reset` of a controller, with the messages and fields of the torque nodes.
 ///
@@ -52,7 +34,7 @@ public:
     std::shared_ptr<EffortLaw> law;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<ReferenceInput> references;
-    std::shared_ptr<Counts> counts;
+    std::shared_ptr<CycleCounts> counts;
     std::vector<double> torque_scale, rate_limit;
   };
 
@@ -72,11 +54,13 @@ private:
   Fields fields() const;
   std::string silence(Outcome outcome) const;
   std::string limited_joints() const;
+  std::vector<std::string> warnings();
 
   rclcpp_lifecycle::LifecycleNode & node_;
   Subject of_;
+  ParametersInUse in_use_;
+  std::string changed_;  // parameters
   std::uint64_t changes_ = 0, activations_ = 0;
-  std::shared_ptr<Rejected> cleared_ = std::make_shared<Rejected>();  // the counts at the last reset
   // base class pointers: a lifecycle publisher would publish nothing while the controller is inactive
   std::shared_ptr<rclcpp::Publisher<robot_dynamics_interfaces::msg::TorqueInfo>> info_;
   std::shared_ptr<rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>> diagnostics_;

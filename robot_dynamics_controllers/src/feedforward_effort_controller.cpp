@@ -10,6 +10,7 @@
 #include "library_path.hpp"
 #include "parameter_check.hpp"
 #include "pluginlib/class_list_macros.hpp"
+#include "robot_dynamics_controllers/rehearsal.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -61,7 +62,7 @@ return_type FeedforwardEffortController::update_and_write_commands(
   const Outcome outcome = law_->update(
     time.nanoseconds(), passed(period), {q_.data(), qd_.data()}, reference, effort_.data());
   drop_references();
-  count(outcome, write_efforts());
+  counts_->add(outcome, write_efforts());
   const auto is_zero = [](double effort) {return effort == 0.0;};
   const bool gave_up = outcome == Outcome::state_lost && std::all_of(effort_.begin(), effort_.end(), is_zero);
   return gave_up ? return_type::ERROR : return_type::OK;
@@ -102,19 +103,6 @@ bool FeedforwardEffortController::write_efforts()
   return written;
 }
 
-void FeedforwardEffortController::count(Outcome outcome, bool written)
-{
-  Counts & counts = *counts_;
-  const auto add = [](std::atomic<std::uint64_t> & number, bool one) {
-      number.store(number.load(std::memory_order_relaxed) + (one ? 1 : 0), std::memory_order_relaxed);
-    };
-  add(counts.updates, true);
-  add(counts.followed, outcome == Outcome::sent);
-  add(counts.references_refused, outcome == Outcome::reference_refused);
-  add(counts.states_refused, outcome == Outcome::state_held || outcome == Outcome::state_lost);
-  add(counts.not_written, !written);
-}
-
 void FeedforwardEffortController::forget_references()
 {
   drop_references();
@@ -135,7 +123,7 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_acti
     effort_[i] = value_of(command_interfaces_[i]) * torque_scale_[i];
   }
   law_->activate(effort_.data());
-  ++counts_->activations;
+  counts_->activations.add(true);
   return CallbackReturn::SUCCESS;
 }
 
@@ -191,29 +179,15 @@ void FeedforwardEffortController::configure()
   const DynamicsLibrary library = DynamicsLibrary::open(library_path(parameters_.library));
   joints_ = is_stated(parameters_.joints) ? parameters_.joints : library.joint_names();
   law_ = std::make_shared<EffortLaw>(library, settings());
-  counts_ = std::make_shared<Counts>();
+  counts_ = std::make_shared<CycleCounts>();
   const std::size_t n = joints_.size();
   for (std::vector<double> * numbers : {&q_, &qd_, &effort_, &zeros_}) {
     numbers->assign(n, 0.0);
   }
   torque_scale_ = scales_of(parameters_.torque_scale, n);
   prepare_references();
-  rehearse(library);
+  rehearse(library, settings());
   start_background(library);
-}
-
-/// Computes efforts once with another law, so that code and constants are in memory before the first cycle.
-void FeedforwardEffortController::rehearse(const DynamicsLibrary & library) const
-{
-  EffortLaw law(library, settings());
-  law.activate();
-  law.set_payload_gravity_known(true);
-  const std::vector<double> zeros(joints_.size(), 0.0);
-  const Reference reference{zeros.data(), zeros.data(), zeros.data(), zeros.data()};
-  std::vector<double> effort(joints_.size());
-  for (const Reference * given : {&reference, static_cast<const Reference *>(nullptr)}) {
-    law.update(0, 0.0, {zeros.data(), zeros.data()}, given, effort.data());
-  }
 }
 
 Settings FeedforwardEffortController::settings() const

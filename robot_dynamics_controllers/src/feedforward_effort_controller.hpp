@@ -59,14 +59,12 @@ private:
 
   void configure();
   Settings settings() const;
-  void rehearse(const DynamicsLibrary & library) const;
   void prepare_references();
   void start_background(const DynamicsLibrary & library);
   double passed(const rclcpp::Duration & period);
   void read_states();
   void forget_references();
   bool write_efforts();
-  void count(Outcome outcome, bool written);
 
   std::shared_ptr<feedforward_effort_controller::ParamListener> listener_;
   std::shared_ptr<void> parameter_check_;
@@ -74,7 +72,7 @@ private:
   std::vector<std::string> joints_;
   std::shared_ptr<EffortLaw> law_;
   std::shared_ptr<ReferenceInput> topic_;
-  std::shared_ptr<Counts> counts_;
+  std::shared_ptr<CycleCounts> counts_;
   std::shared_ptr<Background> background_;
   std::vector<std::shared_ptr<rclcpp::TimerBase>> timers_;
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "robot_dynamics_controllers/gain_limits.hpp"
+
 namespace robot_dynamics_controllers
 {
 namespace
@@ -30,19 +32,11 @@ JointFeedback::JointFeedback(
 : stiffness_(gains("stiffness", stiffness, library.velocities)),
   damping_(gains("damping", damping, library.velocities)), turn_(library.velocities), acts_(false)
 {
-  const double * viscous = library.friction + ROBOT_DYNAMICS_VISCOUS * library.velocities;
   for (std::size_t i = 0; i < turn_.size(); ++i) {
     turn_[i] = library.continuous[i] ? TURN : 0.0;
     acts_ = acts_ || stiffness_[i] > 0.0 || damping_[i] > 0.0;
-    // passivity of a sampled spring, as control/gain_limits.py
-    const double least = 0.5 * period * stiffness_[i];
-    if (stiffness_[i] > 0.0 && !(damping_[i] + viscous[i] > least)) {
-      throw std::invalid_argument(
-              std::string("stiffness: joint '") + library.joint_names[i] + "' needs a damping above " +
-              std::to_string(least) + " (half of stiffness times period), got " +
-              std::to_string(damping_[i] + viscous[i]) + " with viscous friction");
-    }
   }
+  require_stable(library, stiffness_, damping_, period);
 }
 
 void JointFeedback::add(

@@ -32,6 +32,29 @@ inline rcl_interfaces::msg::SetParametersResult refuse_nan(const std::vector<rcl
   return result;
 }
 
+/// The parameters of a node as they were when this object was made: those that a configured controller uses.
+class ParametersInUse
+{
+public:
+  explicit ParametersInUse(const rclcpp_lifecycle::LifecycleNode & node)
+  : values_(node.get_parameters(node.list_parameters({}, 0).names)) {}
+
+  /// Names of parameters that have other values now, which are used from the next configure on; "" for none.
+  std::string changed(const rclcpp_lifecycle::LifecycleNode & node) const
+  {
+    std::string names;
+    for (const rclcpp::Parameter & used : values_) {
+      if (used.get_name() != "use_sim_time" && node.get_parameter(used.get_name()) != used) {
+        names += (names.empty() ? "" : ", ") + used.get_name();
+      }
+    }
+    return names;
+  }
+
+private:
+  std::vector<rclcpp::Parameter> values_;
+};
+
 }  // namespace robot_dynamics_controllers
 
 #endif  // PARAMETER_CHECK_HPP_

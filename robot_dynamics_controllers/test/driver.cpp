@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core.cpp"
+#include "robot_dynamics_controllers/cycle_counts.hpp"
 
 using namespace robot_dynamics_controllers;
 
@@ -69,7 +70,7 @@ extern "C" {
 void * law_new(
   const char * path, const char * joints, const char * preset, const char * gravity_owner,
   const char * compensation, int measured, const double * effort, int efforts, const double * rate,
-  int rates, const double * times, const double * gains, const char * digest, char * message, std::size_t size)
+  int rates, const double * times, const double * gains, const char * digest, int rehearses, char * message, std::size_t size)
 {
   return made(
     [&]() -> void * {
@@ -89,7 +90,11 @@ void * law_new(
       const std::size_t n = settings.joints.size();
       settings.stiffness.assign(gains, gains + n);
       settings.damping.assign(gains + n, gains + 2 * n);
-      return new EffortLaw(DynamicsLibrary::open(path), settings);
+      const DynamicsLibrary library = DynamicsLibrary::open(path);
+      if (rehearses != 0) {
+        rehearse(library, settings);
+      }
+      return new EffortLaw(library, settings);
     }, message, size);
 }
 
@@ -103,7 +108,27 @@ void law_request_stop(EffortLaw * law) {law->request_stop();}
 int law_stopped(EffortLaw * law) {return law->stopped();}
 int law_blends(EffortLaw * law) {return law->blends();}
 int law_limited(EffortLaw * law, int joint) {return static_cast<int>(law->limiter().limited(static_cast<std::size_t>(joint)));}
+void law_reset(EffortLaw * law) {law->limiter().reset();}
+std::uint64_t law_count(EffortLaw * law, int flag) {return law->limiter().count(static_cast<TorqueLimiter::Limited>(flag));}
 void law_clock_set(EffortLaw * law, std::int64_t before, std::int64_t after) {law->clock_set(before, after);}
+
+/// Counts outcomes that were written or not, with a reset after the first `before`, and writes the six counts.
+void count_outcomes(const int * outcomes, const int * written, int count, int before, std::uint64_t * counts)
+{
+  CycleCounts all;
+  all.activations.add(true);
+  for (int k = 0; k < count; ++k) {
+    all.add(static_cast<Outcome>(outcomes[k]), written[k] != 0);
+    if (k + 1 == before) {
+      all.reset();
+    }
+  }
+  for (const Count * one :
+    {&all.updates, &all.followed, &all.references_refused, &all.states_refused, &all.not_written, &all.activations})
+  {
+    *counts++ = one->value();
+  }
+}
 
 int law_payload(
   EffortLaw * law, const char * frame, const double * after, const char * frames, const double * before,

@@ -235,7 +235,7 @@ def test_a_pd_about_the_reference(name):
     """The law pd_feedforward; the second robot has a continuous joint."""
     robot, random, count = robots()[name], np.random.default_rng(13), 1000
     n = robot.nv
-    stiffness, damping = random.uniform(0.0, 500.0, (2, n)) * [[1.0], [0.1]] + [[0.0], [1.0]]
+    stiffness, damping = random.uniform(0.0, 500.0, (2, n)) * [[1.0], [0.001]] + [[0.0], [0.5]]
     law = Law(library(name), robot.joint_names, effort_limit=[np.inf], stiffness=stiffness, damping=damping)
     law.activate()
     states, references = motions(random, count, n), motions(random, count, n)

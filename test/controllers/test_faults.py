@@ -1,6 +1,6 @@
 """Whatever comes, the effort of a controller is finite, within its limits, and makes no step."""
 
-from support.controllers_core import BOTH, EFFORT, MOTION, NONE, RATE, has_compilers
+from support.controllers_core import BOTH, EFFORT, MOTION, NONE, OUTCOMES, RATE, counts_of, has_compilers
 from support.controllers_law import (
     DESIRED,
     HELD,
@@ -21,6 +21,9 @@ from support.controllers_law import (
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.control.gain_limits import SamplingLimit
+
+EFFORT_LIMIT, RATE_LIMIT = 1, 2  # flags of the limiter
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 
 
@@ -201,6 +204,26 @@ def test_limits_of_effort_and_rate():
     assert all(which.limited(k) & 3 for k in range(6))
 
 
+def test_a_reset_clears_what_was_limited():
+    which = law(effort_limit=[2.0], rate_limit=[30.0])
+    which.updates(at(Q, 400), desired(400, 1e6), BOTH)
+    assert which.count(EFFORT_LIMIT) > 300 and which.count(RATE_LIMIT) > 50
+    which.reset()
+    assert [which.count(it) for it in (EFFORT_LIMIT, RATE_LIMIT)] == [0, 0] and not any(map(which.limited, range(6)))
+    which.updates(at(Q, 1), desired(1, 1e6), BOTH)
+    assert which.count(EFFORT_LIMIT) == 1
+
+
+def test_a_reset_clears_the_counts_of_what_was_refused():
+    outcomes = [
+        OUTCOMES.index(it) for it in ('sent', 'reference_refused', 'state_held', 'state_lost', 'gravity_only')
+    ] * 2
+    written = [1, 1, 0, 1, 1] * 2
+    assert counts_of(outcomes, written) == [10, 2, 2, 4, 2, 1]
+    assert counts_of(outcomes, written, reset_after=9) == [10, 2, 0, 0, 0, 1]
+    assert counts_of(outcomes, written, reset_after=6) == [10, 2, 1, 2, 1, 1]
+
+
 def test_a_reference_beyond_the_limits_begins_and_ends_without_a_step():
     which = law(fade_in_time=RAMP)
     limits = aubo_i5().limits.effort
@@ -259,3 +282,37 @@ def test_a_pause_counts_for_three_cycles():
     efforts = [which.updates(at(Q, 3), desired(3), MOTION, period=it)[0] for it in (1.0 / RATE, 10.0, 1.0 / RATE)]
     changes = np.abs(np.diff(np.vstack([np.zeros((1, 6)), *efforts]), axis=0)).max(axis=1) * RATE / 100.0
     assert np.allclose(changes, [1, 1, 1, 3, 3.6, 4.32, 1, 1, 1], rtol=1e-9, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    'damping', [[90.0, 80.0, 40.0, 2.0, 1.0, 0.3], [3.0] * 6, [0.01, 50.0, 0.01, 0.01, 0.01, 0.01]]
+)
+def test_gains_are_refused_from_the_largest_stable_damping_on(damping):
+    """As by torque_controller, which knows position limits, here 175 degrees; the library has none: some per cent."""
+    limit = SamplingLimit(aubo_i5(), np.ones(6), damping)
+    law(stiffness=1.0, damping=damping, update_rate=1.03 / limit.period)
+    said = limit.fault(1.03 * limit.period)
+    with pytest.raises(ValueError, match='invalid_argument: ' + said[: said.index(': ', 9) + 2]) as error:
+        law(stiffness=1.0, damping=damping, update_rate=0.97 / limit.period)
+    assert 'largest eigenvalue of T M^-1 D) is 2.' in str(error.value)
+
+
+@pytest.mark.parametrize('pause', [4, 100])
+def test_a_pd_after_a_pause_makes_no_step(pause):
+    gains = {'stiffness': 100.0, 'damping': 0.5, 'effort_limit': [np.inf]}
+    which, moved = law(**gains), Q - 0.3
+    before = which.updates(at(Q, 10), desired(10), MOTION)[0][-1]
+    efforts = [which.updates(at(moved, 1), desired(1), MOTION, period=pause / RATE)[0]]
+    assert which.blends
+    efforts = np.vstack([*efforts, which.updates(at(moved, 250), desired(250), MOTION)[0]])
+    assert np.abs(efforts[-1] - before).min() > 20.0 and not which.blends
+    assert_no_step(before, efforts)
+    other = law(**gains)
+    assert (one(other, MOTION, moved) == efforts[-1]).all()
+
+
+def test_three_cycles_are_no_pause():
+    which = law(stiffness=100.0, damping=0.5)
+    which.updates(at(Q, 10), desired(10), MOTION)
+    which.updates(at(Q, 1), desired(1), MOTION, period=2.9 / RATE)
+    assert not which.blends

@@ -112,6 +112,21 @@ def test_joints_in_another_order(joints, said):
         Law(right(), joints, **LIMITS)
 
 
+def test_a_rehearsal_calls_both_functions_of_the_library_before_the_first_cycle():
+    text, names = library_source(controller_library(mixed())), ('gravity_torque', 'inverse_dynamics')
+    text = re.sub(r'(    return r_(\w+)\()', r'    ++\2_calls;\n\1', text)
+    text = text.replace('static bool', f'int {names[0]}_calls = 0, {names[1]}_calls = 0;\nstatic bool', 1)
+    target = folder() / 'counting'
+    target.mkdir()
+    (target / 'counting.c').write_text(text)
+    library = linked(target / 'counting.so', '-I', right().with_suffix(''), target / 'counting.c', dynamics())
+    calls = [ctypes.c_int.in_dll(ctypes.CDLL(str(library)), f'{it}_calls') for it in names]
+    Law(library, JOINTS, **LIMITS)
+    assert [it.value for it in calls] == [0, 0]
+    Law(library, JOINTS, rehearses=True, **LIMITS)
+    assert [it.value for it in calls] == [1, 1]
+
+
 def test_another_model():
     with pytest.raises(
         ValueError, match=r'LibraryError: model_digest: expected [0-9a-f]{16} of the library of r, got 12'
@@ -143,7 +158,7 @@ def test_another_model():
         ({'update_rate': 0.0}, 'update_rate'),
         ({'stiffness': -1.0}, 'stiffness: expected one finite number >= 0 or 3'),
         ({'damping': float('nan')}, 'damping: expected one finite number >= 0 or 3'),
-        ({'stiffness': 100.0}, "stiffness: joint 'turn' needs a damping above 0.05.* got 0.0"),
+        ({'stiffness': 100.0}, "stiffness: joint 'turn': 100 N m/rad at 1000 Hz needs a damping above 0.05 .* got 0 "),
         ({'preset': 'motor_pd', 'damping': 1.0}, 'stiffness, damping: with preset motor_pd the PD of the motors'),
     ],
 )

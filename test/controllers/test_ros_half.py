@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
+from support.controllers_core import compiled, has_compilers, run
 from support.graph import TREE
 
 import pytest
@@ -102,3 +103,20 @@ def test_controllers_compile_against_the_headers_of_a_ros_installation(tmp_path)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / 'librobot_dynamics_controllers.so').exists()
+
+
+@pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
+def test_nan_is_refused_and_parameters_that_are_not_used_yet_are_named():
+    """With a stand-in for the part of rclcpp that the header uses."""
+    standin = ('-I', PACKAGE / 'test' / 'standin')
+    assert run(compiled('g++', 'parameter_check', 'parameter_check.cpp', *standin)).splitlines() == [
+        "accepted ''",
+        "refused 'number: expected numbers, got its value'",
+        "accepted ''",
+        "refused 'array: expected numbers, got its value'",
+        "accepted ''",
+        "accepted ''",
+        "''",
+        "'second'",
+        "'first, second'",
+    ]

@@ -133,7 +133,7 @@ class Law:
     def __init__(
         self, library, joints, preset='', gravity_owner='', compensation=(), measured=False, effort_limit=(0.0,),
         rate_limit=(0.0,), fade_in_time=-1.0, ramp_time=0.5, reference_timeout=0.1, update_rate=RATE, digest='',
-        compiler='gcc', stiffness=0.0, damping=0.0,
+        compiler='gcc', stiffness=0.0, damping=0.0, rehearses=False,
     ):  # fmt: skip
         self.core, self.n = core(compiler), len(joints)
         effort, rate = np.array(effort_limit, float), np.array(rate_limit, float)
@@ -143,7 +143,8 @@ class Law:
         made = self.core.law_new(
             str(library).encode(), _text('\n'.join(joints)), _text(preset), _text(gravity_owner),
             _text('\n'.join(compensation)), int(measured), _numbers(effort), len(effort), _numbers(rate), len(rate),
-            _numbers(times), _numbers(gains), _text(digest), self._said, ctypes.c_size_t(len(self._said)),
+            _numbers(times), _numbers(gains), _text(digest), int(rehearses), self._said,
+            ctypes.c_size_t(len(self._said)),
         )  # fmt: skip
         if not made:
             raise ValueError(self._said.value.decode())
@@ -180,6 +181,15 @@ class Law:
     @property
     def blends(self) -> bool:
         return bool(self.core.law_blends(self._law))
+
+    def reset(self) -> None:
+        """Clear what the limiter counts and the joints that it names."""
+        self.core.law_reset(self._law)
+
+    def count(self, flag: int) -> int:
+        """Return how many efforts had a flag of the limiter."""
+        self.core.law_count.restype = ctypes.c_uint64
+        return self.core.law_count(self._law, flag)
 
     def limited(self, joint: int) -> int:
         return self.core.law_limited(self._law, joint)
@@ -227,6 +237,13 @@ class Law:
         said = self._said
         taken = function(self._law, *arguments, said, ctypes.c_size_t(len(said)))
         return bool(taken & 1), bool(taken & 2), said.value.decode()
+
+
+def counts_of(outcomes, written, reset_after=0) -> list[int]:
+    """Return updates, followed ones, refused references, refused states, efforts not written, and activations."""
+    numbers, counts = [np.array(it, np.int32) for it in (outcomes, written)], np.zeros(6, np.uint64)
+    core().count_outcomes(*map(_numbers, numbers), len(outcomes), reset_after, _numbers(counts))
+    return counts.tolist()
 
 
 class Terms:

@@ -152,6 +152,7 @@ private:
   bool take_reference(const Reference & reference) noexcept;
   bool compute(Source source, const State & state) noexcept;
   bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
+  bool feedback_resumes(Source source) const noexcept;
   bool follow(Source source, double elapsed) noexcept;
   [[gnu::cold]] Outcome without_state(double elapsed) noexcept;
   [[gnu::cold]] bool go_down(double elapsed) noexcept;
@@ -179,6 +180,7 @@ private:
   const Corners * now_ = nullptr;  // in this update
   RampProgress progress_;
   bool active_ = false, goes_down_ = false, adds_ = false;
+  bool paused_ = false;  // before this update
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
   double reference_age_ = 0.0;    // s

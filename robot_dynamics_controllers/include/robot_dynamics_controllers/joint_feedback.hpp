@@ -16,7 +16,7 @@ class JointFeedback
 {
 public:
   /// Gains Kp (N m/rad; N/m) and Kd (N m s/rad; N s/m), 1 or n each, at least 0, for updates every `period` s. Throws
-  /// std::invalid_argument for others, and unless Kd plus viscous friction exceeds half of Kp times period.
+  /// std::invalid_argument for others, and as require_stable.
   JointFeedback(
     const robot_dynamics_library & library, const std::vector<double> & stiffness,
     const std::vector<double> & damping, double period);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ROBOT_DYNAMICS_CONTROLLERS__GAIN_LIMITS_HPP_
+#define ROBOT_DYNAMICS_CONTROLLERS__GAIN_LIMITS_HPP_
+
+#include <vector>
+
+#include "robot_dynamics_controllers/dynamics_library.h"
+
+namespace robot_dynamics_controllers
+{
+
+/// Throws std::invalid_argument, which names the joint, its gain and the limit, for gains Kp (n, N m/rad; N/m) and Kd (n,
+/// N m s/rad; N s/m) that are unstable with torques every T = `period` s. The rule of control/gain_limits.py, which has
+/// the reason and the sources:
+///
+///     the largest eigenvalue of T M(q)^-1 Kd < 2     and     T Kp_i / 2 < Kd_i + viscous friction for each joint i.
+///
+/// A library has no position limits: M(q) is that of 1024 configurations with each position between -pi and pi.
+void require_stable(
+  const robot_dynamics_library & library, const std::vector<double> & stiffness,
+  const std::vector<double> & damping, double period);
+
+}  // namespace robot_dynamics_controllers
+
+#endif  // ROBOT_DYNAMICS_CONTROLLERS__GAIN_LIMITS_HPP_
