@@ -71,7 +71,8 @@ public:
 /// A chainable controller with named references. They are NaN until somebody writes them, and once they are taken.
 ///
 /// The interfaces write into one array of this object. The controller reads it without their locks, as controllers with
-/// reference_interfaces_ do: whoever writes runs in the same cycle.
+/// reference_interfaces_ do: whoever writes runs in the same cycle. Of a controller above that runs asynchronously, a
+/// reference may be lost.
 ///
 /// Functions of both signatures are declared without `override`: the compiler finds the one that is virtual.
 class ReferencedController : public controller_interface::ChainableControllerInterface
