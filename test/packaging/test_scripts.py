@@ -163,12 +163,42 @@ def test_bootstrap_asks_for_a_compiler(bootstrap):
     assert "there is no 'no-such-compiler'" in output
 
 
-def test_bootstrap_shows_the_log_of_a_failure_and_tries_again_with_the_same_distribution(bootstrap):
+# A Python whose venv contains itself, and whose pip has settings and finds nothing.
+POOR_PYTHON = """#!/bin/sh
+case "$*" in
+  '-m venv '*)
+    mkdir -p "$3/bin" "$3/lib/python3/site-packages"
+    cp "$0" "$3/bin/python" ;;
+  '-m pip config list') echo "$SETTINGS" ;;
+  '-m pip install '*)
+    echo "$4" >> "$(dirname "$0")/../asked"
+    echo 'ERROR: No matching distribution found'
+    exit 1 ;;
+  *) echo 3.11 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ('settings', 'asked'),
+    [
+        ('', ['uv>=0.9,<1', 'pip>=24']),
+        ("global.extra-index-url='file:///packages'", ['uv>=0.9,<1', 'pip>=24']),
+        ("global.index-url='file:///packages'", ['pip>=24']),
+        (":env:.no-index='1'", ['pip>=24']),
+    ],
+)
+def test_bootstrap_shows_the_log_of_a_failure_and_tries_again_with_the_same_distribution(bootstrap, settings, asked):
+    """Without uv it tries pip, and asks for uv only where pip has no other index."""
+    python = bootstrap.folder / 'python'
+    python.write_text(POOR_PYTHON, encoding='utf-8')
+    python.chmod(0o755)
     for choice in ({'ROS_DISTRO': 'jazzy'}, {}):
-        code, output = bootstrap(PYTHON=sys.executable, **choice)
+        code, output = bootstrap(PYTHON=str(python), SETTINGS=settings, **choice)
         assert code == 1
         assert 'No matching distribution found' in output
         assert 'failed while installing the requirements, with ROS 2 Jazzy' in output
+    assert (bootstrap.folder / 'clone' / '.venv' / 'asked').read_text(encoding='utf-8').split() == 2 * asked
 
 
 @pytest.mark.parametrize(
