@@ -97,6 +97,14 @@ def pytest_configure(config):
     config.stash[SEED] = SystemRandom().randrange(1, 1 << 32) if seed == 0 else seed
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave a file without marked tests out, of which only these would run: it need not be imported."""
+    of_tests = collection_path.name.startswith('test_') and collection_path.suffix == '.py'
+    if of_tests and _is_compiled_only(collection_path, config) and b'mark.compiled' not in collection_path.read_bytes():
+        return True
+    return None
+
+
 @pytest.fixture(scope='module', autouse=True)
 def measured(request):
     """Measure the coverage of a file's node processes, or not."""
@@ -137,13 +145,12 @@ def pytest_terminal_summary(terminalreporter, config):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Deselect the rest of long matrices and order the files; tests of a file stay together, for its fixtures."""
-    paths = [] if config.option.exhaustive else config.option.compiled_only
-    elsewhere = [config.rootpath / path for path in paths]
+    elsewhere = {path for path in {item.path for item in items} if _is_compiled_only(path, config)}
 
     def is_left_out(item) -> bool:
         if not config.option.exhaustive and item.get_closest_marker('exhaustive'):
             return True
-        return not item.get_closest_marker('compiled') and any(item.path.is_relative_to(path) for path in elsewhere)
+        return item.path in elsewhere and not item.get_closest_marker('compiled')
 
     left_out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)
@@ -161,6 +168,12 @@ def pytest_collection_modifyitems(config, items):
         for path in order:
             random.shuffle(files[path])
     items[:] = [item for path in order for item in files[path]]
+
+
+def _is_compiled_only(path: Path, config) -> bool:
+    """Return whether only the tests of a file that are marked as compiled run."""
+    paths = [] if config.option.exhaustive else config.option.compiled_only
+    return any(path.is_relative_to(config.rootpath / it) for it in paths)
 
 
 def _name(path: Path) -> str:
