@@ -145,6 +145,7 @@ def test_friction_of_the_day_is_tracked():
     assert tracker.scale.tolist() == before.tolist()
 
 
+@pytest.mark.compiled
 def test_it_settles_after_the_start_a_gap_a_stamp_that_goes_back_and_a_number_that_is_too_large():
     q, qd = np.full(ROBOT.nv, 0.3), np.zeros(ROBOT.nv)
     tau = ROBOT.gravity_torque(q) + ROBOT.friction.offset
