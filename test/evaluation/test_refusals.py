@@ -249,7 +249,7 @@ def test_payloads_can_be_compared():
     assert isinstance(one == two, bool)
 
 
-@pytest.mark.parametrize('count', [1, 300])
+@pytest.mark.parametrize('count', [1, pytest.param(300, marks=pytest.mark.compiled)])
 @pytest.mark.parametrize('wrong', [np.nan, np.inf])
 @pytest.mark.parametrize('binding', ['generic', 'specialised'])
 def test_a_result_in_place_of_an_argument_hides_nothing(binding, wrong, count):
