@@ -41,7 +41,7 @@ public:
 protected:
   bool on_set_chained_mode(bool chained) override;
   void references_from_topic() override;
-  controller_interface::return_type update_and_write_commands(
+  [[gnu::hot]] controller_interface::return_type update_and_write_commands(
     const rclcpp::Time & time, const rclcpp::Duration & period) override;
 
 private:
@@ -61,10 +61,10 @@ private:
   Settings settings() const;
   void prepare_references();
   void start_background(const DynamicsLibrary & library);
-  double passed(const rclcpp::Duration & period);
-  void read_states();
+  [[gnu::hot]] double passed(const rclcpp::Duration & period);
+  [[gnu::hot]] void read_states();
   void forget_references();
-  bool write_efforts();
+  [[gnu::hot]] bool write_efforts();
 
   std::shared_ptr<feedforward_effort_controller::ParamListener> listener_;
   std::shared_ptr<void> parameter_check_;

@@ -19,7 +19,7 @@ public:
 
   /// Writes tau (n; N m, prismatic joints: N) at q, qd, qdd (n each) and the run-time inputs
   /// (ROBOT_DYNAMICS_INPUTS). Returns whether all numbers are finite. For the real-time thread.
-  bool torque(
+  [[gnu::hot]] bool torque(
     const double * q, const double * qd, const double * qdd, const double * inputs,
     double * tau) noexcept;
 

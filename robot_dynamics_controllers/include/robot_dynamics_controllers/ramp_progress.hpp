@@ -48,7 +48,7 @@ public:
   void restart() noexcept;
 
   /// Advances to `time` (ROS time, ns), `period` s after the last call, in an update with these corners.
-  void advance(const Corners & corners, std::int64_t time, double period) noexcept;
+  [[gnu::hot]] void advance(const Corners & corners, std::int64_t time, double period) noexcept;
 
   const RampShare & payload() const noexcept {return payload_;}
   const RampShare & gravity() const noexcept {return gravity_;}

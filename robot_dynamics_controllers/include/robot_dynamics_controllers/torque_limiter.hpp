@@ -20,11 +20,11 @@ public:
   TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit);
 
   /// Limits tau (n) to the effort limits alone, in place, with the same flags; returns whether tau is finite.
-  bool limit_effort(double * tau) noexcept;
+  [[gnu::hot]] bool limit_effort(double * tau) noexcept;
 
   /// Limits tau (n) in place; `elapsed` is the time since the last one, s. Returns whether tau is
   /// finite. If not, neither tau nor `last` is changed, and tau must not be sent. For the real-time thread.
-  bool apply(double * tau, double elapsed) noexcept;
+  [[gnu::hot]] bool apply(double * tau, double elapsed) noexcept;
 
   /// The last torque that was sent (n); zero at first.
   const std::vector<double> & last() const noexcept {return last_;}
