@@ -132,7 +132,7 @@ class BaseNode(LifecycleNode):
         self._crash_signal.trigger()
 
     def on_configure(self, state):
-        """PayloadGravity the robot and make the task; fail, and log why, where the model or a parameter is wrong."""
+        """Load the robot and make the task; fail, and log why, where the model or a parameter is wrong."""
         try:
             check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
             self.parameters.check_choices()

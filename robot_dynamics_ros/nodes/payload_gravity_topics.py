@@ -85,9 +85,10 @@ class PayloadGravityTopics:
         return self._node.count_publishers(self._node.resolve_topic_name(topic))
 
     def hand_over(self, resolved: str, message) -> None:
-        """Receive a message from a node of this process, in the thread of that node."""
-        self._handed.append(message)
-        self._node.guarded(self._on_message)(self._resolved[resolved], message)
+        """Receive a message from a node of this process, in the thread of that node; not once the own is destroyed."""
+        if set(self._subscriptions) <= set(self._node.subscriptions):
+            self._handed.append(message)
+            self._node.guarded(self._on_message)(self._resolved[resolved], message)
 
     def _subscribe(self) -> None:
         self._subscriptions = [

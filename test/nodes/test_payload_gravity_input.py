@@ -38,6 +38,18 @@ def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process)
     assert follower.seen[-1] is follower.payload_gravity.current
 
 
+def test_a_node_that_is_destroyed_does_not_keep_the_server_from_answering(process):
+    server, follower = process.node(DynamicsServer), process.node(Follower)
+    follower.start()
+    server.start()
+    process.executor.remove_node(follower)
+    follower.destroy_node()
+    set_payload(server, 2.0)  # raised by the handle of the follower
+    assert 'ee_link' not in follower.payload_gravity.current.payload.after
+    assert server.task.payload_gravity.current.payload.after['ee_link'].mass == 2.0
+    assert not follower.crash
+
+
 def test_copies_that_come_over_dds_later_change_nothing(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
