@@ -1,15 +1,6 @@
 """Findings of a fuzz: how often each rule was checked and violated, with the first case of each."""
 
 from collections import Counter
-from typing import NamedTuple
-
-
-class Finding(NamedTuple):
-    """The first case that violated a rule: number of messages until then, what happened, and in which context."""
-
-    index: int
-    what: str
-    context: str
 
 
 class Findings:
@@ -17,7 +8,7 @@ class Findings:
 
     def __init__(self, rules: dict[str, str]):
         self.rules = rules
-        self.first: dict[str, Finding] = {}
+        self.first: dict[str, tuple] = {}  # number of messages until then, what happened, and in which context
         self.broken: Counter = Counter()
         self.counts: Counter = Counter()
         self.index = 0
@@ -29,7 +20,7 @@ class Findings:
         if not holds:
             self.broken[rule] += 1
             if rule not in self.first:
-                self.first[rule] = Finding(self.index, what() if callable(what) else what, self.context)
+                self.first[rule] = self.index, what() if callable(what) else what, self.context
         return bool(holds)
 
     def report(self, command: str) -> str:

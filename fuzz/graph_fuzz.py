@@ -1,95 +1,137 @@
 """Coupled nodes under random events: ``python fuzz/graph_fuzz.py --messages 200000 --seed 0``, or scripts/fuzz_graph.
 
 Server, feedforward node, gravity node and controller receive states, trajectories and payloads, and are restarted;
-states stop and clocks are set back. After each event the published torques are checked against what
-must hold whatever comes (``rules.py``). A run consists of episodes with a new graph each; the seed
-and the number of an episode reproduce it.
+states stop and clocks are set back. With ``--broken``, or scripts/fuzz, they and three further nodes also get random
+and broken messages, requests, parameters and robot descriptions. After each event the published torques are checked
+against what must hold whatever comes (``rules.py``). A run consists of episodes with a new graph each; the seed and
+the number of an episode reproduce it.
 """
 
 import argparse
+import faulthandler
+import os
 import sys
 import time
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))  # for support
 
-from coupled_nodes.episode import Episode, NotUpError
-from coupled_nodes.moves import Moves
-from coupled_nodes.processes import Processes
-from coupled_nodes.settings import Settings, drawn, drawn_in_real_time, plain
+from support.control_msgs_package import installed
+
+import processes
+from broken_messages.moves import BROKEN_MOVES
+from broken_messages.random_messages import RandomMessages
+from coupled_nodes.episode import Episode
+from coupled_nodes.lifecycle import NotUpError
+from coupled_nodes.moves import MOVES, Move, in_turn, random_moves
 from findings import Findings
 from in_process import InProcess
-from process import quiet
-from rules import COUPLED
+from messages import Messages
+from node_settings import Settings, drawn, drawn_with_further, stated
+from process import KILOBYTES, LONG, growth, memory, quiet
+from rules import BROKEN, RULES
 
 MOST = 1500
 """Messages of the longest episode."""
 
 
-def play(graph_class, settings: Settings, found: Findings, random: Random, cause) -> None:
-    """Run one episode of the events that ``cause(moves)`` causes."""
-    with TemporaryDirectory() as folder, graph_class(settings, Path(folder)) as nodes, suppress(NotUpError):
-        episode = Episode(nodes, settings, found, random, Path(folder))
+class Kind(NamedTuple):
+    """What a run consists of."""
+
+    draw: Callable[[Random], Settings] = drawn
+    moves: dict[str, Move] = MOVES
+    rules: dict[str, str] = RULES
+    messages: Callable[..., Messages] = Messages
+
+
+COUPLED = Kind()
+
+
+def broken(reference_kind) -> Kind:
+    """Return a run with random and broken messages; ``reference_kind`` is the type of a controller's state."""
+
+    def messages(random, nodes):
+        return RandomMessages(random, nodes, reference_kind)
+
+    return Kind(drawn_with_further, {**MOVES, **BROKEN_MOVES}, {**RULES, **BROKEN}, messages)
+
+
+def play(kind: Kind, settings: Settings, found: Findings, random: Random, cause) -> None:
+    """Run one episode of the events that ``cause(episode)`` causes."""
+    with TemporaryDirectory() as folder, InProcess(settings) as nodes, suppress(NotUpError):
+        episode = Episode(nodes, found, kind.messages(random, nodes), Path(folder))
         episode.begin()
-        cause(Moves(episode))
+        cause(episode)
 
 
-def run(
-    seed: int, messages: int, graph_class=InProcess, only=None, draw=drawn, progress=lambda found: None
-) -> Findings:
+def run(seed: int, messages: int, kind: Kind = COUPLED, only=None, progress=lambda found: None) -> Findings:
     """Run episodes until the number of messages is reached, or only the episode ``only``."""
-    found, number = Findings(COUPLED), 0 if only is None else only
-    while found.index < messages:
+    found, number, allocated = Findings(kind.rules), only or 0, [(0, memory())]
+
+    while found.index < messages and (only is None or number == only):
         random = Random(f'{seed} {number}')
-        settings = draw(random)
+        settings = kind.draw(random)
         found.context = f'--seed {seed} --episode {number}: {settings}'
         end = found.index + min(random.randint(MOST // 3, MOST), messages - found.index)
-        play(graph_class, settings, found, random, lambda moves, end=end: moves.until(end))
+        play(kind, settings, found, random, lambda episode, end=end: random_moves(episode, end, kind.moves))
+        allocated.append((found.index, memory()))
         progress(found)
         number += 1
-        if only is not None:
-            break
+    if 'MEMORY' in kind.rules and len(allocated) > 8:
+        grown, allowed = growth(allocated), KILOBYTES * max(1.0, LONG / found.index)
+        found.check('MEMORY', grown <= allowed, f'grown by {grown:.2f} kB per message')
     return found
 
 
 def directed(seed: int, names=(), messages: int = 0, **parameters) -> Findings:
     """Run one episode of the moves of these ``names`` in turn, all where none is named; again until so many messages.
 
-    ``parameters`` are those of ``plain``.
+    ``parameters`` are those of ``stated``.
     """
-    found, settings = Findings(COUPLED), plain(**parameters)
+    found, settings = Findings(RULES), stated(**parameters)
     found.context = f'{", ".join(names) or "all moves"}: {settings}'
-    play(InProcess, settings, found, Random(f'{seed}'), lambda moves: moves.in_turn(names, messages))
+    play(COUPLED, settings, found, Random(f'{seed}'), lambda episode: in_turn(episode, names, messages))
     return found
 
 
 def main() -> int:
     """Send the requested number of messages; return 1 if a rule was violated."""
-    parser = argparse.ArgumentParser(prog='scripts/fuzz_graph', description='random moves of coupled nodes')
+    parser = argparse.ArgumentParser(prog='fuzz/graph_fuzz.py', description='random events of coupled nodes')
     parser.add_argument('--messages', type=int, default=200_000, help='how many; 200000 where nothing is said')
-    parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the moves; else the time')
+    parser.add_argument('--seed', type=int, default=time.time_ns() % 2**32, help='of the events; else the time')
     parser.add_argument('--episode', type=int, help='only this one')
+    parser.add_argument('--broken', action='store_true', help='random and broken messages, too')
     parser.add_argument('--processes', action='store_true', help='each node in a process of its own, over DDS')
     parser.add_argument('--log', action='store_true', help='show what nodes log')
     given = parser.parse_args()
     print(f'seed {given.seed}', flush=True)
+    crashes = os.fdopen(os.dup(2), 'w')  # faults are printed although the log is disabled
+    faulthandler.enable(crashes)
     began = printed = time.monotonic()
 
     def progress(found: Findings) -> None:
         nonlocal printed
         if time.monotonic() - printed > 10.0:
             printed = time.monotonic()
-            print(
-                f'{found.index} messages in {printed - began:.0f} s, {sum(found.broken.values())} findings', flush=True
-            )
+            took, findings = printed - began, sum(found.broken.values())
+            print(f'{found.index} messages in {took:.0f} s, {findings} findings, {memory():.1f} MB', flush=True)
 
-    kind, draw = (Processes, drawn_in_real_time) if given.processes else (InProcess, drawn)
-    with nullcontext() if given.log else quiet():
-        found = run(given.seed, given.messages, kind, given.episode, draw, progress)
-    print(found.report(f'scripts/fuzz_graph {"--processes " if given.processes else ""}--seed {given.seed}'))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        kind = broken(stack.enter_context(installed(folder))) if given.broken else COUPLED
+        if not given.log:
+            stack.enter_context(quiet())
+        if given.processes:
+            found = processes.run(given.seed, given.messages, folder)
+        else:
+            found = run(given.seed, given.messages, kind, given.episode, progress)
+    options = [name for name in ('broken', 'processes') if getattr(given, name)]
+    print(found.report(' '.join(['fuzz/graph_fuzz.py', *(f'--{name}' for name in options), f'--seed {given.seed}'])))
     return bool(found.first)
 
 

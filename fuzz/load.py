@@ -1,35 +1,31 @@
-"""Payloads and gravities that may be in force in a node, from the messages that it received. Times are ns.
+"""Payload and gravity that may be in force in a node, from the messages that it received. Times are ns."""
 
-A payload is a tuple of (weight, ``Body``), a gravity one of (weight, vector): between two values both are weighted.
-"""
-
-from collections import Counter
-from itertools import product
 from typing import NamedTuple
 
 from support import graph
 
-from robots import GRAVITY, Body
+import numpy as np
+from robots import GRAVITY, NO_PAYLOAD, Arm
 
 SECOND = graph.SECOND
 LATE = SECOND // 20
-"""A message that comes later than this after the start of its ramp is followed by a ramp of the node's own."""
+"""What a ramp changes in this time, a node may apply at once."""
 SHORTEST = SECOND // 2
-"""Shortest ramp of a node's own."""
+"""Shortest ramp of a node's own, where a message would make a step."""
+AHEAD = 9 * SECOND // 10
+"""A ramp that begins later than this from now may be refused until then."""
 ROUNDING = 1e-9
 """kg, m, kg m^2, m/s^2: differences up to this one are none."""
 LARGEST_COMPARED = 1e4
 """Largest numbers that are compared; beyond, rounding errors of two implementations differ too much."""
-MOST = 16
-"""Largest number of ramps that are kept."""
 TOPICS = ('payload_state', 'gravity_state')
 
 
 class Ramp(NamedTuple):
-    """A linear change from ``before`` to ``after``."""
+    """A linear change from ``before`` to ``after``, of the numbers of a payload or of gravity."""
 
-    after: tuple
-    before: tuple = ()
+    after: np.ndarray
+    before: np.ndarray
     start: int = 0
     duration: int = 0
 
@@ -39,105 +35,91 @@ class Ramp(NamedTuple):
             return 1.0
         return max(0.0, (time - self.start) / self.duration)
 
-    def at(self, time: int) -> tuple:
+    def at(self, time: int) -> np.ndarray:
         """Return the value at a time."""
         share = self.share(time)
-        parts = ((1.0 - share, self.before), (share, self.after))
-        return tuple((part * weight, what) for part, value in parts if part for weight, what in value)
+        return self.after if share == 1.0 else (1.0 - share) * self.before + share * self.after
 
-    def set_back(self, last: int, now: int) -> 'Ramp':
-        """Return the ramp with the progress of ``last`` at ``now``."""
-        share = self.share(last)
-        return self._replace(duration=0) if share >= 1.0 else self._replace(start=now - round(share * self.duration))
+    def nearby(self, now: int) -> float:
+        """Return how much the value changes in twice ``LATE`` before or after now, whichever is more."""
+        return max(difference(self.at(now + shift), self.at(now)) for shift in (-2 * LATE, 2 * LATE))
+
+    @property
+    def size(self) -> float:
+        """Largest of all numbers."""
+        return float(np.abs([self.before, self.after]).max())
 
 
 class Load:
-    """The ramps of payload and gravity that a node may follow: one each, or several where a message makes a step."""
+    """Payload and gravity of a node: a ramp each, whose value may be another one ``until`` a time."""
 
-    def __init__(self, gravity=GRAVITY):
-        self.ramps = {'payload_state': [Ramp(())], 'gravity_state': [Ramp(((1.0, tuple(gravity)),))]}
+    def __init__(self):
+        values = (NO_PAYLOAD, GRAVITY)
+        self.ramps = {topic: Ramp(value, value) for topic, value in zip(TOPICS, values, strict=True)}
+        self.until = dict.fromkeys(TOPICS, 0)
 
     def follow(self, topic: str, ramp: Ramp, now: int, running: bool) -> None:
-        """Follow a message; a node that is ``running`` makes no step, but ramps from what it holds.
+        """Follow a message; a node that is ``running`` makes no step that nobody asked for: it ramps itself."""
+        held, known = self.ramps[topic], now >= self.until[topic] and ramp.size < LARGEST_COMPARED
+        value, left = held.at(now), max(ramp.start + ramp.duration - now if ramp.duration else 0, SHORTEST)
+        step, rounding = difference(value, ramp.at(now)), ROUNDING * (1.0 + difference(value, 0.0))
+        asked = not ramp.duration and difference(value, ramp.before) <= rounding
+        self.ramps[topic] = ramp
+        if ramp.duration and ramp.start - now > AHEAD:
+            self.until[topic] = now + left + SECOND
+        elif not running or (known and (asked or step <= rounding)):
+            self.until[topic] = 0
+        elif known and step > ramp.nearby(now) + held.nearby(now) + rounding:
+            self.ramps[topic] = Ramp(ramp.after, value, now, left)
+        else:
+            self.until[topic] = now + left
 
-        Where it is not clear whether the message makes a step, both are admissible.
-        """
-        followed = [] if running else [ramp]
-        for held in self.ramps[topic] if running else ():
-            value, left = held.at(now), ramp.start + ramp.duration - now if ramp.duration else 0
-            step, rounding = difference(value, ramp.at(now)), ROUNDING * (1.0 + difference(value, ()))
-            asked = not ramp.duration and difference(value, ramp.before) <= rounding
-            if asked or step <= _nearby(ramp, now) + _nearby(held, now) + rounding:
-                followed.append(ramp)
-            if not asked and step > rounding:
-                followed.append(Ramp(ramp.after, value, now, max(left, SHORTEST)))
-        self.ramps[topic] = list(dict.fromkeys(followed))[:MOST]
+    def set_back(self, read: int, last: int, now: int) -> None:
+        """Keep the progress of both ramps on a clock that is set back; it was ``read`` then, the last time before."""
+        for topic, ramp in self.ramps.items():
+            done, end = ramp.share(last) >= 1.0, ramp.start + ramp.duration
+            unsure = max(self.until[topic], 0 if done or read == last else end)
+            self.ramps[topic] = ramp._replace(duration=0) if done else ramp._replace(start=ramp.start + now - last)
+            self.until[topic] = max(0, unsure + now - last)
 
-    def may_keep(self, topic: str, before: list[Ramp]) -> None:
-        """Admit what was held before a message as well."""
-        self.ramps[topic] = list(dict.fromkeys([*self.ramps[topic], *before]))[:MOST]
-
-    def set_back(self, earliest: int, last: int, now: int) -> None:
-        """Keep the progress of all ramps on a clock that is set back; it was read between ``earliest`` and ``last``."""
-        for topic, ramps in self.ramps.items():
-            kept = (ramp.set_back(read, now) for ramp in ramps for read in (earliest, last))
-            self.ramps[topic] = list(dict.fromkeys(kept))[:MOST]
-
-    def options(self, time: int) -> list[tuple]:
-        """Return the pairs of payload and gravity that may be in force at a time: one, once all ramps are over."""
-        values = (dict.fromkeys(ramp.at(time) for ramp in self.ramps[topic]) for topic in TOPICS)
-        return list(product(*values))
+    def at(self, time: int) -> tuple | None:
+        """Return payload and gravity at a time, None where they are not known, or too large to be compared."""
+        if any(time < until for until in self.until.values()) or self.size > LARGEST_COMPARED:
+            return None
+        return tuple(self.ramps[topic].at(time) for topic in TOPICS)
 
     @property
     def size(self) -> float:
         """Largest number of all payloads and gravities that may be in force."""
-        values = (value for ramps in self.ramps.values() for ramp in ramps for value in (ramp.before, ramp.after))
-        return max(difference(value, ()) for value in values)
+        return max(ramp.size for ramp in self.ramps.values())
 
     @property
     def end(self) -> list:
-        """Values after all ramps."""
-        return [{ramp.after for ramp in self.ramps[topic]} for topic in TOPICS]
+        """Values after both ramps."""
+        return [self.ramps[topic].after.tolist() for topic in TOPICS]
 
 
-def ramp_of(message) -> Ramp:
+def ramp_of(message, arm: Arm) -> Ramp:
     """Return what a PayloadState or GravityState says."""
     duration = round(message.ramp_time * SECOND)
     if hasattr(message, 'mass'):
-        after = ((1.0, _body_of(message)),) if message.mass else ()
-        before = tuple((1.0, _body_of(body)) for body in message.before if body.mass)
-        return Ramp(after, before, graph.nanoseconds(message.stamp), duration)
-    after, before = (((1.0, vector_of(vector)),) for vector in (message.gravity, message.before))
-    return Ramp(after, before, graph.nanoseconds(message.header.stamp), duration)
+        before = sum((arm.payload(body) for body in message.before), start=NO_PAYLOAD)
+        return Ramp(arm.payload(message), before, graph.nanoseconds(message.stamp), duration)
+    return Ramp(value_of(message, arm), vector_of(message.before), graph.nanoseconds(message.header.stamp), duration)
 
 
-def value_of(request, arm) -> tuple:
-    """Return the payload or gravity of a SetPayload or SetGravity request for an arm."""
-    if hasattr(request, 'gravity'):
-        return ((1.0, vector_of(request.gravity.vector)),)
-    body = _body_of(request)
-    return ((1.0, body._replace(frame=body.frame or arm.robot.link_names[-1])),) if body.mass else ()
+def value_of(message, arm: Arm) -> np.ndarray:
+    """Return the payload or gravity of a message or request."""
+    if hasattr(message, 'gravity'):
+        return vector_of(getattr(message.gravity, 'vector', message.gravity))
+    return arm.payload(message)
 
 
-def _body_of(message) -> Body:
-    return Body(message.mass, tuple(message.com.tolist()), tuple(message.inertia.tolist()), message.frame)
+def vector_of(vector) -> np.ndarray:
+    """Return a Vector3 as an array."""
+    return np.array([vector.x, vector.y, vector.z])
 
 
-def vector_of(vector) -> tuple[float, float, float]:
-    """Return a Vector3 as numbers."""
-    return vector.x, vector.y, vector.z
-
-
-def _nearby(ramp: Ramp, now: int) -> float:
-    """Return by how much a ramp changes in twice ``LATE`` before or after now, whichever is more."""
-    return max(difference(ramp.at(now + shift * LATE), ramp.at(now)) for shift in (-2, 2))
-
-
-def difference(one: tuple, other: tuple) -> float:
-    """Return the largest difference of two values: of masses, first moments and inertias, or of components."""
-    numbers: Counter = Counter()
-    for sign, value in ((1.0, one), (-1.0, other)):
-        for weight, what in value:
-            for key, number in what.linear() if isinstance(what, Body) else enumerate(what):
-                numbers[key] += sign * weight * number
-    return max(map(abs, numbers.values()), default=0.0)
+def difference(one, other) -> float:
+    """Return the largest difference of the numbers of two values."""
+    return float(np.abs(one - other).max())

@@ -136,10 +136,10 @@ class Publisher:
 
 
 class Subscription:
-    """A subscription whose callback is called by the caller; made at ``steady``, ns."""
+    """A subscription whose callback is called by the caller."""
 
-    def __init__(self, kind, topic: str, callback, raw: bool, qos, steady: int):
-        self.created, self.newest, self.publisher = steady, None, None  # newest message, and who published it
+    def __init__(self, kind, topic: str, callback, raw: bool, qos):
+        self.newest, self.publisher, self.has_joined = None, None, False  # newest message, and who published it
         self.kind = self.msg_type = kind
         self.topic = self.topic_name = topic
         self.callback, self.raw, self.latched = callback, raw, _latched(qos)
@@ -197,11 +197,13 @@ def methods_of(middleware) -> dict:
     kept, count = middleware.kept, middleware.count
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
-        made = Subscription(kind, topic, callback, raw, qos, middleware.clocks.steady)
+        made = Subscription(kind, topic, callback, raw, qos)
         kept(self).subscriptions.append(made)
         return made
 
     def create_publisher(self, kind, topic, qos, *_, lifecycle=False, **__):
+        further = self.get_namespace().removeprefix(NAMESPACE)[1:]
+        topic = f'{further}/{topic}' if further and not topic.startswith('/') else topic
         made = Publisher(middleware, self, kind, topic, qos, lifecycle)
         kept(self).publishers.append(made)
         return made

@@ -23,16 +23,13 @@ def compiled(kernels) -> int:
     return sum(len(kernel.overloads) for kernel in kernels)
 
 
+FIELDS = ['arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks', 'fordblks', 'keepcost']
+
+
 class Allocated(ctypes.Structure):
     """Result of glibc's mallinfo2(3)."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in (
-            *('arena', 'ordblks', 'smblks', 'hblks', 'hblkhd'),
-            *('usmblks', 'fsmblks', 'uordblks', 'fordblks', 'keepcost'),
-        )
-    )
+    _fields_ = tuple((name, ctypes.c_size_t) for name in FIELDS)
 
 
 def memory() -> float:
@@ -46,6 +43,19 @@ def memory() -> float:
     gc.collect()
     by_malloc = mallinfo()
     return (by_malloc.uordblks + by_malloc.hblkhd + SMALL_OBJECT * sys.getallocatedblocks()) / 1e6
+
+
+KILOBYTES, LONG = 0.25, 3000
+"""Allowed growth of the allocated memory per message, in so many messages; in less of them noise is larger."""
+
+
+def growth(allocated: list[tuple[int, float]]) -> float:
+    """Return the growth of ``allocated``, kB per message, in the second half: before, caches fill for the first time.
+
+    Each item is a number of messages and the allocated memory after them, MB.
+    """
+    messages, megabytes = np.array(allocated[len(allocated) // 2 :]).T
+    return 1e3 * np.polyfit(messages, megabytes, 1)[0]
 
 
 @contextmanager

@@ -1,107 +1,79 @@
-"""Robots of the nodes, and their torques with any payload and gravity, as sums of simple terms.
+"""Robots of the nodes, and their torques with any payload and gravity, which are linear in the numbers of a payload.
 
-Torques are affine in the payload and in gravity. A load is a list of (weight, body) and of (weight, vector).
+The payload of a robot is ten numbers about the origin of its last link: mass, first moments, and moments of inertia.
 """
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_urdf, share_folder
 
-GRAVITY = (0.0, 0.0, -9.81)
+GRAVITY, NO_PAYLOAD = np.array([0.0, 0.0, -9.81]), np.zeros(10)
 TURN = 2.0 * np.pi
-
-
-class Body(NamedTuple):
-    """A body on a frame: kg, m, kg m^2."""
-
-    mass: float
-    com: tuple[float, ...]
-    inertia: tuple[float, ...]  # ixx, iyy, izz, ixy, ixz, iyz
-    frame: str
-
-    def linear(self):
-        """Yield names and values of what changes linearly: mass, first moments, inertia about the frame's origin."""
-        x, y, z = self.com
-        shift = (y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z)
-        yield (self.frame, 'mass'), self.mass
-        yield from (((self.frame, 'moment', k), self.mass * c) for k, c in enumerate(self.com))
-        about_origin = (J + self.mass * s for J, s in zip(self.inertia, shift, strict=True))
-        yield from (((self.frame, 'inertia', k), J) for k, J in enumerate(about_origin))
+DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')
+INERTIA = (0, 3, 4, 3, 1, 5, 4, 5, 2)
+"""Places of a 3 x 3 matrix's entries in ixx, iyy, izz, ixy, ixz, iyz."""
 
 
 class Arm:
-    """A robot as URDF, and its torques for any load."""
+    """A robot as URDF, and its torques for any load: payload and gravity."""
 
     tip = 'ee_link'
 
     def __init__(self, robot: Robot, continuous=(), parameters=()):
         """Set the robot, its ``continuous`` joints and the node ``parameters`` for it."""
-        self.parameters = dict(parameters)
-        self.robot = robot.with_binding('generic')
-        self.names = list(self.robot.joint_names)
-        self.n = len(self.names)
-        self.effort, self.velocity = self.robot.limits.effort, self.robot.limits.velocity
-        self.base = self.robot.link_names[0]
-        self.turned = False  # whether a distance was not the straight one, until somebody resets it
+        self.parameters, self.robot = dict(parameters), robot.with_binding('generic')
+        self.names, self.n = list(robot.joint_names), len(robot.joint_names)
+        self.effort, self.velocity = robot.limits.effort, robot.limits.velocity
+        self.base, self.last = robot.link_names[0], robot.link_names[-1]
         self.continuous = np.isin(self.names, continuous)
-        self._loaded = lru_cache(maxsize=256)(self._load)
-        self.forget = self._loaded.cache_clear
+        last, tip = (robot.link_pose(np.zeros(self.n), link) for link in (self.last, self.tip))
+        self._tip = np.linalg.solve(last, tip)
+        self._under = lru_cache(maxsize=64)(lambda *gravity: self.robot.with_gravity(gravity))
+
+    def payload(self, body) -> np.ndarray:
+        """Return the ten numbers of a payload in a message; one without a frame is on the last link."""
+        pose = self._tip if body.frame == self.tip else np.eye(4)
+        R, c = pose[:3, :3], pose[:3, :3] @ body.com + pose[:3, 3]
+        inertia = R @ body.inertia[list(INERTIA)].reshape(3, 3) @ R.T
+        J = inertia + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return np.array([body.mass, *(body.mass * c), *J[np.triu_indices(3)]])
 
     def distance(self, to, origin) -> np.ndarray:
         """Return the distance from ``origin`` to ``to``, the shorter way for a continuous joint."""
         straight = np.asarray(to) - np.asarray(origin)
-        turns = np.where(self.continuous, np.round(straight / TURN), 0.0)
-        self.turned = self.turned or bool(turns.any())
-        return straight - TURN * turns
-
-    def gravity_torque(self, q, load) -> np.ndarray:
-        """Return g(q) with a load (bodies, gravity)."""
-        return self.sum(lambda robot: robot.gravity_torque(q), *load)
+        return straight - TURN * np.where(self.continuous, np.round(straight / TURN), 0.0)
 
     def inverse_dynamics(self, q, qd, qdd, load) -> np.ndarray:
-        """Return M qdd + h with a load (bodies, gravity), without friction."""
-        return self.sum(lambda robot: robot.inverse_dynamics(q, qd, qdd), *load)
+        """Return M qdd + h with a load, without friction."""
+        payload, gravity = load
+        robot = self._under(*gravity.tolist())
+        torque = robot.inverse_dynamics(q, qd, qdd)
+        return torque + robot.torque_regressor(q, qd, qdd)[..., -10:] @ payload if payload.any() else torque
+
+    def gravity_torque(self, q, load) -> np.ndarray:
+        """Return g(q) with a load."""
+        return self.inverse_dynamics(q, 0.0 * q, 0.0 * q, load)
+
+    def passive_dynamics(self, q, qd, qd_r, qdd_r, load) -> np.ndarray:
+        """Return M qdd_r + C(q, qd) qd_r + g with a load, of Slotine and Li's adaptive law."""
+        one, other = (self.inverse_dynamics(q, rate, 0.0 * q, load) for rate in (qd + qd_r, qd - qd_r))
+        return self.inverse_dynamics(q, 0.0 * q, qdd_r, load) + 0.25 * (one - other)
 
     def friction(self, qd) -> np.ndarray:
         """Return the friction torque, which does not depend on the load here."""
         return self.robot.friction_torque(qd)
-
-    def sum(self, ask, bodies, gravity) -> np.ndarray:
-        """Return ``ask(robot)`` with a load, where it is affine in payload and gravity."""
-        total = np.zeros(self.n)
-        for share, vector in gravity:
-            bare = ask(self._loaded(None, vector))
-            added = (weight * (ask(self._loaded(body, vector)) - bare) for weight, body in bodies)
-            total = total + share * sum(added, start=bare)
-        return total
-
-    def _load(self, body: Body | None, gravity) -> Robot:
-        """Return the robot with a body."""
-        robot = self.robot.with_gravity(gravity)
-        if body is None:
-            return robot
-        ixx, iyy, izz, ixy, ixz, iyz = body.inertia
-        inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        return robot.with_payload(Payload(body.mass, body.com, inertia), body.frame)
-
-
-def _continuous_urdf(joints) -> str:
-    """Return the AUBO-i5 with continuous joints."""
-    urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
-    for joint in joints:
-        urdf = urdf.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="continuous"')
-    return urdf
 
 
 @lru_cache(maxsize=1)
 def arms() -> dict[str, Arm]:
     """Return the robots by name. Only the bundled one has specialised kernels, so nothing is compiled."""
     turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
-    continuous = _continuous_urdf(turning)
+    continuous = DESCRIPTION
+    for joint in turning:
+        continuous = continuous.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="continuous"')
     actuators = str(share_folder() / 'config' / 'aubo_i5.yaml')
     generic = {'robot_description': continuous, 'actuators': actuators, 'binding': 'generic'}
     return {

@@ -1,6 +1,6 @@
 """Rules that the outputs of the nodes must keep under any input; doc/safety.md and its neighbours describe them."""
 
-COMMON = {
+RULES = {
     'CALLBACK': 'no exception leaves a callback, none needs its last net, the internal error, and no transition fails',
     'WHOLE': 'a torque is finite, of every joint, within the effort limits, and the same on all topics',
     'ONCE': 'a state gets at most one torque, with its stamp; nothing else gets one, and stamps do not go back',
@@ -12,23 +12,16 @@ COMMON = {
     'TIMEOUT': 'without states nothing is published, or what on_stale says, once the age limit is over',
     'DIAGNOSED': 'diagnostics are OK only where a torque was published within 1 s, and otherwise say why none is',
     'PROMPT': 'a state costs little time, and nothing is compiled in a callback',
-}
-COUPLED = {
-    **COMMON,
     'PAYLOAD KNOWN': 'no torque before payload and gravity are known',
     'DEACTIVATED': 'a node ends with what on_deactivate says, then publishes nothing and refuses trajectories',
     'SKIPPED': 'states of other joints alone are skipped while those of the arm come, and rejected by name otherwise',
-    'SERVER': 'the server refuses what the arm cannot hold, publishes what it accepts, without a step, and computes '
-    'with what it publishes',
+    'SERVED': 'a good request is served, a wrong one is refused, and numbers have their shape',
+    'LOADED': 'the server publishes the payload and gravity that it accepts, without a step, and computes with them',
 }
-"""For coupled nodes under random events."""
 BROKEN = {
-    **COMMON,
     'REFUSED': 'a wrong trajectory, payload or gravity is refused by name, and a good payload or gravity is not',
-    'SERVED': 'a good request is served, one that is not finite is refused, and numbers have their shape',
-    'LOADED': 'the server publishes the payload and gravity that it accepts, and computes with them',
     'SET': 'a parameter is set as it was sent or refused with a reason, and the node can be configured again',
     'DESCRIBED': 'a node is the robot that was described last, or says why it is none',
     'MEMORY': 'memory is flat',
 }
-"""For single nodes under random and malformed messages."""
+"""Under random and broken messages, too."""

@@ -1,27 +1,51 @@
-"""What a torque node may publish: admissible torques for a state or a timeout, and a check of those that came.
+"""Invariants of a torque node: the messages to it are recorded, and the torques from it judged.
 
-ROS times are ns, steady times s. Nothing here predicts one torque where documentation leaves several open: the node may
-publish any of them.
+ROS times are ns, others s. Nothing here predicts which torque a node chooses: where the documentation leaves several
+open, each of them is admissible, and where payload or gravity is not known, any finite one within the limits.
 """
 
 from collections import deque
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from admissible import LONGEST, SHORTEST, Expected, Option, Pause, State, described
-from load import SECOND, TOPICS, Load, ramp_of
-from node_settings import CONTROLLER
-from torques import Torque, fault, is_within
+from load import LARGEST_COMPARED, SECOND, TOPICS, Load, ramp_of
+from node_settings import CONTROLLER, FEEDFORWARD
+from torques import Torque, fault, is_within, read
 
+LONGEST, SHORTEST = 1.0, 0.005
+"""Bounds of an age limit that a node estimates, s."""
 DISCOVERY = 0.5
 """Time from the creation of a node's inputs to its first torque, where it has not received payload and gravity, s."""
 LOOK = 0.006
 """Time between two checks of the timeout, with a margin, s."""
-OWN = 1.0
-"""Time since the last state of the arm in which those of other joints alone are skipped, s."""
-NO_VELOCITY = 'without velocities'
-AHEAD = SECOND
-"""A ramp that begins later than this from now is refused until then."""
+
+
+class State(NamedTuple):
+    """A joint state in the arm's joint order; None: a joint is missing, doubled or not finite."""
+
+    stamp: int
+    q: np.ndarray | None
+    qd: np.ndarray | None
+    good: bool = True  # nothing at all is unusual
+    has_effort: bool = True
+
+
+class Option(NamedTuple):
+    """An admissible torque, between ``low`` and ``high``, for a state or of a timeout (``kind``), along ``of``."""
+
+    kind: str
+    low: np.ndarray
+    high: np.ndarray
+    of: object = None
+
+
+class Expected(NamedTuple):
+    """The admissible torques, whether there ``must`` be one, and the rule that other ones violate."""
+
+    options: list[Option]
+    must: bool = False
+    rule: str = 'TERMS'
 
 
 class TorqueWatch:
@@ -30,257 +54,242 @@ class TorqueWatch:
     needs_velocity = False
     always_needed = True  # False: a state may need no torque, and then on_stale has nothing to go on with
 
-    def __init__(self, name: str, settings, found):
-        self.name, self.graph, self.settings, self.arm = name, settings, settings.nodes[name], settings.arm
-        self.found, self.configured, self.active = found, False, False
+    def __init__(self, name: str, nodes, found):
+        """Watch a node of ``nodes``."""
+        self.name, self.nodes, self.found, self.arm = name, nodes, found, nodes.settings.arm
+        self.settings, self.configured, self.active = nodes.settings.nodes[name], False, False
         limit = self.settings.age_limit
         self.limits = (limit, limit) if limit else (SHORTEST, LONGEST)
         self.is_limited = self.settings.preset != 'monitor_only'
 
-    @property
-    def age_limit(self) -> float:
-        """About the age limit, for the length of pauses, s."""
-        return self.settings.age_limit or max(3.0 * self.graph.period, SHORTEST)
-
     def check(self, rule: str, holds, what) -> bool:
         return self.found.check(rule, holds, lambda: f'{self.name}: {what() if callable(what) else what}')
 
-    def configure(self, steady: float) -> None:
+    @property
+    def time(self) -> float:
+        """Time on the clock of the arm, s."""
+        return self.nodes.now / SECOND if self.nodes.simulated_time else self.nodes.steady
+
+    def configure(self) -> None:
         """Reset, as a node that is configured."""
-        self.configured, self.active = True, False
-        self.created, self.load, self.newest = steady, Load(), {}
-        self.last, self.last_sent = np.zeros(self.arm.n), None  # torque, and when by the clock of the arm, s
-        self.doubtful: set[str] = set()  # topics whose message may have been refused
-        self._read = 0  # ROS time at which the node has read the clock last
+        self.configured, self.active, self.created = True, False, self.nodes.steady
+        self.load, self.newest = Load(), {}
+        self.last, self.last_sent = np.zeros(self.arm.n), None  # torque, and its ``time``
+        self.read = 0  # ROS time at which the node has read the clock last
         self.reset()
 
     def reset(self) -> None:
         """Forget states, as at activation."""
         self.ready = False
         self.sent_at: float | None = None  # last torque, steady time
-        self.own: float | None = None  # last state of the arm, steady time
-        self.seen_now: int | None = None
         self.seen: list = []  # where the arm may have been seen last
-        self.answered_torque: np.ndarray | None = None
         self.due: bool | None = False  # whether on_stale may act; None: perhaps
-        self.acts = False  # it does
-        self.published: int | None = None  # stamp of the last torque
-        self._may_go_back = False  # the next stamp, since the clock was set back
-        self.stopped()
+        # last torque for a state, its time, whether that is certain, and when on_stale began to act
+        self.answer, self.answered_at, self.certain, self.falls_since = np.zeros(self.arm.n), 0.0, True, None
+        self.published, self.may_go_back = 0, False  # stamp of the last torque
+        self.unknown = False  # whether the node may follow what is not compared
         self.forget_stamps()
 
     def forget_stamps(self) -> None:
         """Forget stamps, as at activation and where the clock is set back."""
         self.answered: int | None = None
         self.used: int | None = None  # stamp of the last state that was used
-        self.gaps: deque = deque(maxlen=120)
-        self._stamp: int | None = None
+        self.stamps: deque = deque(maxlen=120)
 
-    def stopped(self, now: float | None = None) -> None:
-        """Begin to count the time without a torque for a state, on the clock of the arm, s."""
-        self.missing, self._missed_at, self._certain = 0.0, now, True
-        self._began = 0.0  # missing then, when on_stale began to act
-
-    def follow_load(self, topic: str, message, now: int) -> None:
+    def follow_load(self, topic: str, message) -> None:
         """Apply a payload or gravity."""
-        if message == self.newest.get(topic):
-            return
-        self.newest[topic] = message
-        before, ramp = self.load.ramps[topic], ramp_of(message)
-        self.load.follow(topic, ramp, now, self.ready)
-        self.doubtful.discard(topic)
-        if ramp.duration and ramp.start - now > 0.9 * AHEAD:
-            self.load.may_keep(topic, before)
-            self.doubtful.add(topic)
+        if message != self.newest.get(topic):
+            self.newest[topic] = message
+            self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready)
 
-    def set_back(self, last: int, now: int, steady: float) -> None:
-        """Record that the ROS time goes back from ``last`` to ``now``; the node notices at its next reading."""
+    def set_back(self, last: int) -> None:
+        """Record that the ROS time has been set back from ``last``; the node notices at its next reading."""
         if not self.configured:
             return
-        self.timeout(last, steady)
-        self._certain, self._missed_at = False, self.clock(now, steady)
-        self.load.set_back(self._read, last, now)
-        self._read = now
-        certain = self.seen_now is not None and now < self.seen_now
+        back, simulated = (last - self.nodes.now) / SECOND, self.nodes.simulated_time
+        self.load.set_back(self.read, last, self.nodes.now)
+        self.forget_motion(certain=self.used is not None and self.nodes.now < self.read)
+        self.read, self.certain, self.may_go_back, self.last_sent = self.nodes.now, False, True, None
+        self.answered_at -= back if simulated else 0.0
+        self.falls_since = None if self.falls_since is None else self.falls_since - (back if simulated else 0.0)
         self.forget_stamps()
-        self._may_go_back = True
-        self.forget_motion(certain)
 
     def forget_motion(self, certain: bool) -> None:
         """Drop the desired motion, if there is one; ``certain`` says whether the node surely drops it, too."""
-
-    def clock(self, now: int, steady: float) -> float:
-        return now / SECOND if self.graph.simulated_time else steady
-
-    def skips(self, steady: float) -> bool:
-        """Return whether a state of other joints alone is skipped now; otherwise it is rejected by name."""
-        return self.own is not None and steady - self.own <= OWN
 
     @property
     def falls_back(self) -> bool:
         """Whether on_stale acts once states stop."""
         return self.active and self.due is not False and self.settings.on_stale != 'silent'
 
-    def expect(self, state: State, now: int, steady: float, publishers) -> Expected:
-        """Return what is admissible for a state that the node gets now; ``publishers``: topics of the load with one."""
-        self._read = self.seen_now = now
-        if not self.ready:
-            lacking = [topic for topic in TOPICS if topic not in self.newest]
-            early = steady - self.created < DISCOVERY - 0.01
-            if any(early or topic in publishers or self.settings.await_load for topic in lacking):
-                return Expected([], rule='PAYLOAD KNOWN')
+    def expect(self, state: State) -> Expected:
+        """Return what is admissible for a state that the node gets now."""
+        self.read, nodes, age = self.nodes.now, self.nodes, self.nodes.steady - self.created
+        lacking = [topic for topic in TOPICS if topic not in self.newest]
+        if not self.ready and any(
+            age < DISCOVERY - 0.01 or self.settings.await_load or nodes.count(topic) for topic in lacking
+        ):
+            return Expected([], rule='PAYLOAD KNOWN')
         # where a message may have been refused, the node may still wait for it
-        self.ready = self.ready or not self.doubtful
-        why, certain = self.refusal(state, now)
-        if why in ('', NO_VELOCITY):
+        known, usable = self.load.at(nodes.now) is not None, self.is_usable(state)
+        self.ready = self.ready or known
+        if usable:
             self.seen = [*self.seen[-3:], state.q]
-        timeout = self.timeout(now, steady)
-        if why:
+        timeout = self.timeout()
+        if not usable or not self.is_complete(state):
             return timeout._replace(rule='REJECTED', must=timeout.must and state.q is not None)
-        self.own = steady
-        sure = certain and not self.doubtful
-        sure = sure and (set(self.newest) >= set(TOPICS) or steady - self.created > DISCOVERY + 0.03)
-        options, must = self.law(state, self.pause(state.stamp))
-        limited = [self.limit(option, now, steady) for option in options]
-        if not (must and sure):
-            limited += timeout.options
-        return Expected(limited, must and sure)
+        known = known and not self.unknown and np.abs(state.q).max() < LARGEST_COMPARED
+        known = known and (state.qd is None or np.abs(state.qd).max() < LARGEST_COMPARED)
+        options, must = self.law(state) if known else ([self.any('state')], False)
+        sure = known and state.good and abs(nodes.now - state.stamp) < 0.99 * self.limits[0] * SECOND
+        sure = sure and all(np.isfinite(option.low).all() for option in options)
+        must = must and sure and not (lacking and age < DISCOVERY + 0.03)
+        limited = [self.limit(option) for option in options]
+        return Expected(limited if must else [*limited, *timeout.options], must)
 
-    def refusal(self, state: State, now: int) -> tuple[str, bool]:
-        """Return why a state must get no torque, '' if it may, and whether it is usable for certain."""
-        least, most = self.limits
-        age = (now - state.stamp) / SECOND
-        if state.q is None or state.stamp <= 0 or abs(age) > most + 1e-6:
-            return 'incomplete, too old or from the future', False
-        if self.answered is not None and state.stamp < self.answered:
-            return 'out of order', False
-        if self._stamp is not None and state.stamp > self._stamp:
-            self.gaps.append((state.stamp - self._stamp) / SECOND)
-        self._stamp = max(state.stamp, self._stamp or 0)
-        if self.needs_velocity and state.qd is None:
-            return NO_VELOCITY, False
-        return '', state.good and abs(age) < 0.99 * least
+    def is_usable(self, state: State) -> bool:
+        """Return whether a state may get a torque by its stamp and positions."""
+        in_time = state.stamp > 0 and abs(self.nodes.now - state.stamp) <= self.limits[1] * SECOND + 1e3
+        if state.q is None or not in_time or (self.answered is not None and state.stamp < self.answered):
+            return False
+        if not self.stamps or state.stamp > self.stamps[-1]:
+            self.stamps.append(state.stamp)
+        return True
 
-    def pause(self, stamp: int) -> Pause:
-        """Return the time since the last state that was used."""
-        time = np.inf if self.used is None else (stamp - self.used) / SECOND
-        return Pause(time, self.settings.age_limit, list(self.gaps)[:-1] or self.gaps)
+    def is_complete(self, state: State) -> bool:
+        """Return whether nothing is missing that the law of the node needs."""
+        return state.qd is not None or not self.needs_velocity
 
-    def law(self, state: State, pause: Pause) -> tuple[list[Option], bool]:
+    def law(self, state: State) -> tuple[list[Option], bool]:
         """Return the admissible torques for a usable state, and whether one must be published."""
         return [self.held('state', state.stamp, state.q)], True
 
     def held(self, kind: str, time: int, q) -> Option:
         """Return the gravity torque at q."""
-        return self.between(kind, time, lambda load: self.arm.gravity_torque(q, load))
+        if np.abs(q).max() > LARGEST_COMPARED:
+            return self.any(kind)
+        return self.loaded(kind, time, lambda load: self.arm.gravity_torque(q, load))
 
-    def between(self, kind: str, time: int, torque, of=None) -> Option:
-        """Return an option between the torques with each payload and gravity that may be in force at a time."""
-        torques = [torque(load) for load in self.load.options(time)]
-        return Option(kind, np.min(torques, axis=0), np.max(torques, axis=0), of)
+    def loaded(self, kind: str, time: int, torque, of=None, slack: float = 0.0) -> Option:
+        """Return the torque with the payload and gravity of a time, up to a relative ``slack``; any where unknown."""
+        load = self.load.at(time)
+        if load is None:
+            return self.any(kind, of)
+        wanted = torque(load)
+        room = slack * np.abs(wanted).max()
+        return Option(kind, wanted - room, wanted + room, of)
 
-    def limit(self, option: Option, now: int, steady: float) -> Option:
+    def any(self, kind: str, of=None) -> Option:
+        """Return an option that every torque fits."""
+        return Option(kind, np.full(self.arm.n, -np.inf), np.full(self.arm.n, np.inf), of)
+
+    def limit(self, option: Option) -> Option:
         """Return an option within the effort limits and the rate limit."""
         if not self.is_limited:
             return option
-        low, high = (np.clip(torque, -self.arm.effort, self.arm.effort) for torque in (option.low, option.high))
+        ends = [np.clip(torque, -self.arm.effort, self.arm.effort) for torque in (option.low, option.high)]
         if self.settings.rate_limit:
-            steps = self.steps(self.clock(now, steady))
-            bounds = [np.clip(torque, self.last - step, self.last + step) for torque in (low, high) for step in steps]
-            low, high = np.min(bounds, axis=0), np.max(bounds, axis=0)
-        return option._replace(low=low, high=high)
+            steps = self.steps(self.time)
+            ends = [np.clip(torque, self.last - step, self.last + step) for torque in ends for step in steps]
+        return option._replace(low=np.min(ends, axis=0), high=np.max(ends, axis=0))
 
     def steps(self, time: float) -> tuple[float, float]:
-        """Return the least and the largest step that the rate limit allows at a time of the clock of the arm, N m."""
+        """Return the least and the largest step that the rate limit allows at a time, N m."""
         if self.last_sent is None or time < self.last_sent:
             return 0.0, self.settings.rate_limit * self.limits[1]
         least, most = (self.settings.rate_limit * min(time - self.last_sent, limit) for limit in self.limits)
         return least, most
 
-    def timeout(self, now: int, steady: float) -> Expected:
+    def timeout(self) -> Expected:
         """Return what is admissible without a usable state, as ``on_stale`` says."""
-        kind, nothing = self.settings.on_stale, Expected([], rule='TIMEOUT')
-        if not self.active or self.due is False or kind == 'silent':
+        self.read, kind, nothing = self.nodes.now, self.settings.on_stale, Expected([], rule='TIMEOUT')
+        surely, perhaps = (self.time - self.answered_at - limit for limit in reversed(self.limits))
+        if not self.falls_back or perhaps < -1e-6:
             return nothing
-        time = self.clock(now, steady)
-        self.missing += max(time - self._missed_at, 0.0) if self._missed_at is not None else 0.0
-        self._missed_at = time
-        self._read = now
-        overdue, surely = (self.missing - limit for limit in self.limits)
-        if overdue < -1e-6:
-            return nothing
-        must = bool(self._certain and self.due and surely > LOOK)
+        must = bool(self.certain and self.due and surely > LOOK)
         if kind == 'gravity_only':
-            held = [self.held(kind, now, q) for q in self.seen]
-            must = must and all(np.isfinite(option.low).all() for option in held)
-            return Expected([self.limit(option, now, steady) for option in held], must, 'TIMEOUT')
-        # it begins at the node's first check after the limit; with a rate limit, zero is reached later
-        elapsed = self.missing - self._began if self.acts else 0.0
-        least = max(0.0, elapsed - LOOK) if self._certain else 0.0
-        shares = [max(0.0, 1.0 - passed / self.settings.ramp_time) for passed in (elapsed, least)]
-        if not self.settings.age_limit:  # the estimate changes meanwhile
-            shares = [0.0, 1.0]
-        low, high = np.sort([share * self.answered_torque for share in shares], axis=0)
-        option = self.limit(Option(kind, low, high), now, steady)
-        return Expected([option], must and not (self.acts and not self.last.any()), 'TIMEOUT')
+            options = [self.held(kind, self.nodes.now, q) for q in self.seen]
+            must = must and all(np.isfinite(option.low).all() for option in options)
+        else:
+            # it begins at the node's first check after the limit; an age limit that is estimated changes meanwhile
+            falls = 0.0 if self.falls_since is None else max(self.time - self.falls_since, 0.0)
+            since = (falls, falls - LOOK) if self.certain and self.settings.age_limit else (np.inf, 0.0)
+            ends = [np.clip(1.0 - passed / self.settings.ramp_time, 0.0, 1.0) * self.answer for passed in since]
+            options = [Option(kind, np.min(ends, axis=0), np.max(ends, axis=0))]
+            must = must and (self.falls_since is None or bool(self.last.any()))
+        return Expected([self.limit(option) for option in options], must, 'TIMEOUT')
 
-    def judge(self, expected: Expected, torques: list[Torque], state: State | None, now: int, steady: float) -> bool:
-        """Check the torques for a state, None for none, and record them."""
-        check = partial(self.check, what=partial(described, expected, torques, state))
+    def absence(self) -> None:
+        """Check the node where it receives no state."""
+        self.nodes.take(self.name)
+        self.judge(self.timeout(), lambda: self.nodes.pause(self.name))
+
+    def judge(self, expected: Expected, act, state: State | None = None) -> list[Torque]:
+        """Return the torques of what ``act()`` causes, for a state, None for none, checked and recorded."""
+        act()
+        torques = read(self.nodes.take(self.name))
+        self.found.counts['torques' if state else 'torques without a state'] += len(torques)
+        self._judge(expected, torques, state)
+        return torques
+
+    def _judge(self, expected: Expected, torques: list[Torque], state: State | None) -> None:
+        check = partial(self.check, what=partial(described, expected, torques, state, self.nodes.why(self.name)))
+        of_timeout, found = True, []
         if not torques:
-            self._unanswered(expected, state)
-            return check('PUBLISHED' if expected.rule == 'TERMS' else expected.rule, not expected.must)
-        whole = all([self.look_at(torque, now, steady) for torque in torques])
-        if not check('ONCE', len(torques) == 1) or not whole:
-            return False
-        (torque,) = torques
-        found = [option for option in expected.options if is_within(torque.effort, option.low, option.high)]
-        fits = check(expected.rule, found)
-        self._sent(torque, now, steady)
-        of_timeout = all(option.kind == self.settings.on_stale for option in found)  # or of nothing
+            check('PUBLISHED' if expected.rule == 'TERMS' else expected.rule, not expected.must)
+        elif all([self.look_at(torque, self.time) for torque in torques]) and check('ONCE', len(torques) == 1):
+            (torque,) = torques
+            # a torque that answers the state has its stamp
+            fits = [option for option in expected.options if is_within(torque.effort, option.low, option.high)]
+            other = state is not None and torque.stamp not in (None, state.stamp)
+            found = [option for option in fits if option.kind == self.settings.on_stale or not other]
+            check('ONCE' if fits and not found else expected.rule, found)
+            self._sent(torque, self.time)
+            fallback = [option.kind == self.settings.on_stale for option in found]
+            of_timeout, perhaps = all(fallback), any(fallback)  # or of nothing
+            if of_timeout and self.falls_since is None:
+                self.falls_since = self.time
         if state is None or state.q is None or of_timeout:
-            self._began, self.acts = self._began if self.acts else self.missing, True
-            self._unanswered(expected, state)
-            return fits
-        self.ready, self.due, self.acts = True, True, False
-        self.seen, self.answered_torque = [state.q], torque.effort
-        self.stopped(self.clock(now, steady))
-        self.answered, self.used = state.stamp, state.stamp
+            if state is not None and expected.rule == 'TERMS':
+                self.unanswered(state)
+            return
+        self.ready, self.due, self.certain, self.falls_since = True, True, not perhaps, None
+        self.seen, self.answer = [state.q], torque.effort
+        if not perhaps:
+            self.answered, self.answered_at = state.stamp, self.time
+        self.used = state.stamp
         self.matched(found, state)
-        return check('ONCE', torque.stamp in (None, state.stamp)) and fits
 
-    def look_at(self, torque: Torque, now: int, steady: float, ends: bool = False) -> bool:
+    def look_at(self, torque: Torque, time: float, ends: bool = False) -> bool:
         """Check what holds for every torque; what a node ``ends`` with goes to the actuator alone."""
-        named, commands = self.settings.kind != CONTROLLER and not ends, self.is_limited
-        wrong = fault(torque, self.arm, named, commands, self.is_limited)
+        named = self.settings.kind != CONTROLLER and not ends
+        wrong = fault(torque, self.arm, named, commands=self.is_limited, limited=self.is_limited)
         fits = self.check('WHOLE', not wrong, wrong)
         if not wrong and self.is_limited and self.settings.rate_limit:
-            step, most = np.abs(torque.effort - self.last).max(), self.steps(self.clock(now, steady))[1]
+            step, most = np.abs(torque.effort - self.last).max(), self.steps(time)[1]
             fits &= self.check('RATE', step <= most + 1e-6, lambda: f'changed by {step}, {most} is allowed')
         if torque.stamp is not None:
-            before, self.published = self.published or 0, torque.stamp
-            goes_back = torque.stamp < before
-            right = not goes_back or self._may_go_back
-            self._may_go_back = self._may_go_back and not goes_back
+            before, self.published = self.published, torque.stamp
+            right = torque.stamp >= before or self.may_go_back
+            self.may_go_back = self.may_go_back and torque.stamp >= before
             fits &= self.check('ONCE', right, lambda: f'stamp {torque.stamp} after {before}')
         return fits
 
-    def deactivated(self, sent: list[Torque], now: int, steady: float) -> None:
+    def deactivated(self, sent: list[Torque], time: float, steady: float) -> None:
         """Check the torques of a deactivation that began then: they decrease to zero as ``on_deactivate`` says."""
-        settings, due = self.settings, self.is_limited and self.sent_at is not None
+        settings, ends, held = self.settings, self.is_limited and self.sent_at is not None, self.last.any()
+        ends = ends and settings.on_deactivate != 'silent'
+        right = bool(sent) is ends and (not ends or not sent[-1].effort.any())
         self.active = False
-        due = due and settings.on_deactivate != 'silent'
-        check = partial(self.check, 'DEACTIVATED', what=lambda: f'{settings.on_deactivate}: {sent}')
-        check(bool(sent) is due and (not due or not sent[-1].effort.any()))
-        held = self.last.any()
         for torque in sent:
-            before, time = self.last, now + round((torque.steady - steady) * SECOND)
-            self.look_at(torque, time, torque.steady, ends=True)
-            falls = (np.abs(torque.effort) <= np.abs(before) + 1e-9).all() and (torque.effort * before >= -1e-9).all()
-            check(falls)
-            self._sent(torque, time, torque.steady)
+            at, before = time + torque.steady - steady, self.last
+            self.look_at(torque, at, ends=True)
+            right = right and (np.abs(torque.effort) <= np.abs(before) + 1e-9).all()
+            right = right and (torque.effort * before >= -1e-9).all()
+            self._sent(torque, at)
         if sent and held and settings.on_deactivate == 'ramp_to_zero':
-            check(sent[-1].steady - sent[0].steady > 0.5 * settings.ramp_time)
+            right = right and sent[-1].steady - sent[0].steady > 0.5 * settings.ramp_time
+        self.check('DEACTIVATED', right, lambda: f'{settings.on_deactivate}: {sent}')
 
     def matched(self, found: list[Option], state: State) -> None:
         """Record which options a torque for a state fits."""
@@ -288,13 +297,28 @@ class TorqueWatch:
     def unanswered(self, state: State) -> None:
         """Record a usable state without a torque."""
         if not self.always_needed:
-            self.due = False if state.good else (self.due and None)
-            self.used = state.stamp
+            self.due, self.used = False if state.good else (self.due and None), state.stamp
 
-    def _unanswered(self, expected: Expected, state: State | None) -> None:
-        if state is not None and expected.rule == 'TERMS':
-            self.unanswered(state)
+    def _sent(self, torque: Torque, time: float) -> None:
+        self.last, self.last_sent, self.sent_at, self.read = torque.effort, time, self.nodes.steady, self.nodes.now
 
-    def _sent(self, torque: Torque, now: int, steady: float) -> None:
-        self.last, self.last_sent, self.sent_at = torque.effort, self.clock(now, steady), steady
-        self._read = now
+
+class LooseWatch(TorqueWatch):
+    """A node of which any torque is admissible that is finite, in time and within the limits."""
+
+    needs_velocity, always_needed = True, False
+
+    def is_complete(self, state: State) -> bool:
+        """Return whether nothing is missing that the law of the node needs."""
+        return self.settings.kind == FEEDFORWARD or (state.has_effort and state.qd is not None)
+
+    def law(self, state: State) -> tuple[list[Option], bool]:
+        """Return that any torque is admissible, and none must be published."""
+        return [self.any('state')], False
+
+
+def described(expected: Expected, torques: list[Torque], state: State | None, why: str) -> str:
+    """Return what was published for a state, or why not, and what is admissible."""
+    sent = [np.round(torque.effort, 5).tolist() for torque in torques]
+    wanted = [(option.kind, *np.round(option[1:3], 5).tolist()) for option in expected.options]
+    return f'{sent or why} for {state}, expected {wanted}'

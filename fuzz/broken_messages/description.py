@@ -3,13 +3,13 @@
 import re
 from random import Random
 
-from broken_messages.nodes import DESCRIPTION
+from robots import DESCRIPTION
+
 from broken_messages.spoil import ODD_NAMES
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.model.audit import refusals
 
-TOPIC = 'robot_description'
 ODD_TEXTS = (
     *('nan', 'inf', '1e400', '1e30', '-1', '0', '-0.0', '1e-320', '', ' ', '1_000', '٣', '0x10', '1,5', '&#0;', '"'),
     *('fixed', 'continuous', 'prismatic', 'floating', 'planar', 'spherical', *ODD_NAMES),

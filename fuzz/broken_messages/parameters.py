@@ -7,9 +7,8 @@ from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter, parameter_value_to_python
 
-from broken_messages.spoil import ODD_NAMES, ODD_NUMBERS, understood
+from broken_messages.spoil import ODD_NAMES, ODD_NUMBERS
 
-SERVICE = 'set_parameters'
 FIELDS = (
     *('', 'bool_value', 'integer_value', 'double_value', 'string_value'),
     *('byte_array_value', 'bool_array_value', 'integer_array_value', 'double_array_value', 'string_array_value'),
@@ -36,7 +35,7 @@ class Parameters:
         # a generator of its own: a new parameter of the nodes does not change what else a seed draws
         self._found, self._node, self._random = found, node, Random(random.random())
         # another clock would end every ramp, rightly
-        self._names = sorted({*node.get_parameters_by_prefix('')} - {'use_sim_time'})
+        self._names = sorted({*node.get_parameters_by_prefix('')} - {'', 'use_sim_time'})
 
     def draw(self) -> SetParameters.Request:
         """Return a request for up to three parameters."""
@@ -54,9 +53,8 @@ class Parameters:
     def values(self) -> dict[str, Parameter]:
         return {name: self._node.get_parameter(name) for name in self._names}
 
-    def look_at(self, data: bytes, response, before: dict[str, Parameter]) -> set[str]:
+    def look_at(self, request, response, before: dict[str, Parameter]) -> set[str]:
         """Check the response to a request; return the names of the parameters that were changed."""
-        request = understood(data, SetParameters.Request)
         expected = {name: _plain(parameter.value) for name, parameter in before.items()}
         for sent, result in zip(request.parameters, response.results, strict=False):
             if not sent.name:
@@ -81,14 +79,6 @@ class Parameters:
         right = self._node.active or reason.startswith(('not configured: ', 'not activated: '))
         self._check(right and 'internal error' not in reason, f'{sorted(changed)}: {reason}')
         self._down()
-
-    def compile_all(self) -> None:
-        """Configure the node with specialised and with generic kernels: memory of the compiler is not released."""
-        before = self.values()
-        for binding in ('specialised', 'generic'):
-            self._node.set_parameters([Parameter('binding', value=binding)])
-            self.configure({'binding'})
-        self.restore(before, {'binding'})
 
     def restore(self, before: dict[str, Parameter], changed: set[str]) -> None:
         """Set parameters to what they were, and configure the node if it is down."""

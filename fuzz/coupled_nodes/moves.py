@@ -1,244 +1,384 @@
-"""Random events of a graph, and their frequencies."""
+"""Random events of a graph: one function each, with its frequency."""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 from support import graph
 
 import numpy as np
 from load import SECOND
-from node_settings import CONTROLLER, FEEDFORWARD, SERVER, TORQUE_NODES
+from node_settings import CONTROLLER, FEEDFORWARD, FOLLOWERS, NAMED, SERVER, TORQUE_NODES
+from rclpy.serialization import serialize_message
 
-from coupled_nodes.disturbances import LOOK, Disturbances
 from coupled_nodes.episode import Episode
-from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.msg import GravityState, PayloadState, TorqueInfo
 
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """Events between the deactivation and the activation of a node."""
-SPREADS = 2.5
-"""Time within which the server may publish its ramps again after the clock was set back, s."""
-ONE_PROCESS = 'disagreement', 'wait_for_load', 'other_clock', 'clock_back_in_silence', 'burst'
-"""Events that need constant clocks, or delivery without the middleware."""
+LOOK = 0.005
+"""Time between two checks of the timeout, s."""
+STRANGER = bytes(range(24))
+"""GID of the publishers of another process."""
+REQUESTS = 20
+"""Largest number of requests until a payload is accepted."""
 
 
-class Moves:
-    """Moves of one episode."""
+class Move(NamedTuple):
+    """An event, and its relative frequency."""
 
-    def __init__(self, episode: Episode):
-        self.episode, self.random, self.nodes = episode, episode.random, episode.nodes
-        self._moves = {
-            self.states: 60.0,
-            self.wrong_state: 3.0,
-            self.trajectory: 5.0,
-            self.gap: 3.0,
-            self.burst: 1.0,
-            self.silence: 1.5,
-            self.restart: 1.2,
-            self.restart_server: 0.5,
-            self.clock_back: 0.7,
-            self.clock_back_in_silence: 0.3,
-            self.payload: 1.2,
-            self.gravity: 0.8,
-            self.diagnose: 1.0,
-            self.other_clock: 0.5,
-            self.disagreement: 0.3,
-            self.wait_for_load: 0.15,
-            self.wrong_feedforward: 0.3,
-            self.compute: 0.5,
-        }
-        if self.nodes.real_time:
-            self._moves = {move: often for move, often in self._moves.items() if move.__name__ not in ONE_PROCESS}
-        else:
-            self._moves |= Disturbances(episode, self.states).moves
+    cause: Callable[[Episode], None]
+    often: float
 
-    def until(self, end: int) -> None:
-        """Cause random events until that many messages were sent."""
-        while self.episode.found.index < end:
-            (move,) = self.random.choices(list(self._moves), self._moves.values())
-            self._cause(move)
 
-    def in_turn(self, names, end: int) -> None:
-        """Cause the events of these names in their order, all where none is named; again until ``end`` messages."""
-        known = {move.__name__: move for move in self._moves}
-        while True:
-            for name in names or known:
-                self._cause(known[name])
-            if self.episode.found.index >= end:
-                return
+MOVES: dict[str, Move] = {}
+"""By name."""
 
-    def _cause(self, move) -> None:
-        self.episode.found.counts[f'move {move.__name__}'] += 1
-        move()
 
-    def states(self) -> None:
-        for _ in range(self.random.randint(3, 15)):
-            self.episode.pass_by(self.episode.settings.period)
-            self.episode.round()
+def move(often: float, table: dict[str, Move] = MOVES):
+    """Add a function to a table."""
 
-    def wrong_state(self) -> None:
-        """A state that must get no torque: incomplete, too old, from the future, or out of order."""
-        episode = self.episode
-        episode.pass_by(0.002)
-        kind = self.random.choice(('incomplete',) * 2 + ('too old', 'from the future', 'out of order', 'no stamp'))
-        for name in TORQUE_NODES:
-            watch, now = episode.watches[name], self.nodes.now
-            answered, limit = watch.answered, round(watch.limits[1] * SECOND)
-            if not watch.active or (answered is None and (kind == 'out of order' or not watch.settings.age_limit)):
-                continue  # a state that is estimated from changes the period
-            stamps = {'too old': now - 6 * limit // 5, 'from the future': now + 6 * limit // 5, 'no stamp': 0}
-            stamp = (answered or now) - SECOND // 1000 if kind == 'out of order' else stamps.get(kind, now)
-            draw = episode.messages.wrong_state if kind == 'incomplete' else episode.messages.state
-            episode.state(name, *draw(max(stamp, 0), episode.q, episode.qd))
-            episode.absence(name)
+    def add(cause):
+        table[cause.__name__] = Move(cause, often)
+        return cause
 
-    def trajectory(self) -> None:
-        self.episode.pass_by(0.001)
-        self.episode.trajectory()
-        self.states()
+    return add
 
-    def gap(self) -> None:
-        self.episode.pass_by(self.random.uniform(0.1, 0.9) * self._limit())
-        self.episode.round()
 
-    def burst(self) -> None:
-        """Many states at once."""
-        for _ in range(self.random.randint(2, 12)):
-            self.episode.pass_by(1e-5)
-            self.episode.round()
+def cause(episode: Episode, table: dict[str, Move], name: str) -> None:
+    """Cause the event of this name."""
+    episode.found.counts[f'move {name}'] += 1
+    table[name].cause(episode)
 
-    def silence(self) -> None:
-        """States are interrupted while the arm is displaced or continues to move."""
-        episode = self.episode
-        self._fall_still(self.random.choice((1.5, 3.0, 10.0, 60.0)) * self._limit())
-        if self.random.random() < 0.4:
-            self.diagnose()
-        choice = self.random.random()
-        if choice < 0.4:
-            episode.q = episode.q + episode.messages.vector(self.random.choice((0.05, 0.3, 1.0)))
-        episode.tracks = episode.tracks and choice >= 0.6
-        self.states()
 
-    def restart(self) -> None:
-        self.episode.restart(self.random.choice(TORQUE_NODES), self.random.choice(WAYS))
-        self._begin_again()
+def random_moves(episode: Episode, end: int, table: dict[str, Move]) -> None:
+    """Cause random events of a table until that many messages were sent."""
+    often = [each.often for each in table.values()]
+    while episode.found.index < end:
+        cause(episode, table, *episode.random.choices(list(table), often))
 
-    def restart_server(self) -> None:
-        """The server is restarted, during a ramp or not."""
-        if self.random.random() < 0.5:
-            self.payload()
-        self.episode.restart(SERVER, self.random.choice(WAYS))
-        self.states()
 
-    def clock_back(self) -> None:
-        """The ROS time is set back; all nodes read it just before and just after."""
-        self.episode.pass_by(0.001)
-        self._exact_round()
-        self._set_back((0.02, 0.3, 5.0, 300.0) if self.nodes.simulated_time else (5.0, 300.0))
-        self._exact_round()
-        self.states()
-
-    def clock_back_in_silence(self) -> None:
-        """The ROS time is set back during an interruption; only a state that is too old arrives."""
-        episode = self.episode
-        self._fall_still(self._limit() + 0.05)
-        self._set_back((5.0, 300.0))  # or a node that sees states alone would not notice
-        for name, watch in episode.watches.items():
-            if watch.active and watch.settings.age_limit:
-                old = self.nodes.now - round(2 * watch.age_limit * SECOND)
-                episode.state(name, *episode.messages.state(old, episode.q, episode.qd))
-        self._fall_still(0.1)
-        self._exact_round()
-        self.states()
-
-    def payload(self) -> None:
-        self.episode.server.set_load('set_payload')
-        self.states()
-
-    def gravity(self) -> None:
-        self.episode.server.set_load('set_gravity')
-        self.states()
-
-    def diagnose(self) -> None:
-        for name in TORQUE_NODES:
-            self.episode.diagnose(name)
-
-    def other_clock(self) -> None:
-        """The first state after a restart has the stamp of another clock; then all stop."""
-        episode, name = self.episode, self.random.choice(TORQUE_NODES)
-        if not episode.settings.nodes[name].age_limit:
+def in_turn(episode: Episode, names, end: int) -> None:
+    """Cause the events of these names in their order, all where none is named; again until ``end`` messages."""
+    while True:
+        for name in names or MOVES:
+            cause(episode, MOVES, name)
+        if episode.found.index >= end:
             return
-        episode.restart(name, 'deactivated')
-        episode.pass_by(0.6)
-        episode.state(name, *episode.messages.state(self.nodes.now - 50 * SECOND, episode.q, episode.qd))
-        self.states()
-        episode.pass_by(4.0)
-        episode.diagnose(name)
-        self.states()
 
-    def disagreement(self) -> None:
-        """One node receives another payload or gravity than the others."""
-        name = self.random.choice((FEEDFORWARD, CONTROLLER))
-        payload = PayloadState(mass=0.7, frame=self.episode.arm.tip)
-        payload.stamp.sec, payload.stamp.nanosec = divmod(self.nodes.now, SECOND)
-        gravity = graph.stamped(GravityState(), self.nodes.now)
-        gravity.header.frame_id, gravity.gravity.z, gravity.before.z = self.episode.arm.base, -9.0, -9.0
-        self.nodes.inject(name, *self.random.choice((('payload_state', payload), ('gravity_state', gravity))))
-        for _ in range(self.random.randint(1, 30)):
-            self.episode.pass_by(0.01)
-            self.states()
-            if self.random.random() < 0.2:
-                self.trajectory()
 
-    def wait_for_load(self) -> None:
-        """A node starts while a publisher of its load has not published anything yet."""
-        episode, name = self.episode, self.random.choice(TORQUE_NODES)
-        episode.unconfigure_server()
-        episode.restart(name, 'cleaned up')
-        self._begin_again()
-        episode.pass_by(self.random.choice((0.1, 1.0, 6.0)))
-        episode.round()
-        if self.random.random() < 0.5:
-            episode.diagnose(name)
-        episode.bring_up(SERVER)
-        self.states()
+@move(60.0)
+def states(e: Episode) -> None:
+    """Valid states."""
+    e.states()
 
-    def wrong_feedforward(self) -> None:
-        """A feedforward torque that is not finite."""
-        names = self.episode.arm.names
-        effort = self.episode.messages.vector(1.0)
-        effort[self.random.randrange(len(names))] = np.nan
-        self.episode.feedforward(graph.joint_state(names, self.nodes.now, [], [], effort))
-        self.states()
 
-    def compute(self) -> None:
-        self.episode.server.compute()
+@move(3.0)
+def wrong_state(e: Episode) -> None:
+    """A state that must get no torque: incomplete, too old, from the future, or out of order."""
+    e.pass_by(0.002)
+    kind = e.random.choice(('incomplete',) * 2 + ('too old', 'from the future', 'out of order', 'no stamp'))
+    if kind == 'too old':
+        _fall_still(e, 1.3 * e.limit)  # or it would be out of order, too
+    for name in TORQUE_NODES:
+        watch, now = e.watches[name], e.nodes.now
+        answered, limit = watch.answered, round(1.2 * watch.limits[1] * SECOND)
+        if not watch.active or (answered is None and (kind == 'out of order' or not watch.settings.age_limit)):
+            continue  # a state that is estimated from changes the period
+        stamps = {'too old': now - limit, 'from the future': now + limit, 'no stamp': 0}
+        stamp = (answered or now) - SECOND // 1000 if kind == 'out of order' else stamps.get(kind, now)
+        draw = e.messages.wrong_state if kind == 'incomplete' else e.messages.state
+        e.state(name, *draw(max(stamp, 0), e.q, e.qd))
+        e.absence(name)
 
-    def _fall_still(self, duration: float) -> None:
-        """Send no state for so many s, and check each node at each of its timeouts."""
-        looked = 0.0 if self.nodes.real_time else min(duration, self._limit() + 0.5)
-        for _ in range(int(looked / LOOK)):
-            self.episode.wait(LOOK)
-        self.episode.pass_by(duration - looked)
-        for name in TORQUE_NODES:
-            self.episode.absence(name)
 
-    def _begin_again(self) -> None:
-        """Send states to nodes that have just been activated."""
-        if self.random.random() < 0.5:
-            self.episode.round()
-        self.episode.pass_by(self.random.choice((0.01, 0.1, 0.6)))
-        self.states()
-        self.episode.pass_by(0.1)
-        self.states()
+@move(5.0)
+def trajectory(e: Episode) -> None:
+    """A trajectory, also a wrong one."""
+    e.pass_by(0.001)
+    e.trajectory()
+    e.states()
 
-    def _exact_round(self) -> None:
-        self.episode.round(exact=True)
-        self.episode.server.compute()
 
-    def _set_back(self, distances) -> None:
-        """Set the ROS time back; for ramps, less than 0.1 s of the system clock does not count as set back."""
-        episode, last = self.episode, self.nodes.now
-        self.nodes.set_back(round(min(self.random.choice(distances), last / SECOND - 1.0) * SECOND))
-        for watch in episode.watches.values():
-            watch.set_back(last, self.nodes.now, self.nodes.steady)
-        episode.server.spreads_until = self.nodes.steady + SPREADS
+@move(3.0)
+def gap(e: Episode) -> None:
+    """A pause that is shorter than the age limit."""
+    e.rounds(1, e.random.uniform(0.1, 0.9) * e.limit)
 
-    def _limit(self) -> float:
-        return max(watch.age_limit for watch in self.episode.watches.values())
+
+@move(1.0)
+def burst(e: Episode) -> None:
+    """Many states at once."""
+    e.rounds(e.random.randint(2, 12), 1e-5)
+
+
+@move(1.5)
+def silence(e: Episode) -> None:
+    """States are interrupted while the arm is displaced or continues to move."""
+    _fall_still(e, e.random.choice((1.5, 3.0, 10.0, 60.0)) * e.limit)
+    if e.random.random() < 0.4:
+        diagnose(e)
+    choice = e.random.random()
+    if choice < 0.4:
+        e.q = e.q + e.messages.vector(e.random.choice((0.05, 0.3, 1.0)))
+    e.tracks = e.tracks and choice >= 0.6
+    e.states()
+
+
+@move(1.2)
+def restart(e: Episode) -> None:
+    """A torque node is restarted."""
+    e.restart(e.random.choice(TORQUE_NODES), e.random.choice(WAYS))
+    _begin_again(e)
+
+
+@move(0.5)
+def restart_server(e: Episode) -> None:
+    """The server is restarted, during a ramp or not."""
+    if e.random.random() < 0.5:
+        payload(e)
+    e.restart(SERVER, e.random.choice(WAYS))
+    e.states()
+
+
+@move(0.7)
+def clock_back(e: Episode) -> None:
+    """The ROS time is set back; all nodes read it just before and just after."""
+    e.pass_by(0.001)
+    _read_clocks(e)
+    _set_back(e, (0.02, 0.3, 5.0, 300.0) if e.nodes.simulated_time else (5.0, 300.0))
+    _read_clocks(e)
+    e.states()
+
+
+@move(0.3)
+def clock_back_in_silence(e: Episode) -> None:
+    """The ROS time is set back during an interruption; only a state that is too old arrives."""
+    _fall_still(e, e.limit + 0.05)
+    _set_back(e, (5.0, 300.0))  # or a node that sees states alone would not notice
+    for name, watch in e.watches.items():
+        if watch.settings.age_limit:
+            old = e.nodes.now - round(2.0 * watch.settings.age_limit * SECOND)
+            e.state(name, *e.messages.state(old, e.q, e.qd))
+    _fall_still(e, 0.1)
+    _read_clocks(e)
+    e.states()
+
+
+@move(1.2)
+def payload(e: Episode) -> None:
+    """Another payload."""
+    e.server.set_load('set_payload')
+    e.states()
+
+
+@move(0.8)
+def gravity(e: Episode) -> None:
+    """Another gravity."""
+    e.server.set_load('set_gravity')
+    e.states()
+
+
+@move(1.0)
+def diagnose(e: Episode) -> None:
+    """Diagnostics of all nodes."""
+    for name in TORQUE_NODES:
+        e.diagnose(name)
+
+
+@move(0.3)
+def disagreement(e: Episode) -> None:
+    """One node receives another payload or gravity than the others."""
+    if e.random.random() < 0.5:
+        topic, message = 'payload_state', PayloadState(mass=0.7, frame=e.arm.tip)
+        message.stamp.sec, message.stamp.nanosec = divmod(e.nodes.now, SECOND)
+    else:
+        topic, message = 'gravity_state', graph.stamped(GravityState(), e.nodes.now)
+        message.header.frame_id, message.gravity.z, message.before.z = e.arm.base, -9.0, -9.0
+    e.nodes.inject(e.random.choice(FOLLOWERS), topic, message)
+    for _ in range(e.random.randint(1, 30)):
+        e.states()
+        if e.random.random() < 0.2:
+            trajectory(e)
+
+
+@move(0.15)
+def wait_for_load(e: Episode) -> None:
+    """A node starts while a publisher of its load has not published anything yet."""
+    name = e.random.choice(TORQUE_NODES)
+    e.deactivate(SERVER)
+    e.nodes.destroy(SERVER)
+    e.make(SERVER)
+    e.restart(name, 'cleaned up')
+    _begin_again(e)
+    e.rounds(1, e.random.choice((0.1, 1.0, 6.0)))
+    if e.random.random() < 0.5:
+        e.diagnose(name)
+    e.bring_up(SERVER)
+    e.states()
+
+
+@move(0.3)
+def wrong_feedforward(e: Episode) -> None:
+    """A feedforward torque that is not finite."""
+    effort = e.messages.vector(1.0)
+    effort[e.random.randrange(e.arm.n)] = np.nan
+    e.feedforward(graph.joint_state(e.arm.names, e.nodes.now, [], [], effort))
+    e.states()
+
+
+@move(0.8)
+def pause_of_one(e: Episode) -> None:
+    """The process of one node pauses in mid-motion and gets no states, while the others go on."""
+    name = e.random.choice(TORQUE_NODES)
+    trajectory(e)
+    e.during(e.random.choice((0.015, 0.05, 0.2, 0.5, 1.0)), without=name)
+    e.absence(name)
+    e.states()
+
+
+@move(0.5)
+def push_in_a_pause(e: Episode) -> None:
+    """The arm is moved in mid-motion, in a pause of the states that is shorter than a stated age limit."""
+    e.follow()
+    e.pass_by(0.7 * e.limit)
+    e.q, e.tracks = e.q + 1.0, False
+    e.states()
+
+
+@move(0.5)
+def crawl(e: Episode) -> None:
+    """Simulated time crawls or stands still: nothing is overdue by the steady clock."""
+    if e.nodes.simulated_time:
+        e.round()
+        e.nodes.ros_rate = e.random.choice((0.0, 0.0, 0.05, 0.5))
+        for _ in range(e.random.randint(5, 60)):
+            e.wait(LOOK, LOOK)
+            if e.random.random() < 0.1:
+                e.round(exact=True)
+        e.nodes.ros_rate = 1.0
+        e.states()
+
+
+@move(0.6)
+def gripper(e: Episode) -> None:
+    """A gripper publishes states of its own, between those of the arm or when they have stopped."""
+    e.states()
+    for _ in range(e.random.randint(2, 6)):
+        e.rounds(1)
+        _finger(e, skipped=True)
+    if e.random.random() < 0.3:
+        e.pass_by(2.0)
+        _finger(e, skipped=False)
+    e.states()
+
+
+def _finger(e: Episode, skipped: bool) -> None:
+    """Send a state of other joints alone to each node that publishes nothing for it."""
+    data = serialize_message(graph.joint_state(['finger'], e.nodes.now, [0.25]))
+    for name in TORQUE_NODES:
+        watch = e.watches[name]
+        if watch.active and watch.ready and not watch.falls_back:
+            e.found.index += 1
+            e.nodes.give_state(name, data)
+            sent, (status, _) = e.nodes.take(name), e.nodes.diagnose(name)
+            right = not sent and ('is missing' in status.message) is not skipped
+            e.found.check('SKIPPED', right, f'{name}, expected to be skipped: {skipped}; {status}')
+
+
+@move(0.6)
+def trajectory_arrives_late(e: Episode) -> None:
+    """A trajectory without a stamp reaches one follower, and the other one some states later."""
+    one, other = e.random.sample(FOLLOWERS, 2)
+    message, sent = graph.stamped(e.messages.motion(e.q), 0), e.nodes.now
+    e.give_trajectory(one, message)
+    e.during(e.random.choice((0.005, 0.02, 0.1, 3.0)))
+    e.give_trajectory(other, message, late=e.nodes.now - sent)
+    e.states()
+
+
+@move(0.6)
+def second_feedforward(e: Episode) -> None:
+    """Another process publishes feedforward torques that do not fit."""
+    is_robot = e.settings.nodes[CONTROLLER].gravity_owner == 'robot'
+    info = TorqueInfo(joint_names=e.arm.names, terms=['friction'], gravity_owner='node' if is_robot else 'robot')
+    e.follow()
+    e.nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
+    for _ in range(e.random.randint(3, 20)):
+        torque = graph.joint_state(e.arm.names, e.nodes.now, [], [], e.messages.vector(20.0))
+        e.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
+        e.rounds(1, relay='after')  # or the torque of the usual publisher would always be the newest
+    e.states()
+
+
+@move(0.5)
+def lose_feedforward(e: Episode) -> None:
+    """The feedforward torques of a motion are lost."""
+    e.follow()
+    e.during(e.random.choice((0.1, 0.3)), relay='lost')
+    e.states()
+
+
+@move(0.5)
+def replace_trajectory(e: Episode) -> None:
+    """A trajectory replaces another one in mid-motion, and its first feedforward torques are lost."""
+    e.follow()
+    e.follow(relay='lost')
+    e.states()
+
+
+@move(0.5)
+def replace_while_one_waits(e: Episode) -> None:
+    """Trajectories that begin later follow each other, some of them shortly before the one before begins."""
+    e.follow()
+    for _ in range(3):
+        e.follow(ahead=0.1, during=e.random.choice((0.03, 0.07)))
+    e.during(0.2)
+
+
+@move(0.5)
+def forget_payload(e: Episode) -> None:
+    """The server restarts and has no file from which it continues with the payload."""
+    if e.settings.payload_file:
+        return
+    for _ in range(REQUESTS):
+        e.server.set_load('set_payload')
+        if e.nodes.latched('payload_state').mass:
+            break
+    e.during(0.1)
+    e.pass_by(1.0)  # the ramp is over
+    e.states()
+    e.restart(SERVER, 'ended')
+    e.during(0.3)
+    e.states()
+
+
+def _fall_still(e: Episode, duration: float) -> None:
+    """Send no state for so many s, and check each node at each of its timeouts."""
+    looked = min(duration, e.limit + 0.5)
+    e.wait(looked, LOOK)
+    e.pass_by(duration - looked)
+    for name in TORQUE_NODES:
+        e.absence(name)
+
+
+def _begin_again(e: Episode) -> None:
+    """Send states to nodes that have just been activated."""
+    if e.random.random() < 0.5:
+        e.round()
+    e.pass_by(e.random.choice((0.01, 0.1, 0.6)))
+    e.states()
+    e.pass_by(0.1)
+    e.states()
+
+
+def _read_clocks(e: Episode) -> None:
+    e.round(exact=True)
+    e.server.compute()
+
+
+def _set_back(e: Episode, distances) -> None:
+    """Set the ROS time back; for ramps, less than 0.1 s of the system clock does not count as set back."""
+    last = e.nodes.now
+    e.nodes.set_back(round(min(e.random.choice(distances), last / SECOND - 1.0) * SECOND))
+    for part in e.parts.values():
+        part.set_back(last)

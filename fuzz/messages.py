@@ -5,25 +5,30 @@ from random import Random
 from support import graph
 
 import numpy as np
-from admissible import State
 from geometry_msgs.msg import Vector3
 from load import SECOND
 from rclpy.serialization import serialize_message
-from robots import TURN, Arm
+from robots import TURN
+from torque_watch import State
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetGravity, SetPayload
 
 LONG = 20_000
 """Number of points of a long trajectory."""
+LARGEST_GRAVITY = 12.0
+"""m/s^2, default of the parameter gravity_limit."""
+LIGHT, HEAVY = 1.5, 100.0
+"""kg: the arm can hold a payload up to LIGHT in every position, and none above HEAVY."""
 RATES = ('positions', 'velocities', 'accelerations')
 
 
 class Messages:
-    """Draws messages for one arm; in ``real_time`` nothing whose effect depends on the time of reception."""
+    """Draws messages for the arm of ``nodes``."""
 
-    def __init__(self, random: Random, arm: Arm, real_time: bool = False):
-        self.random, self.arm, self._real_time = random, arm, real_time
+    def __init__(self, random: Random, nodes):
+        self.random, self._nodes, self.arm = random, nodes, nodes.settings.arm
+        arm = self.arm
         self._layouts = []  # names, further ones among them, and the index of each joint of the arm
         for _ in range(4):
             order = random.sample(range(arm.n), arm.n)
@@ -41,7 +46,8 @@ class Messages:
         bare = self.random.random() < 0.01
         if bare:
             velocity = self.random.choice(([], [np.nan] * len(names)))
-        message = graph.joint_state(names, stamp, position, velocity)
+        effort = [self.random.uniform(-1.0, 1.0) for _ in names]
+        message = graph.joint_state(names, stamp, position, velocity, effort)
         return State(stamp, np.array(q, float), None if bare else np.array(qd, float)), serialize_message(message)
 
     def wrong_state(self, stamp: int, q, qd) -> tuple[State, bytes]:
@@ -55,13 +61,12 @@ class Messages:
         data = serialize_message(graph.joint_state(rows[0], stamp, *rows[1:]))
         return State(stamp, None, None), b'\0\1\0\0' + self.random.randbytes(8) if kind == 'no JointState' else data
 
-    def trajectory(self, now: int, q, tolerance: float) -> JointTrajectory:
+    def trajectory(self, q, tolerance: float) -> JointTrajectory:
         """Return a trajectory with valid points; the arm is at q."""
-        draw, choice, tolerance = self.random.random, self.random.choice, tolerance or 1.0
+        draw, choice, tolerance, now = self.random.random, self.random.choice, tolerance or 1.0, self._nodes.now
         if draw() < 0.07:
             return JointTrajectory(joint_names=list(self.arm.names))
         offset = choice((None, None, None, 0.0, 0.0, -0.1, 0.1, 0.6, -30.0))
-        offset = 0.0 if offset is None and self._real_time else offset
         start = 0 if offset is None else max(1, now + round(offset * SECOND))
         if draw() < 0.004:
             times = np.linspace(0.0, 5.0, LONG).tolist()
@@ -88,12 +93,12 @@ class Messages:
                     setattr(point, field, [values[k] for k in order if len(values)])
         return message
 
-    def motion(self, now: int, q) -> JointTrajectory:
-        """Return a valid trajectory of some seconds that starts now where the arm is, q."""
-        middle, end = q + self.vector(0.3), q + self.vector(0.3)
-        return graph.trajectory(self.arm.names, now, (0.0, q), (1.0, middle), (4.0, end))
+    def motion(self, q, ahead: int = 0) -> JointTrajectory:
+        """Return a valid trajectory of some seconds that starts ``ahead`` ns from now where the arm is, q."""
+        points = (0.0, q), (1.0, q + self.vector(0.3)), (4.0, q + self.vector(0.3))
+        return graph.trajectory(self.arm.names, self._nodes.now + ahead, *points)
 
-    def wrong_trajectory(self, now: int, q) -> JointTrajectory:
+    def wrong_trajectory(self, q, tolerance: float) -> JointTrajectory:
         """Return a trajectory that must be rejected."""
         kind, n = self.random.randrange(5), self.arm.n
         names, end = list(self.arm.names), np.array(q) + 0.1
@@ -101,28 +106,29 @@ class Messages:
             names[2] = 'nobody'
         elif kind == 1:
             end[3] = np.nan
-        message = graph.trajectory(names, now, (0.0, q), (0.0 if kind == 2 else 0.5, end))
+        message = graph.trajectory(names, self._nodes.now, (0.0, q), (0.0 if kind == 2 else 0.5, end))
         if kind == 3:
             message.points[1].positions = message.points[1].positions[:-1]
         elif kind == 4:
             message.points[1].accelerations = [0.0] * n  # without velocities
         return message
 
-    def payload(self) -> SetPayload.Request:
-        """Return a valid or invalid payload."""
+    def payload(self) -> tuple[SetPayload.Request, bool | None]:
+        """Return a payload, and whether it must be accepted; None where it may be either."""
         choice, uniform = self.random.choice, self.random.uniform
-        mass = choice((0.0, *(uniform(0.1, 1.5) for _ in range(3)), 3.0, 200.0, -1.0, np.nan))
+        mass = choice((0.0, *(uniform(0.1, LIGHT) for _ in range(3)), 3.0, 200.0, -1.0, np.nan))
         request = SetPayload.Request(mass=mass, frame=choice(('', '', self.arm.tip, self.arm.tip, 'nobody')))
         if mass:
             request.com = [uniform(-0.05, 0.05) for _ in range(3)]
             request.inertia = [choice((0.0, 0.002))] * 3 + [0.0] * 3
         request.ramp_time = choice((0.0, 0.0, 0.2, 1.0))
-        return request
+        possible = 0.0 <= mass <= HEAVY and request.frame != 'nobody'
+        return request, possible and (mass <= LIGHT or None)
 
-    def gravity(self) -> SetGravity.Request:
-        """Return a valid or invalid gravity."""
+    def gravity(self) -> tuple[SetGravity.Request, bool]:
+        """Return a gravity, and whether it must be accepted."""
         size, direction = self.random.choice((9.81, 9.81, 9.81, 1.62, 0.0, 98.1, np.nan)), self.vector(1.0)[:3]
         x, y, z = (size * direction / np.linalg.norm(direction)).tolist()
         request = SetGravity.Request(ramp_time=self.random.choice((0.0, 0.0, 0.3, 1.0)))
         request.gravity.vector = Vector3(x=x, y=y, z=z)
-        return request
+        return request, size <= LARGEST_GRAVITY

@@ -1,0 +1,149 @@
+"""Coupled nodes as processes over DDS, under random events: all that they publish is recorded, and judged at the end.
+
+Messages take their time here, so nobody knows what a node has received when. What holds for the record holds anyway.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from support import graph
+
+import numpy as np
+import yaml
+from findings import Findings
+from load import SECOND, value_of
+from messages import Messages
+from node_settings import COMMANDS, GRAVITY_NODE, NAMED, SERVER, TORQUE_NODES, drawn
+from rclpy.serialization import serialize_message
+from robots import GRAVITY, NO_PAYLOAD
+from rules import RULES
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from torques import Torque, fault, is_within, read
+
+from robot_dynamics_interfaces.srv import SetPayload
+
+PERIOD, SETTLED = 0.01, 2 * SECOND
+"""Time between two states, s, and from the answer of the server to the end of its ramp at all nodes, ns."""
+
+
+class Record(NamedTuple):
+    """What was sent and published: states and payloads by their time, ns, and the torques of each node."""
+
+    states: dict[int, np.ndarray]
+    payloads: dict[int, np.ndarray]
+    torques: dict[str, list[Torque]]
+
+
+def whole(record: Record, settings):
+    """A torque is finite, of every joint, and within the effort limits."""
+    for name, torques in record.torques.items():
+        limited = settings.nodes[name].preset != 'monitor_only'
+        for torque in torques:
+            wrong = fault(torque, settings.arm, torque.message is not None, torque.command is not None, limited)
+            yield not wrong, f'{name}: {wrong}'
+
+
+def once(record: Record, settings):
+    """A state gets at most one torque, with its stamp, and stamps do not go back."""
+    for name, torques in record.torques.items():
+        stamps = [torque.stamp for torque in torques if torque.message is not None]
+        yield set(stamps) <= set(record.states), f'{name}: torques for {set(stamps) - set(record.states)}'
+        yield all(one < other for one, other in pairwise(stamps)), f'{name}: stamps {stamps}'
+
+
+def right_payload(record: Record, settings):
+    """Where no payload has changed for some time, the gravity torque is that with the payload set last."""
+    for torque in record.torques[GRAVITY_NODE]:
+        before = [time for time in record.payloads if torque.message and time < torque.stamp]
+        if torque.stamp in record.states and before and torque.stamp - before[-1] > SETTLED:
+            load = record.payloads[before[-1]], GRAVITY
+            right = settings.arm.gravity_torque(record.states[torque.stamp], load)
+            limit = settings.arm.effort if settings.nodes[GRAVITY_NODE].preset != 'monitor_only' else np.inf
+            low = np.clip(right, -limit, limit)
+            yield is_within(torque.effort, low, low), f'{torque}, expected {low}'
+
+
+INVARIANTS = {'WHOLE': whole, 'ONCE': once, 'TERMS': right_payload}
+
+
+class Processes:
+    """The nodes of one run."""
+
+    def __init__(self, nodes: graph.Graph, random: Random, found):
+        self.settings, self._graph, self._found = drawn(random), nodes, found
+        self.settings.simulated_time, self.settings.robot, self.settings.load_ramp_time = False, 'aubo_i5', 0.5
+        for node in self.settings.nodes.values():
+            node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
+        self.messages, self.q = Messages(random, self), np.zeros(self.settings.arm.n)
+        self.record = Record({}, {graph.SECOND: NO_PAYLOAD}, {name: [] for name in TORQUE_NODES})
+        self._sent: dict[tuple, list] = {}  # by node and topic: order is kept on each of them
+
+    @property
+    def now(self) -> int:
+        return self._graph.now()
+
+    def run(self, count: int) -> Record:
+        """Start the nodes, cause random events while so many states are sent, and return the record."""
+        nodes = {name: {**self.settings.parameters(name), 'autostart': True} for name in (SERVER, *TORQUE_NODES)}
+        path = self._graph.folder / 'parameters.yaml'
+        path.write_text(yaml.safe_dump({f'/{name}': {'ros__parameters': values} for name, values in nodes.items()}))
+        for name in TORQUE_NODES:
+            for topic, kind in (NAMED.get(name), JointState), (COMMANDS[name], Float64MultiArray):
+                if topic:
+                    self._graph.node.create_subscription(kind, topic, self._keep(name, topic), 1000)
+        self._graph.start(SERVER, *TORQUE_NODES, arguments=['--params-file', str(path)])
+        while len(self.record.states) < count:
+            event = self.messages.random.choice((self._states,) * 6 + (self._motion, self._payload, self._restart))
+            self._found.counts[event.__name__.strip('_')] += 1
+            event()
+        self._spin(1.0)
+        for (name, _), sent in self._sent.items():
+            self.record.torques[name].extend(read(sent))
+        return self.record
+
+    def _states(self) -> None:
+        for _ in range(20):
+            self.q = self.q + self.messages.vector(0.002)
+            stamp = self.now
+            self.record.states[stamp] = self.q
+            self._graph.send('joint_states', graph.joint_state(self.settings.arm.names, stamp, self.q, 0.0 * self.q))
+            self._spin(PERIOD)
+
+    def _motion(self) -> None:
+        self._graph.send('joint_trajectory', self.messages.motion(self.q))
+
+    def _payload(self) -> None:
+        request, _ = self.messages.payload()
+        before = self.now
+        response = self._graph.client.call(SetPayload, f'{SERVER}/set_payload', request)
+        self.record.payloads[before] = list(self.record.payloads.values())[-1]  # until the ramp is over
+        if response.success:
+            self.record.payloads[self.now] = value_of(request, self.settings.arm)
+
+    def _restart(self) -> None:
+        self._graph.reactivate(self.messages.random.choice(TORQUE_NODES))
+
+    def _keep(self, name: str, topic: str):
+        sent = self._sent.setdefault((name, topic), [])
+        return lambda message: sent.append((topic, serialize_message(message), 0.0))
+
+    def _spin(self, duration: float) -> None:
+        self._graph.client.spin_while_waiting(lambda: False, duration)
+
+
+def run(seed: int, count: int, folder: Path) -> Findings:
+    """Have processes publish torques for so many states, and judge the record."""
+    found = Findings(RULES)
+    with graph.Graph(folder) as nodes:
+        processes = Processes(nodes, Random(f'{seed}'), found)
+        found.context = f'--seed {seed}: {processes.settings}'
+        record = processes.run(count)
+    found.index += count
+    found.counts['torques'] += sum(map(len, record.torques.values()))
+    for rule, invariant in INVARIANTS.items():
+        for holds, what in invariant(record, processes.settings):
+            found.check(rule, holds, what)
+    return found
