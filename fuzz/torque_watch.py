@@ -138,10 +138,11 @@ class TorqueWatch:
         timeout = self.timeout()
         if not usable or not self.is_complete(state):
             return timeout._replace(rule='REJECTED', must=timeout.must and state.q is not None)
-        known = known and not self.unknown and np.abs(state.q).max() < LARGEST_COMPARED
-        known = known and (state.qd is None or np.abs(state.qd).max() < LARGEST_COMPARED)
-        options, must = self.law(state) if known else ([self.any('state')], False)
-        sure = known and state.good and abs(nodes.now - state.stamp) < 0.99 * self.limits[0] * SECOND
+        numbers = [it for it in (state.q, state.qd) if it is not None]
+        compared = not self.unknown and all(np.abs(it).max() < LARGEST_COMPARED for it in numbers)
+        # with an unknown payload or gravity any torque fits, yet the arm is held where it was
+        options, must = self.law(state) if compared else ([self.any('state')], False)
+        sure = known and compared and state.good and abs(nodes.now - state.stamp) < 0.99 * self.limits[0] * SECOND
         sure = sure and all(np.isfinite(option.low).all() for option in options)
         must = must and sure and not (lacking and age < DISCOVERY + 0.03)
         limited = [self.limit(option) for option in options]
