@@ -138,6 +138,12 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
     TypeError unless the type of its result is that of its annotation.
     """
+    with LLVM, global_compiler_lock:
+        return _compiled_function(function, fixed, given)  # whose objects of LLVM end here, too
+
+
+def _compiled_function(function, fixed: tuple, given: tuple) -> bytes:
+    """Return the object file, while the locks of LLVM and Numba are held."""
     records = [Value.like(examples).kind for examples in (fixed, given)]
     places = [(k, *field) for k, record in enumerate(records) for field in record.fields.values()]
     kinds = types.BaseTuple.from_types([value.kind for _, value, _ in places])
@@ -155,30 +161,29 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     def function_of_words(fixed, given):
         return body(*read(fixed, given))
 
-    with LLVM, global_compiler_lock:
-        dispatcher = njit(**OPTIONS, **unwrapped())(function_of_words)
-        dispatcher.compile((types.int64, types.int64))
-        (version,) = dispatcher.overloads.values()
-        returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
-        if types.unliteral(returned) != expected:
-            raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
-        module = ir.Module('call')
-        pointer = ir.IntType(8).as_pointer()
-        # Numba's convention: places for the result and for an exception, which kernels do not raise, come first
-        of_callee = ir.FunctionType(ir.IntType(32), [pointer, pointer, WORD, WORD])
-        callee = ir.Function(module, of_callee, version.fndesc.llvm_func_name)
-        in_c = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), 'call')
-        builder = ir.IRBuilder(in_c.append_basic_block())
-        result, exception = builder.alloca(WORD), builder.alloca(WORD)
-        builder.store(WORD(0), result)
-        builder.call(callee, [*(builder.bitcast(place, pointer) for place in (result, exception)), *in_c.args])
-        builder.ret(builder.load(result))
-        library = cpu_target.target_context.codegen().create_library('call')
-        library.enable_object_caching()
-        library.add_llvm_module(llvm.parse_assembly(str(module)))
-        library.add_linking_library(version.library)
-        library.finalize()
-        return library._get_compiled_object()
+    dispatcher = njit(**OPTIONS, **unwrapped())(function_of_words)
+    dispatcher.compile((types.int64, types.int64))
+    (version,) = dispatcher.overloads.values()
+    returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
+    if types.unliteral(returned) != expected:
+        raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
+    module = ir.Module('call')
+    pointer = ir.IntType(8).as_pointer()
+    # Numba's convention: places for the result and for an exception, which kernels do not raise, come first
+    of_callee = ir.FunctionType(ir.IntType(32), [pointer, pointer, WORD, WORD])
+    callee = ir.Function(module, of_callee, version.fndesc.llvm_func_name)
+    in_c = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), 'call')
+    builder = ir.IRBuilder(in_c.append_basic_block())
+    result, exception = builder.alloca(WORD), builder.alloca(WORD)
+    builder.store(WORD(0), result)
+    builder.call(callee, [*(builder.bitcast(place, pointer) for place in (result, exception)), *in_c.args])
+    builder.ret(builder.load(result))
+    library = cpu_target.target_context.codegen().create_library('call')
+    library.enable_object_caching()
+    library.add_llvm_module(llvm.parse_assembly(str(module)))
+    library.add_linking_library(version.library)
+    library.finalize()
+    return library._get_compiled_object()
 
 
 def _names_of(example: tuple) -> tuple[str, ...]:

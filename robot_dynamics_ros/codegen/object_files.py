@@ -114,7 +114,8 @@ def lanes() -> int:
 
 def _chosen_processor() -> tuple[str | None, str | None]:
     """Return name and features of the processor that Numba's environment variables select, as in Numba."""
-    return os.environ.get('NUMBA_CPU_NAME') or None, os.environ.get('NUMBA_CPU_FEATURES')
+    name = os.environ.get('NUMBA_CPU_NAME') or 'host'
+    return None if name == 'host' else name, os.environ.get('NUMBA_CPU_FEATURES')
 
 
 @cache

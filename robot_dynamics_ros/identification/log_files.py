@@ -53,9 +53,10 @@ def _columns(path: Path, header: list[str], n: int) -> tuple[list[str], list[str
         raise LogError(f"{path}, line 1: it has currents and torques, 'i1_mA' and 'tau1_Nm': remove the columns of one")
     symbols = ['q', 'qd', 'qdd', 'tau' if 'tau1_Nm' in header else 'i', *(['T'] if 'T1_degC' in header else [])]
     names = column_names(symbols, n)
-    missing = [name for name in names if name not in header]
-    if missing:
-        raise LogError(f'{path}, line 1: column {missing[0]!r} is missing')
+    for name in names:
+        if header.count(name) != 1:
+            what = 'occurs twice' if name in header else 'is missing'
+            raise LogError(f'{path}, line 1: column {name!r} {what}')
     for name in header:
         joint = re.fullmatch(r'([a-zA-Z]+)(\d+)_(\w+)', name)
         if joint and UNITS.get(joint[1]) == joint[3] and not 1 <= int(joint[2]) <= n:

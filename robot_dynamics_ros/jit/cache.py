@@ -136,19 +136,19 @@ def _runs(process: int) -> bool:
 
 
 def sealed_content(path: Path) -> bytes | None:
-    """Return the content that ``write_sealed`` wrote; None for a missing, incomplete, changed or foreign file."""
+    """Return what ``write_sealed`` wrote to this path; None for a missing, torn, changed, moved or foreign file."""
     seal, _, content = (own_content(path) or b'').partition(b'\n')
-    return content if seal == _seal(content) else None
+    return content if seal == _seal(path, content) else None
 
 
 def write_sealed(path: Path, content: bytes) -> None:
     """Write ``content`` after a line with its digest. Raises OSError."""
-    write_at_once(path, _seal(content) + b'\n' + content)
+    write_at_once(path, _seal(path, content) + b'\n' + content)
 
 
-def _seal(content: bytes) -> bytes:
-    """Return the first line of a cached file, a Python comment with the digest of the content."""
-    return b'# sha256 ' + hashlib.sha256(content).hexdigest().encode()
+def _seal(path: Path, content: bytes) -> bytes:
+    """Return the first line of a cached file, a comment with the digest of its name, its folder's and its content."""
+    return b'# sha256 ' + hashlib.sha256(f'{path.parent.name}/{path.name}\n'.encode() + content).hexdigest().encode()
 
 
 def cache_root() -> Path:

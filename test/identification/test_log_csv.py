@@ -81,6 +81,11 @@ def with_joint_7(header, rows):
         row.append(value)
 
 
+def twice(header, rows):
+    for row in (header, *rows):
+        row.append(row[1])
+
+
 def all_gone(header, rows):
     header.clear()
     rows.clear()
@@ -98,6 +103,7 @@ BAD_TABLES = {
     'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not increase'),
     'column missing': (without('qdd1_rad_s2'), "line 1: column 'qdd1_rad_s2'"),
     'joint missing': (without('q2_rad'), "line 1: column 'q2_rad'"),
+    'column twice': (twice, "line 1: column 'q1_rad' occurs twice"),
     'unknown joint': (with_joint_7, "line 1: column 'q7_rad' is of an unknown joint"),
     'too short': (lambda header, rows: rows.__delitem__(slice(19, None)), 'got 19'),
     'header only': (lambda header, rows: rows.clear(), 'got 0'),

@@ -39,6 +39,17 @@ def cache_of(folder: Path):
     return module
 
 
+def test_a_file_that_was_moved_or_copied_to_another_name_is_not_read(tmp_path):
+    paths = [tmp_path / name / 'code.o' for name in ('one', 'other')]
+    for path in paths:
+        path.parent.mkdir()
+    cache.write_sealed(paths[0], b'code')
+    assert cache.sealed_content(paths[0]) == b'code'
+    paths[1].write_bytes(paths[0].read_bytes())
+    paths[1].chmod(0o600)
+    assert cache.sealed_content(paths[1]) is None
+
+
 def test_an_edit_of_any_source_names_another_cache(own_cache):
     """Whatever file changes, compiled kernels of before are not found again."""
     copied = own_cache / 'copied'
