@@ -71,13 +71,14 @@ const char * text_of(Outcome outcome) noexcept
 EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 : library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
   at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
+  ramp_time_(settings.ramp_time),
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate),
   limiter_(
     effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
   fade_in_(n_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
-  transition_(n_, settings.ramp_time), ramp_(n_, settings.ramp_time),
+  transition_(n_), ramp_(n_, settings.ramp_time),
   q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
   payload_gravity_(*library_), corners_(payload_gravity_.corners())
 {
@@ -185,6 +186,7 @@ void EffortLaw::activate(const double * last) noexcept
   transition_.stop();
   source_ = reference_ = Source::none;
   goes_down_ = false;
+  pause_ = 0.0;
   without_state_ = 0;
   progress_.restart();
   in_use_.store(false, RELAXED);
@@ -225,7 +227,7 @@ Outcome EffortLaw::update(
 Outcome EffortLaw::outcome_of(
   std::int64_t time, double period, const State & state, const Reference * reference) noexcept
 {
-  paused_ = period > cycle_.longest();
+  pause_ = std::max(pause_, period > cycle_.longest() ? period : 0.0);
   const double elapsed = cycle_.counted(period);
   if (stop_.load(RELAXED)) {
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
@@ -338,12 +340,6 @@ bool EffortLaw::corner_torque(
   return true;
 }
 
-/// Whether the arm may have moved away from the reference in a pause: the PD asks for its effort at once.
-bool EffortLaw::feedback_resumes(Source source) const noexcept
-{
-  return paused_ && source == Source::motion && feedback_.acts();
-}
-
 /// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.
 bool EffortLaw::follow(Source source, double elapsed) noexcept
 {
@@ -352,11 +348,15 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
     return false;
   }
   if (goes_down_) {
-    transition_.begin(limiter_.last().data(), tau_.data());
+    transition_.begin(limiter_.last().data(), tau_.data(), ramp_time_);
     fade_in_.stop();
-  } else if (source_ != Source::none && (source != source_ || feedback_resumes(source))) {
-    transition_.begin(before_fade_in_.data(), tau_.data());
+  } else if (source_ != Source::none && source != source_) {
+    transition_.begin(before_fade_in_.data(), tau_.data(), ramp_time_);
+  } else if (source_ == Source::motion && pause_ > 0.0 && feedback_.acts()) {
+    // the arm may have moved away from the reference; a longer time would keep the PD off where pauses repeat
+    transition_.begin(before_fade_in_.data(), tau_.data(), std::min(0.5 * pause_, ramp_time_));
   }
+  pause_ = 0.0;
   source_ = source;
   goes_down_ = false;
   transition_.apply(tau_.data(), elapsed);

@@ -17,6 +17,7 @@ constexpr double HALF_A_TURN = 3.141592653589793;
 constexpr double UNSTABLE = 2.0;  // eigenvalue of T M^-1 D
 constexpr int SAMPLES = 1024;    // configurations
 constexpr int BISECTIONS = 30;
+constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
 
 using Entries = std::vector<double>;  // matrices row by row
 
@@ -120,11 +121,16 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
       q[j] = HALF_A_TURN * (2.0 * points.at(k, j) - 1.0);
     }
     mass_matrix(library, q, M);
-    if (!is_definite(1.0, M, Entries(n, 0.0), L) || is_definite(found.eigenvalue, M, D, L)) {
-      continue;  // no mass matrix, or no larger eigenvalue
+    if (!is_definite(1.0, M, Entries(n, 0.0), L)) {
+      throw std::invalid_argument(
+              "damping: the mass matrix of the library is singular: a joint has no inertia; state rotor inertias that "
+              "the description lacks at the export");
+    }
+    if (is_definite(found.eigenvalue, M, D, L)) {
+      continue;
     }
     double below = found.eigenvalue, above = std::max(1.0, 2.0 * below);
-    while (!is_definite(above, M, D, L)) {
+    while (!is_definite(above, M, D, L) && above < BEYOND_REASON) {
       below = above;
       above *= 2.0;
     }

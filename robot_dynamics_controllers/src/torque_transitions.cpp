@@ -32,13 +32,14 @@ void FadeIn::apply(double * tau, double elapsed) noexcept
   }
 }
 
-Transition::Transition(std::size_t joints, double duration)
-: duration_(duration), elapsed_(duration), difference_(joints)
+Transition::Transition(std::size_t joints)
+: difference_(joints)
 {
 }
 
-void Transition::begin(const double * last, const double * target) noexcept
+void Transition::begin(const double * last, const double * target, double duration) noexcept
 {
+  duration_ = std::max(duration, duration_ - std::max(elapsed_, 0.0));
   for (std::size_t i = 0; i < difference_.size(); ++i) {
     difference_[i] = last[i] - target[i];
   }

@@ -78,12 +78,12 @@ class SamplingLimit:
     Raises
     ------
     ArgumentError
-        For a wrong length or a negative gain.
+        For a wrong length or a negative gain, and for a robot with a joint that has no inertia.
     """
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        M_inverse = np.linalg.inv(mass_matrices(robot))
+        M_inverse = _inverses(mass_matrices(robot), robot)
         eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
         eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
@@ -202,13 +202,13 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     Raises
     ------
     ArgumentError
-        For a rate or a bandwidth that is not positive.
+        For a rate or a bandwidth that is not positive, and for a robot with a joint that has no inertia.
     """
     for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
         if not np.isfinite(value) or value <= 0.0:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
     M = mass_matrices(robot)
-    M_inverse = np.linalg.inv(M)
+    M_inverse = _inverses(M, robot)
     inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
     # T D_i over the smallest inertia that joint i feels, the others free
     share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
@@ -240,6 +240,17 @@ def configurations(robot: Robot) -> np.ndarray:
     unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
     lower[unlimited], upper[unlimited] = -0.5 * TURN, 0.5 * TURN
     return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
+
+
+def _inverses(M: np.ndarray, robot: Robot) -> np.ndarray:
+    """Return M^-1 (count, n, n); ArgumentError where a joint has no inertia."""
+    try:
+        return np.linalg.inv(M)
+    except np.linalg.LinAlgError:
+        raise ArgumentError(
+            f'{robot.name}: the mass matrix is singular: a joint has no inertia; state rotor inertias that the'
+            ' description lacks (parameter actuators)'
+        ) from None
 
 
 def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Whatever comes, the effort of a controller is finite, within its limits, and makes no step."""
 
-from support.controllers_core import BOTH, EFFORT, MOTION, NONE, OUTCOMES, RATE, counts_of, has_compilers
+from support.controllers_core import BOTH, EFFORT, MOTION, NONE, OUTCOMES, RATE, Law, counts_of, exported, has_compilers
 from support.controllers_law import (
     DESIRED,
     HELD,
@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.gain_limits import SamplingLimit
+from robot_dynamics_ros.errors import ArgumentError
 
 EFFORT_LIMIT, RATE_LIMIT = 1, 2  # flags of the limiter
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
@@ -297,18 +298,53 @@ def test_gains_are_refused_from_the_largest_stable_damping_on(damping):
     assert 'largest eigenvalue of T M^-1 D) is 2.' in str(error.value)
 
 
-@pytest.mark.parametrize('pause', [4, 100])
-def test_a_pd_after_a_pause_makes_no_step(pause):
+@pytest.mark.parametrize('damping', [1e9, 1e308])
+def test_gains_of_any_size_are_judged(damping):
+    with pytest.raises(ValueError, match=r"invalid_argument: damping: joint '\w+': "):
+        law(stiffness=1.0, damping=damping)
+
+
+def test_gains_of_a_joint_without_inertia_are_refused():
+    parameters = aubo_i5().inertial_parameters.copy()
+    parameters[-10:] = 0.0
+    robot = aubo_i5().with_inertial_parameters(parameters).with_rotor_inertia(np.zeros(6))
+    with pytest.raises(ValueError, match='damping: the mass matrix of the library is singular'):
+        Law(exported(robot, 'massless'), robot.joint_names, stiffness=1.0, damping=1.0)
+    with pytest.raises(ArgumentError, match='the mass matrix is singular'):
+        SamplingLimit(robot, np.ones(6), np.ones(6))
+
+
+@pytest.mark.parametrize('pause', [4, 40, 1000])
+@pytest.mark.parametrize('lost', [0, HELD])
+def test_the_effort_of_a_pd_returns_after_a_pause_within_half_of_it(pause, lost):
+    """At most over ramp_time, and also where the first states after the pause are not finite."""
     gains = {'stiffness': 100.0, 'damping': 0.5, 'effort_limit': [np.inf]}
     which, moved = law(**gains), Q - 0.3
     before = which.updates(at(Q, 10), desired(10), MOTION)[0][-1]
-    efforts = [which.updates(at(moved, 1), desired(1), MOTION, period=pause / RATE)[0]]
+    states = at(moved, 1 + lost)
+    states[:lost, 0] = np.nan
+    efforts = [
+        which.updates(states[k : k + 1], desired(1), MOTION, period=pause ** (k == 0) / RATE)[0]
+        for k in range(1 + lost)
+    ]
     assert which.blends
     efforts = np.vstack([*efforts, which.updates(at(moved, 250), desired(250), MOTION)[0]])
-    assert np.abs(efforts[-1] - before).min() > 20.0 and not which.blends
-    assert_no_step(before, efforts)
+    change = np.abs(efforts[-1] - before)
+    assert change.min() > 20.0 and not which.blends
+    assert_no_step(before, efforts, change * max(1.0, RAMP * RATE / (0.5 * pause)))
     other = law(**gains)
     assert (one(other, MOTION, moved) == efforts[-1]).all()
+
+
+@pytest.mark.parametrize(('pause', 'every'), [(6, 25), (20, 12)])
+def test_pauses_that_repeat_do_not_keep_a_pd_off(pause, every):
+    which, moved = law(stiffness=100.0, damping=0.5, effort_limit=[np.inf]), Q - 0.3
+    whole = one(law(stiffness=100.0, damping=0.5, effort_limit=[np.inf]), MOTION, moved)
+    which.updates(at(Q, 10), desired(10), MOTION)
+    for _ in range(20):
+        which.updates(at(moved, 1), desired(1), MOTION, period=pause / RATE)
+        last = which.updates(at(moved, every), desired(every), MOTION)[0][-1]
+        assert np.allclose(last, whole, rtol=1e-12, atol=0.0)
 
 
 def test_three_cycles_are_no_pause():

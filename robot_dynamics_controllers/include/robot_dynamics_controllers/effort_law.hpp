@@ -155,7 +155,6 @@ private:
   [[gnu::hot]] bool take_reference(const Reference & reference) noexcept;
   [[gnu::hot]] bool compute(Source source, const State & state) noexcept;
   [[gnu::hot]] bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
-  bool feedback_resumes(Source source) const noexcept;
   [[gnu::hot]] bool follow(Source source, double elapsed) noexcept;
   [[gnu::cold]] Outcome without_state(double elapsed) noexcept;
   [[gnu::cold]] bool go_down(double elapsed) noexcept;
@@ -164,7 +163,7 @@ private:
   std::size_t n_;
   CompensationPolicy policy_;
   bool at_measured_;
-  double reference_timeout_;  // s
+  double reference_timeout_, ramp_time_;  // s
   CycleTime cycle_;
   Compensation terms_;
   JointFeedback feedback_;
@@ -183,7 +182,7 @@ private:
   const Corners * now_ = nullptr;  // in this update
   RampProgress progress_;
   bool active_ = false, goes_down_ = false, adds_ = false;
-  bool paused_ = false;  // before this update
+  double pause_ = 0.0;  // s, the longest cycle since the last torque if it is a pause, else 0
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
   double reference_age_ = 0.0;    // s

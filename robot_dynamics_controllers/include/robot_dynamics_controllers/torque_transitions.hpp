@@ -26,20 +26,21 @@ private:
 };
 
 /// Change from one source of the torque to another without a step: the difference between both at the change is
-/// added to the new torque and decreases linearly to zero over `duration`. The new torque acts in full at once.
+/// added to the new torque and decreases linearly to zero. The new torque acts in full at once.
 class Transition
 {
 public:
-  Transition(std::size_t joints, double duration);  // s, above 0
+  explicit Transition(std::size_t joints);
   bool runs() const noexcept {return elapsed_ < duration_;}
   void stop() noexcept {elapsed_ = duration_;}
-  /// Begins now: the torque was `last` (n), the new source computes `target` (n).
-  void begin(const double * last, const double * target) noexcept;
+  /// Begins now: the torque was `last` (n), the new source computes `target` (n). The difference is zero after
+  /// `duration` (s, above 0), or when that of a change that is under way would have been, if that is later.
+  void begin(const double * last, const double * target, double duration) noexcept;
   /// Adds what is left of the difference to tau (n); `elapsed` is the time since the last torque, s.
   void apply(double * tau, double elapsed) noexcept;
 
 private:
-  double duration_, elapsed_;
+  double duration_ = 0.0, elapsed_ = 0.0;
   std::vector<double> difference_;
 };
 
