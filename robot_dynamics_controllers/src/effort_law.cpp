@@ -89,22 +89,23 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 
 Taken EffortLaw::take(const PayloadRamp & ramp, std::int64_t now)
 {
-  const std::lock_guard<std::mutex> lock(taking_);
-  std::optional<double> share;
-  if (in_use_.load(RELAXED)) {
-    share = progress_.payload().share_at(payload_gravity_.payload_span(), now);
-  }
-  const Taken taken = payload_gravity_.take(ramp, now, share);
-  corners_.write(payload_gravity_.corners());
-  return taken;
+  return follow_ramp(ramp, now, progress_.payload(), payload_gravity_.payload_span());
 }
 
 Taken EffortLaw::take(const GravityRamp & ramp, std::int64_t now)
 {
+  return follow_ramp(ramp, now, progress_.gravity(), payload_gravity_.gravity_span());
+}
+
+/// Follows a ramp from the share of the one in force, whose progress and span these are.
+template<typename Ramp>
+Taken EffortLaw::follow_ramp(
+  const Ramp & ramp, std::int64_t now, const RampShare & progress, const Corners::Span & span)
+{
   const std::lock_guard<std::mutex> lock(taking_);
   std::optional<double> share;
   if (in_use_.load(RELAXED)) {
-    share = progress_.gravity().share_at(payload_gravity_.gravity_span(), now);
+    share = progress.share_at(span, now);
   }
   const Taken taken = payload_gravity_.take(ramp, now, share);
   corners_.write(payload_gravity_.corners());

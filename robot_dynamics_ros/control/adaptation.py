@@ -66,6 +66,14 @@ def _adapt_friction(gain, lowest, highest, friction, columns, error, h) -> None:
             friction[k, i] = min(max(changed, lowest[k, i]), highest[k, i])
 
 
+def _equal(computed, sent) -> bool:
+    """Return whether two torques (n) are the same; one that is not finite is not."""
+    equal = True
+    for i in range(sent.shape[0]):
+        equal = equal and computed[i] == sent[i]
+    return equal
+
+
 class Adaptation:
     """Estimate that the laws of an arm share: the tip link's parameters, and friction on request.
 
@@ -111,6 +119,7 @@ class Adaptation:
         self._adapt_friction = bound(_adapt_friction, gain, lowest, model + largest_change, self.friction, then=example)
         self._longest = LARGEST_STEP / max(settings.rate, 6.0 * settings.friction_rate)
         self.computed, self._anchor, self._from = np.zeros(n), np.zeros(10), 0.0
+        self._equal = bound(_equal, self.computed, then=(np.zeros(n),))
         self.q: np.ndarray | None = None  # of the measured state; laws are also called with others, to prepare them
         self._laws, self._ramps, self._continues = 0, False, False
         self._reaction: tuple[np.ndarray, ...] = ()  # of the last state
@@ -200,7 +209,7 @@ class Adaptation:
 
     def _adapt(self, state: MeasuredState) -> None:
         """Adapt to the last state, unless another torque was sent."""
-        if not (self.computed == state.sent).all():
+        if not self._equal(state.sent):
             self.doing = LIMITED
             return
         self.doing, (regressor, error, columns), h = ADAPTS, self._reaction, min(state.elapsed, self._longest)

@@ -11,10 +11,10 @@ import html
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from string import Template
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.c_text import filled
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.figures import Axis, Figure
 
@@ -29,7 +29,8 @@ def write_page(path: Path, title: str, figures: Sequence[Figure], table: str = '
         from plotly.offline import get_plotlyjs  # noqa: PLC0415
     except ImportError:
         raise DynamicsError('a page of figures needs plotly: pip install plotly') from None
-    text = Template(TEMPLATE.read_text(encoding='utf-8')).substitute(
+    text = filled(
+        TEMPLATE,
         title=html.escape(title),
         table=f'<pre>{html.escape(table)}</pre>' if table else '',
         links=' '.join(f'<a href="#{figure.name}">{html.escape(figure.title)}</a>' for figure in figures),

@@ -149,6 +149,8 @@ public:
 private:
   enum class Source { none, motion, effort, gravity };
 
+  template<typename Ramp>
+  Taken follow_ramp(const Ramp & ramp, std::int64_t now, const RampShare & progress, const Corners::Span & span);
   bool ramps() const;
   [[gnu::hot]] Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
