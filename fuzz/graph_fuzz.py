@@ -41,7 +41,7 @@ MOST = 1500
 
 
 class Kind(NamedTuple):
-    """What a run consists of."""
+    """Settings, moves, rules and messages of a run."""
 
     draw: Callable[[Random], Settings] = drawn
     moves: dict[str, Move] = MOVES

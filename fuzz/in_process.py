@@ -168,7 +168,8 @@ class InProcess:
 
     def count(self, topic: str) -> int:
         topic, last = topic.removeprefix(f'{NAMESPACE}/'), topic.rpartition('/')[2]
-        topic = last if last in HANDED_OVER[:2] else topic  # nodes with topics of their own have the same load
+        # remapped payload_state and gravity_state have the same content
+        topic = last if last in HANDED_OVER[:2] else topic
         return sum(made.topic == topic for kept in self._kept.values() for made in kept.publishers)
 
     def latched(self, topic: str):
@@ -208,7 +209,7 @@ class InProcess:
             self._sent[name].append((publisher.topic, data, self.steady))
 
     def _flush(self) -> None:
-        """Deliver what was published meanwhile, after what late joiners get."""
+        """Deliver latched messages to new subscriptions, then the messages in the queue."""
         for name, node in list(self.nodes.items()):
             for subscription in list(self.kept(node).subscriptions):
                 if subscription.latched and not subscription.has_joined:

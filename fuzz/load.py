@@ -9,7 +9,7 @@ from robots import GRAVITY, NO_PAYLOAD, Arm
 
 SECOND = graph.SECOND
 LATE = SECOND // 20
-"""What a ramp changes in this time, a node may apply at once."""
+"""A node may apply at once as much of a ramp as it changes in this time, ns."""
 SHORTEST = SECOND // 2
 """Shortest ramp of a node's own, where a message would make a step."""
 AHEAD = 9 * SECOND // 10

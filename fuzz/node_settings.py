@@ -96,7 +96,7 @@ class Settings:
     nodes: dict[str, TorqueSettings] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """What is not the default, node by node."""
+        """Return the settings that differ from the defaults, by node."""
         own = {key: value for key, value in vars(self).items() if key != 'nodes'}
         plain = vars(TorqueSettings(''))
         nodes = {

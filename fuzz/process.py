@@ -46,7 +46,7 @@ def memory() -> float:
 
 
 KILOBYTES, LONG = 0.25, 3000
-"""Allowed growth of the allocated memory per message, in so many messages; in less of them noise is larger."""
+"""Allowed growth of memory per message, and number of messages from which it holds; below, noise is larger."""
 
 
 def growth(allocated: list[tuple[int, float]]) -> float:

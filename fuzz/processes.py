@@ -30,7 +30,7 @@ PERIOD, SETTLED = 0.01, 2 * SECOND
 
 
 class Record(NamedTuple):
-    """What was sent and published: states and payloads by their time, ns, and the torques of each node."""
+    """States and payloads that were sent, by their time, ns, and the torques that each node published."""
 
     states: dict[int, np.ndarray]
     payloads: dict[int, np.ndarray]

@@ -56,7 +56,7 @@ class ServerWatch:
         self.check('LOADED', right, lambda: f'{request} was published as {published}')
 
     def _checked(self, request, response, load) -> None:
-        """Check that the results of a checked trajectory are finite, and that its samples are what the arm needs."""
+        """Check that the results of check_trajectory are finite, and the efforts of its samples those of the motion."""
         names, what, arm = list(response.joint_names), lambda: f'{request}: {response}', self.arm
         values = [np.array(getattr(response, field)) for field in CHECKED]
         right = names == list(request.trajectory.joint_names) and all(value.shape == (arm.n,) for value in values)

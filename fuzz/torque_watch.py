@@ -87,7 +87,7 @@ class TorqueWatch:
         # last torque for a state, its time, whether that is certain, and when on_stale began to act
         self.answer, self.answered_at, self.certain, self.falls_since = np.zeros(self.arm.n), 0.0, True, None
         self.published, self.may_go_back = 0, False  # stamp of the last torque
-        self.unknown = False  # whether the node may follow what is not compared
+        self.unknown = False  # whether the node may follow a motion that is not checked
         self.forget_stamps()
 
     def forget_stamps(self) -> None:
@@ -123,7 +123,7 @@ class TorqueWatch:
         return self.active and self.due is not False and self.settings.on_stale != 'silent'
 
     def expect(self, state: State) -> Expected:
-        """Return what is admissible for a state that the node gets now."""
+        """Return the torques that are admissible as answer to a state that the node receives now."""
         self.read, nodes, age = self.nodes.now, self.nodes, self.nodes.steady - self.created
         lacking = [topic for topic in TOPICS if topic not in self.newest]
         if not self.ready and any(
@@ -319,7 +319,7 @@ class LooseWatch(TorqueWatch):
 
 
 def described(expected: Expected, torques: list[Torque], state: State | None, why: str) -> str:
-    """Return what was published for a state, or why not, and what is admissible."""
+    """Return a text: the torques that were published for a state, or why there are none, and the admissible ones."""
     sent = [np.round(torque.effort, 5).tolist() for torque in torques]
     wanted = [(option.kind, *np.round(option[1:3], 5).tolist()) for option in expected.options]
     return f'{sent or why} for {state}, expected {wanted}'

@@ -55,7 +55,7 @@ def messages(e: Episode) -> None:
     """Messages to one node, which afterwards is activated again where it may follow any of them."""
     name = e.random.choice(list(OFTEN))
     loads = name != DESCRIBED and e.random.random() < LOADS
-    e.pass_by(0.05)  # a node that has just been activated looks once more for what is missing
+    e.pass_by(0.05)  # a node looks again for a missing payload or gravity soon after its activation
     for _ in range(MESSAGES):
         e.nodes.sleep(round(0.002 * SECOND * e.random.random()))
         (topic,) = e.random.choices(list(OFTEN[name]), OFTEN[name].values())

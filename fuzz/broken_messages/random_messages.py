@@ -88,7 +88,7 @@ class RandomMessages(Messages):
         return [self.random.uniform(-largest, largest) for _ in range(count)]
 
     def _reference(self):
-        """Return a controller's state that goes on from the last one."""
+        """Return a controller_state whose reference lies near the one before."""
         self._walk += self.vector(0.001)
         rows = self._walk, self.vector(0.05), self.vector(0.5)
         fields = zip(('positions', 'velocities', 'accelerations'), rows[: self.random.randint(2, 3)], strict=False)

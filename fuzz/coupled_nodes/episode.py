@@ -1,4 +1,4 @@
-"""Events of one graph: gives each node its messages and has its watch judge what it publishes."""
+"""One episode: sends messages to the nodes of a graph and checks what they publish."""
 
 import time
 from pathlib import Path

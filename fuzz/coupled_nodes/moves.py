@@ -261,7 +261,7 @@ def crawl(e: Episode) -> None:
 
 @move(0.6)
 def gripper(e: Episode) -> None:
-    """A gripper publishes states of its own, between those of the arm or when they have stopped."""
+    """A gripper publishes joint states between those of the arm, or after the arm's have stopped."""
     e.states()
     for _ in range(e.random.randint(2, 6)):
         e.rounds(1)

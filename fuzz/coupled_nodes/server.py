@@ -1,4 +1,4 @@
-"""What dynamics_server must do in a graph: keep what it has accepted, publish it, and compute with it."""
+"""Checks of dynamics_server in a graph: it keeps, publishes and uses the payload and gravity that it has accepted."""
 
 from load import ROUNDING, SECOND, TOPICS, difference, ramp_of, value_of
 from node_settings import SERVER
@@ -30,7 +30,7 @@ class CoupledServer(ServerWatch):
         self._spreads_until = self._nodes.steady + SPREADS
 
     def activated(self, published: set) -> None:
-        """Check what was ``published`` at the activation."""
+        """Check that both topics are among those ``published`` at the activation."""
         self.active = True
         self.check('LOADED', published >= set(TOPICS), f'activation published {published}')
         self.compute()
@@ -45,7 +45,7 @@ class CoupledServer(ServerWatch):
         self.compute()
 
     def compute(self) -> None:
-        """Check that the server computes with what a late joiner receives from it, which it has accepted last."""
+        """Check that the server computes with the payload and gravity that it accepted last and publishes."""
         if self.active:
             q, still = self._messages.vector(1.0), [0.0] * self.arm.n
             request = GetInverseDynamics.Request(positions=q.tolist(), velocities=still, accelerations=still)

@@ -29,7 +29,7 @@ SECTION = np.dtype(
 )
 SYMBOL = np.dtype([('name', '<u4'), ('kind', 'u1'), ('', 'u1'), ('section', '<u2'), ('value', '<u8'), ('size', '<u8')])
 REFERENCE = np.dtype([('place', '<u8'), ('kind', '<u4'), ('symbol', '<u4'), ('addend', '<i8')])
-"""Records of the format."""
+"""Records of the ELF format."""
 PROGRAM, SYMBOLS, REFERENCES = 1, 2, 4
 """Kinds of sections."""
 IN_MEMORY = 2
@@ -146,7 +146,7 @@ def _refer(memory: np.ndarray, places, kinds, values, jumps) -> None:
 
 
 def _make_executable(start: int, size: int) -> None:
-    """Have the processor see what was written, and let nobody write there any more."""
+    """Make memory executable and read-only; on ARM64 its old content may still be in the instruction cache."""
     begin, length = ctypes.c_void_p(start), ctypes.c_size_t(size)
     if os.uname().machine == 'aarch64':
         clear_cache: Any = getattr(ctypes.CDLL('libgcc_s.so.1'), '__clear_cache')

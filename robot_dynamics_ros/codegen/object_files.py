@@ -1,6 +1,6 @@
 """Machine code from LLVM's intermediate representation (IR), kept on disk and loaded without LLVM.
 
-An object file is compiled once for the processor of this machine. Loading it takes 0.3 ms; importing Numba takes half a
+An object file is compiled once for the processor of this machine. Loading it takes 0.2 ms; importing Numba takes half a
 second, LLVM alone 0.03 s.
 """
 

@@ -60,7 +60,7 @@ class Specialised:
         self.threads = threads
         self._files = CodeFolder(folder_of(arrays))
         self._lengths: dict[str, int] = {}
-        self._traced: dict[str, StraightLine] = {}  # what is going to be compiled
+        self._traced: dict[str, StraightLine] = {}  # of programs that are short enough, until they are compiled
 
     def fits(self, arrays: ModelArrays) -> bool:
         """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""

@@ -12,7 +12,7 @@ from robot_dynamics_ros.model.model import Finding, Friction, Model
 
 def with_inertial_parameters(model: Model, rows: np.ndarray) -> Model:
     """Return the model with ten parameters (n, 10) for each link that moves, and the findings on them."""
-    inertias = model.arrays.I.copy()  # in the order of kernels, whatever that of ``rows`` is
+    inertias = model.arrays.I.copy()  # row by row in memory, as kernels read it
     inertias[1:] = rows
     found: list[Finding] = []
     for link, row in zip(model.link_names[1:], rows, strict=True):

@@ -1,4 +1,4 @@
-"""Object files in memory: what they refer to, who may write there, and what is no such file."""
+"""Loading of object files: constants, calls, protection of the memory, and files that are refused."""
 
 import ctypes
 import math
@@ -30,7 +30,7 @@ def code() -> MachineCode:
 
 
 def permissions(address: int) -> str | None:
-    """Return those of the memory at an address; None where there is none."""
+    """Return the permissions of the memory at an address, such as r-xp; None for an address without memory."""
     for line in Path('/proc/self/maps').read_text(encoding='utf-8').splitlines():
         begin, end = (int(word, 16) for word in line.split()[0].split('-'))
         if begin <= address < end:

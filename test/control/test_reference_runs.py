@@ -40,6 +40,7 @@ def test_a_step_of_the_age_limit_is_no_pause():
     followed = fed([0.0, 0.02])
     followed.add(0.02 + AGE_LIMIT, along(0.02), VELOCITIES)
     followed.at(0.02 + AGE_LIMIT)
+    assert followed.reason(0.02 + AGE_LIMIT) == ''
 
 
 @pytest.mark.parametrize(('before', 'after'), [(ALL, VELOCITIES), (VELOCITIES, POSITIONS), (POSITIONS, VELOCITIES)])

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from support import random_trees as trees
-from support.simulated_robots import floating, four_bar, limited, with_friction
+from support.simulated_robots import limited, with_friction
 
 import mujoco
 import numpy as np
@@ -333,61 +333,6 @@ def test_adaptive_steps_need_no_check():
         for step, method in ((1e-4, 'adaptive'), (2e-5, 'rk4'))
     ]
     np.testing.assert_allclose(motions[0].q[-1], motions[1].q[-1], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ('robot', 'message'),
-    [
-        (Robot.named('aubo_i5'), r"joint 'upperArm_joint' has no rotor inertia"),
-        (floating('spherical'), r"joint 'root' is spherical; expected one degree of freedom"),
-        (four_bar(), r'four_bar has closed loops or mimic joints'),
-    ],
-    ids=['rotor', 'spherical', 'loop'],
-)
-def test_robots_that_it_does_not_fit_are_refused(robot, message):
-    with pytest.raises(ArgumentError, match=f'^elastic joints: {message}'):
-        ElasticJoints(robot, 1e4)
-
-
-def test_a_joint_with_a_spring_of_its_own_is_refused():
-    joints = [replace(joint, stiffness=3.0, rotor=1.0) for joint in limited().model.joints]
-    with pytest.raises(ArgumentError, match=r"^elastic joints: joint 'one' has a spring of its own"):
-        ElasticJoints(Robot(Model.of('sprung', 'base', joints)), 1e4)
-
-
-@pytest.mark.parametrize(
-    ('values', 'message'),
-    [
-        ((0.0, 0.0), 'stiffness: expected one finite number > 0 or 6'),
-        ((np.inf, 0.0), 'stiffness: expected one finite number > 0 or 6'),
-        ((K[:5], 0.0), 'stiffness: expected one finite number > 0 or 6'),
-        ((K, -1.0), 'damping: expected one finite number >= 0 or 6'),
-    ],
-    ids=str,
-)
-def test_wrong_stiffness_and_damping_are_refused(values, message):
-    with pytest.raises(ArgumentError, match=f'^{message}'):
-        ElasticJoints(ARM, *values)
-
-
-@pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
-        ({'q0': np.full(6, np.nan)}, r'q0\[0\]: nan is not finite'),
-        ({'qd0': np.zeros(5)}, r'qd0: expected shape \(\.\.\., 6\)'),
-        ({'q0': np.zeros(12)}, r'q0: expected shape \(\.\.\., 6\)'),
-        ({'step': 0.0}, r'step: expected a positive number'),
-        ({'method': 'rk5'}, r'method: expected one of'),
-        ({'torque': np.zeros(12)}, r'torque: expected 6 torques a row, got shape \(12,\)'),
-        ({'wrenches': np.zeros((13, 6))}, r'wrenches: expected shape \(\.\.\., 7, 6\), got \(13, 6\)'),
-        ({'torque': lambda *state: np.zeros(5)}, r'torque\(0, \.\.\.\): expected 6 torques a row, got shape \(5,\)'),
-        ({'torque': lambda *state: np.full(6, np.inf)}, r'torque\(0, \.\.\.\)\[0\]: inf is not finite'),
-    ],
-    ids=['nan', 'short', 'long', 'step', 'method', 'row', 'wrenches', 'function', 'infinite'],
-)
-def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(ArgumentError, match=f'^{message}'):
-        simulate(ELASTIC, **{'q0': START, 'qd0': REST, 'duration': 1e-3, 'step': 1e-4} | arguments)
 
 
 def test_motors_and_links_that_move_together_have_the_dynamics_of_the_robot():
