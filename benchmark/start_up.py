@@ -2,6 +2,9 @@
 
 import os
 import secrets
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,6 +17,7 @@ from measure import first_line, heading, verdict
 from node_latency import Trips, trajectory_of_an_hour
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.nodes import discovery
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 WARM, COLD = 1.2, 30.0
@@ -32,6 +36,8 @@ REFERENCES = {
     'importing rclpy, messages and Numba': ('import numba' + IMPORTS, 1.6),
 }
 """Programs with which the start of a node is compared, and the largest ratio of the two times."""
+ECHO = 'first answer of an rclpy node that echoes', 2.5
+"""Compared likewise: it computes nothing and waits for nothing, but other processes have to discover it, too."""
 ROUNDS = 7
 PERIOD = 0.005
 """Time between two joint states, s."""
@@ -54,21 +60,42 @@ def first_torque(folder: Path, cache: Path) -> float:
                 return time.perf_counter() - began
 
 
+def first_echo(folder: Path) -> float:
+    """Return the time from the start of the process of echo_node.py until its first answer arrives, s."""
+    with Processes(folder) as processes, Client('benchmark', processes) as client:
+        trips = Trips(client, 'echo/joint_states', 'echo/answers')
+        began = time.perf_counter()
+        with subprocess.Popen([sys.executable, str(Path(__file__).with_name('echo_node.py'))]) as echo:
+            while True:
+                assert echo.poll() is None, f'status {echo.returncode} of echo_node.py'
+                trips.send()
+                if trips.answer(PERIOD) is not None:
+                    seconds = time.perf_counter() - began
+                    echo.send_signal(signal.SIGINT)
+                    return seconds
+
+
 def main():
     print(heading())
+    discovery.use_profiles()  # the echo's discovery has the settings of the nodes
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / 'cache'
         cold = first_torque(Path(folder), cache)
         warm, *references = np.median(
             [
-                (first_torque(Path(folder), cache), *(first_line(code) for code, _ in REFERENCES.values()))
+                (
+                    first_torque(Path(folder), cache),
+                    *(first_line(code) for code, _ in REFERENCES.values()),
+                    first_echo(Path(folder)),
+                )
                 for _ in range(ROUNDS)
             ],
             axis=0,
         )
     print(f'cold cache: {verdict(cold, COLD)} s')
     print(f'warm cache: {verdict(warm, WARM)} s, median of {ROUNDS}')
-    for (name, (_, at_most)), seconds in zip(REFERENCES.items(), references, strict=True):
+    compared = [*((name, at_most) for name, (_, at_most) in REFERENCES.items()), ECHO]
+    for (name, at_most), seconds in zip(compared, references, strict=True):
         print(f'  / {name} ({seconds:.3f} s) {verdict(warm / seconds, at_most)}')
 
 
