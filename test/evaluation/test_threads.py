@@ -52,7 +52,15 @@ many = np.random.default_rng(7).normal(size=(4 * SMALLEST_PART, robot.nv))
 expected = robot.gravity_torque(many)
 constant = 'define double @f() {{ ret double {} }}'
 text = '\\n'.join(constant.format(float(k)).replace('@f', f'@f{k}') for k in range(2_000))
-busy = threading.Thread(target=object_files.compiled, args=(text,))
+forked = threading.Event()
+
+
+def compile_until_forked():
+    while not forked.is_set():
+        object_files.compiled(text)
+
+
+busy = threading.Thread(target=compile_until_forked)
 busy.start()
 while object_files.LLVM.acquire(blocking=False):
     object_files.LLVM.release()
@@ -62,6 +70,7 @@ if not child:
     code = MachineCode(object_files.compiled(constant.format(1.0)))
     same = code.address('f') and (robot.gravity_torque(many) == expected).all()
     os._exit(0 if same else 1)
+forked.set()
 busy.join()
 assert os.waitpid(child, 0)[1] == 0
 """
