@@ -25,9 +25,7 @@ IDENTITY = {
     *('CPU implementer', 'CPU architecture', 'CPU variant', 'CPU part', 'CPU revision', 'Features'),
 }
 """Lines of /proc/cpuinfo that tell kinds of processors apart: of x86-64, and of ARM64."""
-LLVM = threading.RLock()
-"""Held while LLVM works. A fork waits for it: the child could never take a lock of a thread that it does not have."""
-os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
+_LLVM = threading.RLock()
 
 
 class CodeFolder:
@@ -78,9 +76,30 @@ def object_file(folder: str, name: str) -> Path:
     return code_folder() / folder / f'{name}.{_processor_digest()}.o'
 
 
+def llvm_lock() -> threading.RLock:
+    """Return the lock that is held while LLVM works.
+
+    A fork waits for it: the child could never take a lock of a thread that it does not have.
+    """
+    _lock_for_forks()
+    return _LLVM
+
+
+@cache
+def _lock_for_forks() -> None:
+    """Have each fork take the lock of LLVM.
+
+    Python takes such locks in reverse order of registration: this one before that of logging, which imports of LLVM and
+    Numba take while they hold this one.
+    """
+    import logging  # noqa: F401, PLC0415  (slow to import)
+
+    os.register_at_fork(before=_LLVM.acquire, after_in_parent=_LLVM.release, after_in_child=_LLVM.release)
+
+
 def compiled(ir: str) -> bytes:
     """Return the object file of IR text."""
-    with LLVM:
+    with llvm_lock():
         return _compiled(ir)  # whose objects of LLVM end here, too
 
 

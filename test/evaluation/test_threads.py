@@ -41,6 +41,7 @@ IN_A_CHILD = """
 import os
 import signal
 import threading
+import time
 import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen import object_files
@@ -58,12 +59,13 @@ forked = threading.Event()
 def compile_until_forked():
     while not forked.is_set():
         object_files.compiled(text)
+        time.sleep(0.01)  # or this thread could take the lock again at once, for ever
 
 
 busy = threading.Thread(target=compile_until_forked)
 busy.start()
-while object_files.LLVM.acquire(blocking=False):
-    object_files.LLVM.release()
+while object_files.llvm_lock().acquire(blocking=False):
+    object_files.llvm_lock().release()
 child = os.fork()
 if not child:
     signal.alarm(30)
@@ -78,6 +80,41 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_a_forked_process_computes_many_states_and_compiles():
     subprocess.run([sys.executable, '-c', IN_A_CHILD], check=True, timeout=120)
+
+
+LOGGING = """
+import os
+import threading
+import time
+from robot_dynamics_ros.codegen.object_files import llvm_lock
+
+holding, forking = threading.Event(), threading.Event()
+
+
+def work():
+    with llvm_lock():
+        import logging
+        holding.set()
+        forking.wait()
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            logging.getLogger('robot_dynamics_ros')
+
+
+worker = threading.Thread(target=work)
+worker.start()
+holding.wait()
+os.register_at_fork(before=forking.set)  # what is registered last comes first
+child = os.fork()
+if not child:
+    os._exit(0)
+worker.join()
+os.waitpid(child, 0)
+"""
+
+
+def test_a_fork_waits_for_llvm_before_it_takes_the_lock_of_logging():
+    subprocess.run([sys.executable, '-c', LOGGING], check=True, timeout=60)
 
 
 AT_ONCE = """
@@ -150,6 +187,6 @@ def test_another_gravity_does_not_wait_for_a_compiler(binding):
     robot, q = Robot.named('aubo_i5').with_binding(binding), np.ones(6)
     expected = robot.gravity_torque(q)
     robot.gravity_torque(np.ones((lanes(), 6)))
-    with ThreadPoolExecutor(1) as other, object_files.LLVM:  # as if this thread compiled
+    with ThreadPoolExecutor(1) as other, object_files.llvm_lock():  # as if this thread compiled
         turned = other.submit(lambda: robot.with_gravity(-robot.gravity).gravity_torque(q))
         np.testing.assert_allclose(turned.result(timeout=10.0), -expected)
