@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace robot_dynamics_controllers
 {
@@ -15,7 +17,11 @@ namespace
 
 constexpr double HALF_A_TURN = 3.141592653589793;
 constexpr double UNSTABLE = 2.0;  // eigenvalue of T M^-1 D
-constexpr int SAMPLES = 1024;    // configurations
+constexpr int SAMPLES = 1024;     // configurations
+constexpr std::size_t STARTS = 8;  // of the search for the largest eigenvalue
+constexpr double FIRST_STEP = 1.0 / 8.0, LAST_STEP = 1.0 / 1024.0;  // of the search, in turns
+constexpr std::size_t MOST_EVALUATIONS = 8192;
+constexpr double IMPROVED = 1.0 + 1e-6;  // ratio of two eigenvalues that is worth a step
 constexpr int BISECTIONS = 30;
 constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
 
@@ -102,6 +108,114 @@ double inverse_element(const Entries & L, std::size_t n, std::size_t k)
   return square;
 }
 
+/// Eigenvalues of M(q)^-1 D, 1/s.
+class Damped
+{
+public:
+  Damped(const robot_dynamics_library & library, const Entries & D)
+  : library_(library), D_(D), none_(D.size(), 0.0), M_(D.size() * D.size()), L_(M_) {}
+
+  /// The largest eigenvalue at q, or `least` where it is below that: a M - D is positive definite above it.
+  double largest(const Entries & q, double least)
+  {
+    factors(q);
+    double below = least, above = std::max(1.0, least);
+    if (is_definite(least, M_, D_, L_)) {
+      return least;
+    }
+    while (!is_definite(above, M_, D_, L_) && above < BEYOND_REASON) {
+      below = above;
+      above *= 2.0;
+    }
+    for (int step = 0; step < BISECTIONS; ++step) {
+      const double middle = 0.5 * (below + above);
+      (is_definite(middle, M_, D_, L_) ? above : below) = middle;
+    }
+    return above;
+  }
+
+  /// The joint that has the largest part in the eigenvalue at q.
+  std::size_t joint(const Entries & q)
+  {
+    factors(q);
+    Entries parts(D_.size());
+    for (std::size_t k = 0; k < D_.size(); ++k) {
+      parts[k] = D_[k] * inverse_element(L_, D_.size(), k);
+    }
+    return static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin());
+  }
+
+private:
+  /// Writes the mass matrix at q and its factors.
+  void factors(const Entries & q)
+  {
+    mass_matrix(library_, q, M_);
+    if (!is_definite(1.0, M_, none_, L_)) {
+      throw std::invalid_argument(
+              "damping: the mass matrix of the library is singular: a joint has no inertia; state rotor inertias that "
+              "the description lacks at the export");
+    }
+  }
+
+  const robot_dynamics_library & library_;
+  const Entries & D_;
+  const Entries none_;
+  Entries M_, L_;
+};
+
+/// A configuration, and the largest eigenvalue there.
+struct Candidate
+{
+  Entries q;
+  double eigenvalue;
+};
+
+/// The configurations with the largest eigenvalues among samples.
+std::vector<Candidate> largest_samples(Damped & damped, std::size_t n)
+{
+  const Points points(n);
+  std::vector<Candidate> found;
+  for (int k = 0; k < SAMPLES; ++k) {
+    Entries q(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      q[j] = HALF_A_TURN * (2.0 * points.at(k, j) - 1.0);
+    }
+    const double eigenvalue = damped.largest(q, 0.0);
+    found.push_back({std::move(q), eigenvalue});
+  }
+  const auto larger = [](const Candidate & one, const Candidate & other) {return one.eigenvalue > other.eigenvalue;};
+  std::partial_sort(found.begin(), found.begin() + STARTS, found.end(), larger);
+  found.resize(STARTS);
+  return found;
+}
+
+/// Goes to a local maximum by compass search (Kolda, Lewis & Torczon 2003): the best of one step in each joint, forth
+/// and back, and half of the step where none is better.
+void climb(Damped & damped, Candidate & at)
+{
+  const std::size_t n = at.q.size();
+  double step = FIRST_STEP;
+  for (std::size_t left = MOST_EVALUATIONS / STARTS; left >= 2 * n && step >= LAST_STEP; left -= 2 * n) {
+    Candidate best = at;
+    Entries q = at.q;
+    for (std::size_t j = 0; j < n; ++j) {
+      for (const double sign : {1.0, -1.0}) {
+        q[j] = at.q[j] + sign * 2.0 * HALF_A_TURN * step;
+        const double eigenvalue = damped.largest(q, best.eigenvalue * IMPROVED);
+        if (eigenvalue > best.eigenvalue * IMPROVED) {
+          best = {q, eigenvalue};
+        }
+      }
+      q[j] = at.q[j];
+    }
+    if (best.eigenvalue > at.eigenvalue) {
+      at = best;
+    } else {
+      step *= 0.5;
+    }
+  }
+}
+
 /// The largest eigenvalue of M(q)^-1 D over all configurations, 1/s, and the joint that has the largest part in it.
 struct Largest
 {
@@ -109,45 +223,15 @@ struct Largest
   std::size_t joint = 0;
 };
 
-/// An eigenvalue is below a where a M - D is positive definite.
 Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries & D)
 {
-  const std::size_t n = D.size();
-  const Points points(n);
-  Entries q(n), M(n * n), L(n * n), worst(n * n);
+  Damped damped(library, D);
   Largest found;
-  for (int k = 0; k < SAMPLES; ++k) {
-    for (std::size_t j = 0; j < n; ++j) {
-      q[j] = HALF_A_TURN * (2.0 * points.at(k, j) - 1.0);
+  for (Candidate & start : largest_samples(damped, D.size())) {
+    climb(damped, start);
+    if (start.eigenvalue > found.eigenvalue) {
+      found = {start.eigenvalue, damped.joint(start.q)};
     }
-    mass_matrix(library, q, M);
-    if (!is_definite(1.0, M, Entries(n, 0.0), L)) {
-      throw std::invalid_argument(
-              "damping: the mass matrix of the library is singular: a joint has no inertia; state rotor inertias that "
-              "the description lacks at the export");
-    }
-    if (is_definite(found.eigenvalue, M, D, L)) {
-      continue;
-    }
-    double below = found.eigenvalue, above = std::max(1.0, 2.0 * below);
-    while (!is_definite(above, M, D, L) && above < BEYOND_REASON) {
-      below = above;
-      above *= 2.0;
-    }
-    for (int step = 0; step < BISECTIONS; ++step) {
-      const double middle = 0.5 * (below + above);
-      (is_definite(middle, M, D, L) ? above : below) = middle;
-    }
-    found.eigenvalue = above;
-    worst = M;
-  }
-  if (found.eigenvalue > 0.0) {
-    is_definite(1.0, worst, Entries(n, 0.0), L);
-    Entries parts(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      parts[k] = D[k] * inverse_element(L, n, k);
-    }
-    found.joint = static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin());
   }
   return found;
 }

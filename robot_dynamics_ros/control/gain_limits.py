@@ -13,13 +13,19 @@ For K = 0 the first one is necessary, too: each torque then reverses a velocity 
 the passivity of a sampled spring (Colgate & Schenkel 1997, eq. 3), where viscous friction of the joint counts as D.
 A delay of one whole period between state and torque halves the first limit.
 
+The eigenvalue is largest where the arm feels light, at a position that samples only come near. Compass search leads
+there from the largest ones: the best of one step in each joint, forth and back, and half of the step where none is
+better.
+
 References
 ----------
 Åström & Wittenmark 1997, Computer-Controlled Systems, sections 2.3 and 3.2; Colgate & Schenkel 1997, Passivity of a
-class of sampled-data systems, J. Robotic Systems 14(1).
+class of sampled-data systems, J. Robotic Systems 14(1); Kolda, Lewis & Torczon 2003, Optimization by direct search,
+SIAM Review 45(3).
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +38,19 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 SAMPLES = 1024
-"""Configurations at which M(q) is computed."""
+"""Configurations at which M(q) is computed first."""
+STARTS = 8
+"""Of them, those from which the largest eigenvalue is searched."""
+FIRST_STEP, LAST_STEP = 1 / 8, 1 / 1024
+"""Steps of the search, as parts of each joint's range."""
+MOST_EVALUATIONS = 8192
+"""Mass matrices of a search at most: robots of more than 12 joints may reach this before the last step.
+
+By samples alone the largest eigenvalue of an arm of 7 joints is 1.76 times as large as found, with the search 1.008
+times for up to 12 joints (robots of example-robot-data), 1.07 times for up to 39 (differential evolution, 2026-11-26).
+"""
+IMPROVED = 1.0 + 1e-6
+"""Ratio of two eigenvalues from which on the larger one is worth a step."""
 LIMIT = 2.0
 """Of the largest eigenvalue of T M^-1 D."""
 PROPOSED = 0.5
@@ -83,7 +101,7 @@ class SamplingLimit:
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        M_inverse = _inverses(mass_matrices(robot), robot)
+        M_inverse = _inverses(robot, lightest_configurations(robot, Kd))
         eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
         eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
@@ -207,9 +225,9 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
         if not np.isfinite(value) or value <= 0.0:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
-    M = mass_matrices(robot)
-    M_inverse = _inverses(M, robot)
-    inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
+    samples = configurations(robot)
+    inertia = np.diagonal(robot.mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
+    M_inverse = _inverses(robot, np.concatenate([samples, lightest_configurations(robot, inertia)]))
     # T D_i over the smallest inertia that joint i feels, the others free
     share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
 
@@ -229,28 +247,51 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     return ProposedGains(inertia * w**2, 2.0 * inertia * w, w, inertia, eigenvalue(w))
 
 
-def mass_matrices(robot: Robot) -> np.ndarray:
-    """Return M(q) (SAMPLES, n, n) at ``configurations``."""
-    return robot.mass_matrix(configurations(robot))
-
-
 def configurations(robot: Robot) -> np.ndarray:
     """Return positions (SAMPLES, n) within the position limits; a joint without them covers a turn, or 0 to 1 m."""
-    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
-    lower[unlimited], upper[unlimited] = -0.5 * TURN, 0.5 * TURN
+    lower, upper = _ranges(robot)
     return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
 
 
-def _inverses(M: np.ndarray, robot: Robot) -> np.ndarray:
-    """Return M^-1 (count, n, n); ArgumentError where a joint has no inertia."""
-    try:
-        return np.linalg.inv(M)
-    except np.linalg.LinAlgError:
-        raise ArgumentError(
-            f'{robot.name}: the mass matrix is singular: a joint has no inertia; state rotor inertias that the'
-            ' description lacks (parameter actuators)'
-        ) from None
+def lightest_configurations(robot: Robot, damping: np.ndarray) -> np.ndarray:
+    """Return positions (STARTS, n) where the largest eigenvalue of M^-1 D has local maxima, for D (n,)."""
+    lower, upper = _ranges(robot)
+    q, n = configurations(robot), robot.nv
+    found = _largest_eigenvalues(_inverses(robot, q), damping)
+    best = np.argsort(found)[: -STARTS - 1 : -1]
+    q, found, step = q[best], found[best], np.full(STARTS, FIRST_STEP)
+    directions, every = np.concatenate([np.eye(n), -np.eye(n)]) * (upper - lower), np.arange(STARTS)
+    for _ in range(MOST_EVALUATIONS // max(1, 2 * n * STARTS)):
+        near = np.clip(q[:, None] + step[:, None, None] * directions, lower, upper)
+        there = _largest_eigenvalues(_inverses(robot, near.reshape(-1, n)), damping).reshape(STARTS, -1)
+        k = there.argmax(axis=1)
+        better = there[every, k] > IMPROVED * found
+        q = np.where(better[:, None], near[every, k], q)
+        found = np.where(better, there[every, k], found)
+        step = np.where(better, step, 0.5 * step)
+        if (step < LAST_STEP).all():
+            break
+    return q
+
+
+def _ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends (n each) of the positions of ``configurations``."""
+    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
+    unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
+    lower[unlimited], upper[unlimited] = -0.5 * TURN, 0.5 * TURN
+    return lower, upper
+
+
+def _inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Return M(q)^-1 (count, n, n); ArgumentError where a joint has no inertia."""
+    with suppress(np.linalg.LinAlgError):
+        inverses = np.linalg.inv(robot.mass_matrix(q))
+        if np.isfinite(inverses).all():
+            return inverses
+    raise ArgumentError(
+        f'{robot.name}: the mass matrix is singular: a joint has no inertia; state rotor inertias that the'
+        ' description lacks (parameter actuators)'
+    )
 
 
 def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:

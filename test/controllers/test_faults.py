@@ -1,5 +1,7 @@
 """Whatever comes, the effort of a controller is finite, within its limits, and makes no step."""
 
+from types import SimpleNamespace
+
 from support.controllers_core import BOTH, EFFORT, MOTION, NONE, OUTCOMES, RATE, Law, counts_of, exported, has_compilers
 from support.controllers_law import (
     DESIRED,
@@ -17,11 +19,13 @@ from support.controllers_law import (
     steps,
     torque,
 )
+from support.example_robots import example_urdfs
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.gain_limits import SamplingLimit
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.gain_limits import LIMIT, SamplingLimit, configurations
 from robot_dynamics_ros.errors import ArgumentError
 
 EFFORT_LIMIT, RATE_LIMIT = 1, 2  # flags of the limiter
@@ -289,13 +293,36 @@ def test_a_pause_counts_for_three_cycles():
     'damping', [[90.0, 80.0, 40.0, 2.0, 1.0, 0.3], [3.0] * 6, [0.01, 50.0, 0.01, 0.01, 0.01, 0.01]]
 )
 def test_gains_are_refused_from_the_largest_stable_damping_on(damping):
-    """As by torque_controller, which knows position limits, here 175 degrees; the library has none: some per cent."""
-    limit = SamplingLimit(aubo_i5(), np.ones(6), damping)
-    law(stiffness=1.0, damping=damping, update_rate=1.03 / limit.period)
-    said = limit.fault(1.03 * limit.period)
+    """As by torque_controller for joints without position limits, which the library does not have."""
+    limit = SamplingLimit(without_position_limits(aubo_i5()), np.ones(6), damping)
+    law(stiffness=1.0, damping=damping, update_rate=1.001 / limit.period)
+    said = limit.fault(1.001 * limit.period)
     with pytest.raises(ValueError, match='invalid_argument: ' + said[: said.index(': ', 9) + 2]) as error:
-        law(stiffness=1.0, damping=damping, update_rate=0.97 / limit.period)
+        law(stiffness=1.0, damping=damping, update_rate=0.999 / limit.period)
     assert 'largest eigenvalue of T M^-1 D) is 2.' in str(error.value)
+
+
+def test_gains_are_judged_at_the_lightest_position_of_an_arm_where_samples_miss_it():
+    robot = Robot.from_urdf(next(path for path in example_urdfs() if path.endswith('/kinova.urdf')))
+    damping = 24.0 * np.diagonal(robot.mass_matrix(configurations(robot)), axis1=1, axis2=2).max(0)
+    period = SamplingLimit(without_position_limits(robot), np.ones(6), damping).period
+    sampled = np.linalg.eigvals(robot.mass_matrix_inverse(configurations(robot)) * damping).real.max()
+    assert LIMIT / period > 1.2 * sampled
+    library = exported(robot, 'kinova')
+    Law(library, robot.joint_names, stiffness=1.0, damping=damping, update_rate=1.01 / period)
+    with pytest.raises(ValueError, match='largest eigenvalue'):
+        Law(library, robot.joint_names, stiffness=1.0, damping=damping, update_rate=0.99 / period)
+
+
+def without_position_limits(robot):
+    return SimpleNamespace(
+        nv=robot.nv,
+        name=robot.name,
+        joint_names=robot.joint_names,
+        friction=robot.friction,
+        mass_matrix=robot.mass_matrix,
+        limits=SimpleNamespace(lower=np.full(robot.nv, -np.inf), upper=np.full(robot.nv, np.inf)),
+    )
 
 
 @pytest.mark.parametrize('damping', [1e9, 1e308])
