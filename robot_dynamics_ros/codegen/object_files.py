@@ -43,7 +43,8 @@ class CodeFolder:
     def code(self, name: str, make: Callable[[], bytes]) -> MachineCode:
         """Return the code of a file; ``make`` returns its content if there is no valid one.
 
-        Other processes that need the same file wait for it. What another thread has loaded meanwhile is in use.
+        Other processes and threads that need the same file wait for it. What another thread has loaded meanwhile is in
+        use.
         """
         if name not in self._loaded:
             self._loaded.setdefault(name, MachineCode(self._content(object_file(self._folder, name), make)))
@@ -52,7 +53,9 @@ class CodeFolder:
     def _content(self, path: Path, make: Callable[[], bytes]) -> bytes:
         """Return the content of a file, which is made under the lock of its path."""
         content = sealed_content(path)
-        if content is None:
+        if content is not None:
+            return content
+        with llvm_lock():  # first, or two processes could each wait for a file of the other
             _lock().acquire(str(path))
             try:
                 content = sealed_content(path)
@@ -60,9 +63,9 @@ class CodeFolder:
                     content = make()
                     with suppress(OSError):
                         write_sealed(private_folder(path.parent) / path.name, content)
+                return content
             finally:
                 _lock().release(str(path))
-        return content
 
 
 @cache
@@ -77,7 +80,7 @@ def object_file(folder: str, name: str) -> Path:
 
 
 def llvm_lock() -> threading.RLock:
-    """Return the lock that is held while LLVM works.
+    """Return the lock of this process that is held while code is made.
 
     A fork waits for it: the child could never take a lock of a thread that it does not have.
     """

@@ -38,16 +38,19 @@ TEMPORARY = '.robot_dynamics_ros-tmp'
 
 
 def private_folder(path: Path) -> Path:
-    """Return ``path`` as a folder that only this user can write or replace, or else a temporary folder."""
+    """Return ``path`` as a folder that only this user can write or replace, or else a temporary folder.
+
+    A folder that cannot be written is used for what is there, as in a container whose files are read-only.
+    """
     try:
         for folder in (*reversed(path.parents), path):  # parents=True would not apply the mode to the parents
             folder.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
         private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-        if private and os.access(path, os.W_OK) and not _replaceable(path):
+        if private and not _replaceable(path) and (os.access(path, os.W_OK) or any(path.iterdir())):
             return path
     except OSError:
-        pass  # a read-only or missing home: use a temporary folder
+        pass  # a home that is missing, or read-only without this folder: use a temporary one
     # imported in 3 ms, which a process that finds its code does without
     import shutil  # noqa: PLC0415
     import tempfile  # noqa: PLC0415

@@ -4,6 +4,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,6 +43,25 @@ def test_threads_that_ask_at_once_get_the_same_code():
     with ThreadPoolExecutor(4) as pool:
         found = {*pool.map(lambda _: code.address(program), range(8))}
     assert found == {code.address(program)}
+
+
+def test_threads_that_need_the_same_file_at_once_make_it_once():
+    made, both = [], threading.Barrier(2)
+
+    def make() -> bytes:
+        made.append(None)
+        time.sleep(0.1)  # the other thread has asked by now, too
+        return object_files.compiled('define i64 @one() { ret i64 1 }')
+
+    def content(_) -> int:
+        folder = object_files.CodeFolder('of_a_test')
+        both.wait()
+        return folder.code('one', make).address('one')
+
+    object_file('of_a_test', 'one').unlink(missing_ok=True)
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(content, range(2)))
+    assert len(made) == 1
 
 
 def test_the_code_of_many_robots_is_forgotten_oldest_first():

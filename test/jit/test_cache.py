@@ -195,6 +195,15 @@ def test_a_home_without_room_for_a_cache_is_no_failure(own_cache, monkeypatch):
     assert_falls_back(own_cache / 'read_only', own_cache)
 
 
+def test_what_a_read_only_folder_has_is_used(own_cache, monkeypatch):
+    folder = own_cache / 'read_only'
+    folder.mkdir(mode=0o700)
+    cache.write_sealed(folder / 'code.o', b'code')
+    monkeypatch.setattr(os, 'access', lambda path, mode: False)
+    assert cache.private_folder(folder) == folder
+    assert cache.sealed_content(folder / 'code.o') == b'code'
+
+
 def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
     """XDG_CACHE_HOME, else ~/.cache; never a folder that depends on the one we happen to be in."""
     assert cache.cache_root() == own_cache / 'cache' / 'robot_dynamics_ros'
