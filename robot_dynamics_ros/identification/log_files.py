@@ -14,6 +14,8 @@ from robot_dynamics_ros.errors import DynamicsError
 TOPIC = '/joint_states'
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 FEWEST_SAMPLES = 20
+LATEST = 9e9
+"""Times (s) below it are counted in ns by 64 bits."""
 UNITS = {'q': 'rad', 'qd': 'rad_s', 'qdd': 'rad_s2', 'i': 'mA', 'tau': 'Nm', 'T': 'degC'}
 """Symbols and units in the names of columns, <symbol><k>_<unit>."""
 
@@ -74,13 +76,15 @@ def _numbers(path: Path, rows, header: list[str], names: list[str]) -> Iterator[
         numbers = []
         for k in places:
             try:
-                numbers.append(float(row[k]))
+                numbers.append(float(row[k].replace('_', '?')))  # Python takes 1_000 for a number
             except ValueError:
                 raise LogError(f'{where}: {header[k]} is {row[k]!r}, not a number') from None
             if not np.isfinite(numbers[-1]):
                 raise LogError(f'{where}: {header[k]} is {row[k]}, not finite')
         if numbers[0] <= last:
             raise LogError(f'{where}: time does not increase, t_s = {numbers[0]}')
+        if abs(numbers[0]) >= LATEST:
+            raise LogError(f'{where}: t_s is {row[places[0]]}, expected less than {LATEST:g} s')
         last = numbers[0]
         yield numbers
 

@@ -78,7 +78,7 @@ def zero_phase(t, x, cutoff: float) -> np.ndarray:
     Raises
     ------
     ArgumentError
-        As ``differentiate``, and for another cut-off frequency.
+        As ``differentiate``, for another cut-off frequency, and for samples more than one of its periods apart.
     """
     times, samples = _samples(t, x=x)
     duration = times[-1] - times[0]
@@ -87,6 +87,12 @@ def zero_phase(t, x, cutoff: float) -> np.ndarray:
         raise ArgumentError(
             f'cutoff: expected at least 1 / duration, {1.0 / duration:.4g} Hz, and less than half of the sampling '
             f'rate, {0.5 / period:.4g} Hz, got {cutoff:.4g} Hz'
+        )
+    k = int(np.diff(times).argmax())
+    if times[k + 1] - times[k] > 1.0 / cutoff:
+        raise ArgumentError(
+            f't: no samples between {times[k]:.6g} and {times[k + 1]:.6g} s, which is longer than a period of the '
+            f'cut-off frequency, {1.0 / cutoff:.4g} s'
         )
     grid = times[0] + period * np.arange(len(times))
     sections = butter(ORDER, cutoff, fs=1.0 / period, output='sos')

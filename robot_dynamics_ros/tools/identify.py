@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_dynamics_ros.control.measured_effort import MEANINGS
-from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.actuator_export import actuators_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
@@ -83,6 +83,8 @@ def run(options) -> None:
     robot = robot_of(options)
     source = Source(options.joints or robot.joint_names, options.topic, options.effort, options.cutoff)
     paths = [options.log, *([options.validate] if options.validate else [])]
+    if options.joints and all(path.suffix == '.csv' for path in paths):
+        raise ArgumentError('--joints: names in bags; the columns of a CSV file are in the order of the joints')
     logs = [source.read(path, robot, say) for path in paths]
     if not options.standing:
         logs = [motion_of(path, log, robot, say) for path, log in zip(paths, logs, strict=True)]

@@ -99,6 +99,8 @@ BAD_TABLES = {
     'infinite': (changed(10, 'i1_mA', 'inf'), 'line 12: i1_mA is inf'),
     'empty cell': (changed(3, 'q1_rad', ''), 'line 5: q1_rad'),
     'text': (changed(0, 'i2_mA', 'broken'), "line 2: i2_mA is 'broken'"),
+    'underscore': (changed(0, 'i2_mA', '1_000'), "line 2: i2_mA is '1_000', not a number"),
+    'time beyond all clocks': (changed(-1, 't_s', 1e300), 't_s is 1e+300, expected less than 9e+09 s'),
     'time goes back': (changed(20, 't_s', 5.05), 'line 22: time does not increase'),
     'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not increase'),
     'column missing': (without('qdd1_rad_s2'), "line 1: column 'qdd1_rad_s2'"),

@@ -83,6 +83,8 @@ def test_samples_of_a_motion_are_those_in_which_some_joint_moves():
     assert moving([[0.0, 0.01], [0.0, -0.03]], speed=0.005).tolist() == [True, True]
 
 
+WITH_GAP = EVEN + 0.2 * (EVEN > 2.995)
+
 REFUSED = {
     'too short': (lambda: differentiate(EVEN[:3], EVEN[:3]), r't: expected shape \(m,\) with m >= 4, got \(3,\)'),
     'times stand still': (lambda: differentiate(0.0 * EVEN, EVEN), r't\[1\]: expected more than t\[0\]'),
@@ -91,6 +93,7 @@ REFUSED = {
     'cut-off too high': (lambda: zero_phase(EVEN, EVEN, 50.0), 'cutoff: expected .* rate, 50 Hz, got 50 Hz'),
     'cut-off 0': (lambda: zero_phase(EVEN, EVEN, 0.0), 'cutoff: expected at least .* got 0 Hz'),
     'a part of a period': (lambda: zero_phase(EVEN, EVEN, 0.1), r'1 / duration, 0\.1669 Hz, .* got 0\.1 Hz'),
+    'a gap': (lambda: zero_phase(WITH_GAP, EVEN, 5.0), 't: no samples between 2.99 and 3.2 s, .* frequency, 0.2 s'),
     'shapes': (lambda: estimate_delay(EVEN, EVEN, EVEN[:, None]), r'predicted: expected shape \(600,\)'),
     'delay': (lambda: estimate_delay(EVEN, EVEN, EVEN, 2.0), 'largest: expected a delay'),
 }

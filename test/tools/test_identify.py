@@ -83,6 +83,7 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
         (['aubo_i5', str(bag), '--joints', 'one'], "joint 'one' is missing"),
         (['aubo_i5', str(other), '--cutoff', '40'], 'cutoff: expected at least'),
         (['aubo_i5', str(other), '--gravity'], 'log: the arm never stands still'),
+        (['aubo_i5', str(millis), '--joints', 'one'], '--joints: names in bags'),
         (['aubo_i5', str(millis)], 'millis.csv: the gravity torque found is '),
     ):
         with pytest.raises(SystemExit, match=re.escape(reason)) as ended:
