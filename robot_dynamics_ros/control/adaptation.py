@@ -27,8 +27,9 @@ LARGEST_STEP = 0.5
 """Of the adaptation, relative to the one that corrects the whole error: longer pauses between states count less."""
 FRICTION_SHARE = 0.25
 """Largest magnitude of each adapted friction term, of the effort limit."""
-HOLDS, LIMITED, RAMPS, SILENT, ADAPTS = (
+HOLDS, FITS, LIMITED, RAMPS, SILENT, ADAPTS = (
     'paused: no motion is followed',
+    'paused: no moving joint has an error beyond the dead zone',
     'paused: another torque than the computed one was sent',
     'paused: payload ramp',
     'paused: no joint states',
@@ -168,10 +169,12 @@ class Adaptation:
         """Return the estimate, whether a body has it, and what is adapted, as fields of the diagnostics."""
         now, mean = self.estimate.parameters.copy(), self.estimate.mean.copy()
         mass, com, _ = central_parameters(mean - self._bare)
-        change = (self.friction - self._given)[:3] / self._unit
+        change, doing = (self.friction - self._given)[:3] / self._unit, self.doing
+        if doing == ADAPTS and not any(self._reaction[1]):
+            doing = FITS
         friction = {f'friction adapted, {name}': _numbers(row) for name, row in zip(ROWS, change, strict=True)}
         return {
-            'adaptation': self.doing if time.monotonic() - self._seen < INTERRUPTION else SILENT,
+            'adaptation': doing if time.monotonic() - self._seen < INTERRUPTION else SILENT,
             'payload estimate, kg': f'{now[0] - self._bare[0]:.3f}',
             f'payload estimate, mean of {MEAN:g} s, kg': f'{mass:.3f}',
             f'center of the payload, mean of {MEAN:g} s, m': _numbers(com) if mass > 1e-3 else '',

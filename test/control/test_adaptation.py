@@ -11,6 +11,7 @@ import pytest
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.adaptation import (
     ADAPTS,
+    FITS,
     HOLDS,
     LIMITED,
     RAMPS,
@@ -60,6 +61,15 @@ def test_the_diagnostics_do_not_say_that_it_adapts_when_states_stop(monkeypatch)
     later = time.monotonic() + 1.1
     monkeypatch.setattr(time, 'monotonic', lambda: later)
     assert arm.adaptation.report()['adaptation'] == SILENT
+
+
+def test_the_diagnostics_do_not_say_that_it_adapts_where_a_motion_rests():
+    arm = AdaptiveArm(lambda t: (MOTION(0.0)[0], np.zeros(6), np.zeros(6)))
+    arm.run(0.01)
+    before = arm.adaptation.estimate.parameters.copy()
+    arm.run(0.01)
+    assert np.array_equal(arm.adaptation.estimate.parameters, before)
+    assert arm.adaptation.report()['adaptation'] == FITS
 
 
 def test_a_torque_at_a_limit_changes_no_estimate():
