@@ -80,7 +80,10 @@ class JointSpaceLaw:
             return NO_VELOCITIES
         if self._lost and self._source.is_interrupted(state):
             self._source.end(f'{INTERRUPTION:g} s without a feedforward torque: {self._lost.reason}')
+        before = self._source.plan
         result = self._source.follow(state)
+        if self._source.plan is not before:
+            self._lost = None  # that was the torque of another motion
         if result is not TORQUE:
             self._follows, self._lost, self._waits_since = False, None, None
             return self._hold_at(state, out)

@@ -91,6 +91,20 @@ def test_the_old_motion_ends_where_it_has_no_torque_either():
     assert one.step() == (TORQUE, new)
 
 
+def test_a_lone_point_is_held_although_the_motion_before_it_had_lost_its_torques():
+    one = Fed()
+    old = one.receive(0.1, START)
+    one.known.add(old)
+    assert one.step() == (TORQUE, old)
+    one.known.remove(old)
+    assert one.step() == (NO_FEEDFORWARD, old)
+    one.follower.receive(Trajectory([0.0], [HERE + 0.1]), START + 12 * MS, START)
+    point = one.follower._plans[-1]
+    one.known.add(point)
+    assert one.step() == (TORQUE, point) and one.told == []
+    assert one.out == pytest.approx(0.1 * STIFFNESS + ROBOT.gravity_torque(HERE), rel=1e-12, abs=1e-10)
+
+
 def test_a_motion_without_torques_for_a_second_is_dropped():
     one = Fed()
     motion = one.receive(0.1, START)
