@@ -43,7 +43,7 @@ class GravityFallback:
         """Disarm until the next torque for a state."""
         self.armed = False
 
-    def torque(self, now: int, overdue: float, out) -> bool:
+    def torque(self, now: int, missing: float, out) -> bool:
         """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns), and return True."""
         self._gravity.torque(now, self._q, out=out)
         return True
@@ -64,7 +64,7 @@ class RampToZero:
         """Set the number of joints and ``ramp_time`` (s)."""
         self._ramp_time = ramp_time
         self._initial = np.zeros(joints)
-        self._start: float | None = None  # ``overdue`` at the first call, s
+        self._start: float | None = None  # ``missing`` at the first call, s
         self._is_zero = False
 
     def warm_up(self) -> None:
@@ -82,17 +82,18 @@ class RampToZero:
         """Disarm until the next torque for a state."""
         self.armed = False
 
-    def torque(self, now: int, overdue: float, out) -> bool:
-        """Write the torque (n, N m) when states are overdue by ``overdue`` s; return False once zero was sent.
+    def torque(self, now: int, missing: float, out) -> bool:
+        """Write the torque (n, N m) when states have been missing for ``missing`` s; return False once zero was sent.
 
-        On entry ``out`` has the torque that was sent last: the rate limit may need longer than the ramp.
+        That time counts, not how long they are overdue: an estimated age limit changes during the ramp. On entry
+        ``out`` has the torque that was sent last: the rate limit may need longer than the ramp.
         """
         if self._is_zero and not out.any():
             return False
         # the ramp of a process that was delayed begins late, and not with a torque of zero
         if self._start is None:
-            self._start = overdue
-        elapsed = overdue - self._start
+            self._start = missing
+        elapsed = missing - self._start
         np.multiply(self._initial, max(0.0, 1.0 - elapsed / self._ramp_time), out=out)
         self._is_zero = elapsed >= self._ramp_time
         return True

@@ -329,14 +329,13 @@ class TorquePipeline:
         passing = self._passing(steady, now)
         self._missing_for += max(passing - self._looked, 0.0)
         self._looked = passing
-        overdue = self._missing_for - self._gate.limit
-        if overdue < 0.0:
+        if self._missing_for < self._gate.limit:
             return reason
         self._falls_back = True
         try:
             self._look_at_clock()
             fallback = self.fallback
-            sends = fallback.torque(now, overdue, self._torque)
+            sends = fallback.torque(now, self._missing_for, self._torque)
             if not (sends and self._send(self._publish, passing, fallback.fades_in)):
                 fallback.reset()
             if not fallback.fades_in:

@@ -32,11 +32,11 @@ class Ramp(RampToZero):
         super().__init__(2, 1.0)
         self.calls = calls
 
-    def torque(self, now, overdue, out):
+    def torque(self, now, missing, out):
         if self.fault:
             raise ModelError(self.fault)
         self.calls.append(('fallback', now))
-        return super().torque(now, overdue, out)
+        return super().torque(now, missing, out)
 
 
 class Parts:
@@ -150,6 +150,16 @@ def test_when_the_fallback_has_ended_a_last_state_without_a_joint_does_not_hide_
     later = time.monotonic() + 5.0
     monkeypatch.setattr(time, 'monotonic', lambda: later)
     assert parts.pipeline.status().startswith('no joint state for 5.')
+
+
+def test_a_ramp_to_zero_goes_on_evenly_while_the_estimated_age_limit_changes():
+    parts, sent = Parts(), []
+    parts.state(500.0)
+    for k, limit in enumerate((0.01, 0.03, 0.01, 0.05)):
+        parts.pipeline._gate.limit = limit
+        parts.pause(500.1 + 0.1 * k)
+        sent.append(parts.sent)
+    assert sent == pytest.approx([1.0, 0.9, 0.8, 0.7])
 
 
 @pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
