@@ -12,12 +12,11 @@ import faulthandler
 import os
 import sys
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))  # for support
 
@@ -28,7 +27,7 @@ from broken_messages.moves import BROKEN_MOVES
 from broken_messages.random_messages import RandomMessages
 from coupled_nodes.episode import Episode
 from coupled_nodes.lifecycle import NotUpError
-from coupled_nodes.moves import MOVES, Move, in_turn, random_moves
+from coupled_nodes.moves import MOVES, in_turn, random_moves
 from findings import Findings
 from in_process import InProcess
 from messages import Messages
@@ -40,49 +39,34 @@ MOST = 1500
 """Messages of the longest episode."""
 
 
-class Kind(NamedTuple):
-    """Settings, moves, rules and messages of a run."""
-
-    draw: Callable[[Random], Settings] = drawn
-    moves: dict[str, Move] = MOVES
-    rules: dict[str, str] = RULES
-    messages: Callable[..., Messages] = Messages
-
-
-COUPLED = Kind()
-
-
-def broken(reference_kind) -> Kind:
-    """Return a run with random and broken messages; ``reference_kind`` is the type of a controller's state."""
-
-    def messages(random, nodes):
-        return RandomMessages(random, nodes, reference_kind)
-
-    return Kind(drawn_with_further, {**MOVES, **BROKEN_MOVES}, {**RULES, **BROKEN}, messages)
-
-
-def play(kind: Kind, settings: Settings, found: Findings, random: Random, cause) -> None:
-    """Run one episode of the events that ``cause(episode)`` causes."""
+def play(settings: Settings, found: Findings, random: Random, cause, messages=Messages) -> None:
+    """Run one episode of the events that ``cause(episode)`` causes, with the class ``messages``."""
     with TemporaryDirectory() as folder, InProcess(settings) as nodes, suppress(NotUpError):
-        episode = Episode(nodes, found, kind.messages(random, nodes), Path(folder))
+        episode = Episode(nodes, found, messages(random, nodes), Path(folder))
         episode.begin()
         cause(episode)
 
 
-def run(seed: int, messages: int, kind: Kind = COUPLED, only=None, progress=lambda found: None) -> Findings:
-    """Run episodes until the number of messages is reached, or only the episode ``only``."""
-    found, number, allocated = Findings(kind.rules), only or 0, [(0, memory())]
+def run(seed: int, messages: int, reference_kind=None, only=None, say=lambda text: None) -> Findings:
+    """Run episodes until the number of messages is reached, or only the episode ``only``; ``say`` how far it is.
 
+    Random and broken messages come, too, where the type of a controller's state is given, ``reference_kind``.
+    """
+    draw, moves, rules, drawn_messages = drawn, MOVES, RULES, Messages
+    if reference_kind is not None:
+        draw, moves, rules = drawn_with_further, {**MOVES, **BROKEN_MOVES}, {**RULES, **BROKEN}
+        drawn_messages = partial(RandomMessages, reference_kind=reference_kind)
+    found, number, allocated = Findings(rules), only or 0, [(0, memory())]
     while found.index < messages and (only is None or number == only):
         random = Random(f'{seed} {number}')
-        settings = kind.draw(random)
+        settings = draw(random)
         found.context = f'--seed {seed} --episode {number}: {settings}'
         end = found.index + min(random.randint(MOST // 3, MOST), messages - found.index)
-        play(kind, settings, found, random, lambda episode, end=end: random_moves(episode, end, kind.moves))
+        play(settings, found, random, lambda episode, end=end: random_moves(episode, end, moves), drawn_messages)
         allocated.append((found.index, memory()))
-        progress(found)
+        say(f'{found.index} messages, {sum(found.broken.values())} findings, {allocated[-1][1]:.1f} MB')
         number += 1
-    if 'MEMORY' in kind.rules and len(allocated) > 8:
+    if 'MEMORY' in rules and len(allocated) > 8:
         grown, allowed = growth(allocated), KILOBYTES * max(1.0, LONG / found.index)
         found.check('MEMORY', grown <= allowed, f'grown by {grown:.2f} kB per message')
     return found
@@ -95,7 +79,7 @@ def directed(seed: int, names=(), messages: int = 0, **parameters) -> Findings:
     """
     found, settings = Findings(RULES), stated(**parameters)
     found.context = f'{", ".join(names) or "all moves"}: {settings}'
-    play(COUPLED, settings, found, Random(f'{seed}'), lambda episode: in_turn(episode, names, messages))
+    play(settings, found, Random(f'{seed}'), lambda episode: in_turn(episode, names, messages))
     return found
 
 
@@ -112,24 +96,15 @@ def main() -> int:
     print(f'seed {given.seed}', flush=True)
     crashes = os.fdopen(os.dup(2), 'w')  # faults are printed although the log is disabled
     faulthandler.enable(crashes)
-    began = printed = time.monotonic()
-
-    def progress(found: Findings) -> None:
-        nonlocal printed
-        if time.monotonic() - printed > 10.0:
-            printed = time.monotonic()
-            took, findings = printed - began, sum(found.broken.values())
-            print(f'{found.index} messages in {took:.0f} s, {findings} findings, {memory():.1f} MB', flush=True)
-
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        kind = broken(stack.enter_context(installed(folder))) if given.broken else COUPLED
+        kind = stack.enter_context(installed(folder)) if given.broken else None
         if not given.log:
             stack.enter_context(quiet())
         if given.processes:
             found = processes.run(given.seed, given.messages, folder)
         else:
-            found = run(given.seed, given.messages, kind, given.episode, progress)
+            found = run(given.seed, given.messages, kind, given.episode, partial(print, flush=True))
     options = [name for name in ('broken', 'processes') if getattr(given, name)]
     print(found.report(' '.join(['fuzz/graph_fuzz.py', *(f'--{name}' for name in options), f'--seed {given.seed}'])))
     return bool(found.first)

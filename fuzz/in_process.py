@@ -3,25 +3,19 @@
 import importlib
 from contextlib import ExitStack
 
-import support.graph  # noqa: F401, sets the domain before anything imports rclpy
+from support import graph  # sets the domain before anything imports rclpy
 
 import rclpy
-from middleware import NAMESPACE, SECOND, Kept, Publisher, Time, stand_ins
-from node_settings import CONTROLLER, EXTERNAL, FEEDFORWARD, GRAVITY_NODE, SERVER
+from middleware import NAMESPACE, SECOND, Publisher, Time, stand_ins
+from node_settings import EXTERNAL, FEEDFORWARD, SERVER, TORQUE_NODES
 from rclpy.clock_type import ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.parameter import Parameter
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time as RosTime
 
-CLASSES = {
-    SERVER: 'DynamicsServer',
-    FEEDFORWARD: 'FeedforwardNode',
-    GRAVITY_NODE: 'GravityCompensationNode',
-    CONTROLLER: 'TorqueController',
-    EXTERNAL: 'ExternalTorqueNode',
-}
+KINDS = SERVER, *TORQUE_NODES, EXTERNAL
 BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""
 HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gravity_torque/info')
@@ -29,7 +23,7 @@ HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gra
 
 
 def node_class(kind: str):
-    return getattr(importlib.import_module(f'robot_dynamics_ros.nodes.{kind}'), CLASSES[kind])
+    return getattr(importlib.import_module(f'robot_dynamics_ros.nodes.{kind}'), kind.title().replace('_', ''))
 
 
 class InProcess:
@@ -47,14 +41,13 @@ class InProcess:
         self.clocks.pass_by = self.sleep
         self._ros, self.ros_rate = BEGINNING, 1.0  # time, ns, and its speed: it may crawl or stand still
         self.nodes: dict = {}
-        self._kept: dict[int, Kept] = {}
         self._sent: dict[str, list] = {}
         self._diagnosed: list = []
         self._queue: list = []
         self._stack = ExitStack()
 
     def __enter__(self):
-        for kind in CLASSES:
+        for kind in KINDS:
             node_class(kind)  # imported before modules are looked through
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         self._stack.callback(rclpy.try_shutdown)
@@ -93,7 +86,6 @@ class InProcess:
         node = self.nodes.pop(name)
         self._call(name, node.fall_silent)
         self._call(name, node.destroy_node)
-        self._kept.pop(id(node), None)
         self._flush()
 
     def state(self, name: str) -> str:
@@ -109,11 +101,19 @@ class InProcess:
         node = self.nodes[name]
         return node.task.pipeline.silence if node.active and name != SERVER else node.silence
 
+    def follows(self, name: str) -> int | None:
+        """Return the start (ns) of the trajectory that a node says it follows, or announces; None for none."""
+        if name == FEEDFORWARD:
+            info = None if self.why(name) else self.latched('feedforward_torque/info')
+            return None if info is None or not info.trajectory else graph.nanoseconds(info.trajectory_start)
+        plan = self.nodes[name].task.trajectory._follower.plan
+        return None if plan is None or plan.dropped is not None else plan.start
+
     def pass_by(self, duration: int) -> None:
         """Advance the time by so many ns."""
         self.sleep(duration)
         for name, node in self.nodes.items():
-            for timer in list(self.kept(node).timers):
+            for timer in list(node.timers):
                 if not timer.canceled and timer.due <= self.clocks.steady:
                     timer.reset()
                     self._call(name, timer.callback)
@@ -140,8 +140,8 @@ class InProcess:
 
     def request(self, name: str, service: str, request):
         """Return the response of a node's service."""
-        kind, callback = self.kept(self.nodes[name]).services[service]
-        response = self._call(name, lambda: callback(request, kind.Response()))
+        (made,) = [each for each in self.nodes[name].services if each.srv_name == service]
+        response = self._call(name, lambda: made.callback(request, made.srv_type.Response()))
         self._flush()
         return response
 
@@ -155,7 +155,7 @@ class InProcess:
     def diagnose(self, name: str):
         """Run the timers of a node; return its DiagnosticStatus and fields, None where it publishes none."""
         self._diagnosed.clear()
-        for timer in list(self.kept(self.nodes[name]).timers):
+        for timer in list(self.nodes[name].timers):
             self._call(name, timer.callback)
         self._flush()
         for message in self._diagnosed[-1:]:
@@ -170,32 +170,22 @@ class InProcess:
         topic, last = topic.removeprefix(f'{NAMESPACE}/'), topic.rpartition('/')[2]
         # remapped payload_state and gravity_state have the same content
         topic = last if last in HANDED_OVER[:2] else topic
-        return sum(made.topic == topic for kept in self._kept.values() for made in kept.publishers)
+        return sum(made.topic == topic for made in self._publishers())
 
     def latched(self, topic: str):
         """Return the message that a late joiner gets on a topic, None for none."""
-        for publisher in self._latching(topic):
-            return deserialize_message(publisher.last, publisher.kind)
-        return None
-
-    def inject(self, name: str, topic: str, message) -> None:
-        for subscription in self.subscriptions(name, topic):
-            self._hand_over(name, subscription, None, serialize_message(message))
-        self._flush()
+        return next((deserialize_message(made.last, made.kind) for made in self._latching(topic)), None)
 
     def known(self, name: str, topic: str):
         """Return the newest message that a subscription has brought to a node whose publisher is still there."""
-        for made in self.subscriptions(name, topic):
-            alive = made.publisher is None or any(made.publisher in kept.publishers for kept in self._kept.values())
-            if made.newest is not None and alive:
-                return made.newest
-        return None
+        found = (made.newest for made in self.subscriptions(name, topic) if made.publisher in self._publishers())
+        return next(found, None)
 
     def subscriptions(self, name: str, topic: str) -> list:
-        return [made for made in self.kept(self.nodes[name]).subscriptions if made.topic == topic]
+        return [made for made in self.nodes[name].subscriptions if made.topic == topic]
 
-    def kept(self, node) -> Kept:
-        return self._kept.setdefault(id(node), Kept())
+    def _publishers(self) -> list[Publisher]:
+        return [made for node in self.nodes.values() for made in node.publishers]
 
     def published(self, publisher: Publisher, data: bytes) -> None:
         """Record a published message."""
@@ -211,7 +201,7 @@ class InProcess:
     def _flush(self) -> None:
         """Deliver latched messages to new subscriptions, then the messages in the queue."""
         for name, node in list(self.nodes.items()):
-            for subscription in list(self.kept(node).subscriptions):
+            for subscription in list(node.subscriptions):
                 if subscription.latched and not subscription.has_joined:
                     subscription.has_joined = True
                     for publisher in self._latching(subscription.topic):
@@ -223,8 +213,7 @@ class InProcess:
                     self._hand_over(name, subscription, publisher, data)
 
     def _latching(self, topic: str) -> list[Publisher]:
-        made = [publisher for kept in self._kept.values() for publisher in kept.publishers]
-        return [each for each in made if each.topic == topic and each.latched and each.last is not None]
+        return [made for made in self._publishers() if made.topic == topic and made.latched and made.last is not None]
 
     def _hand_over(self, name: str, subscription, publisher, data: bytes) -> None:
         subscription.newest = deserialize_message(data, subscription.kind)

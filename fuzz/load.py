@@ -44,11 +44,6 @@ class Ramp(NamedTuple):
         """Return how much the value changes in twice ``LATE`` before or after now, whichever is more."""
         return max(difference(self.at(now + shift), self.at(now)) for shift in (-2 * LATE, 2 * LATE))
 
-    @property
-    def size(self) -> float:
-        """Largest of all numbers."""
-        return float(np.abs([self.before, self.after]).max())
-
 
 class Load:
     """Payload and gravity of a node: a ramp each, whose value may be another one ``until`` a time."""
@@ -60,11 +55,11 @@ class Load:
 
     def follow(self, topic: str, ramp: Ramp, now: int, running: bool) -> None:
         """Follow a message; a node that is ``running`` makes no step that nobody asked for: it ramps itself."""
-        held, known = self.ramps[topic], now >= self.until[topic] and ramp.size < LARGEST_COMPARED
+        held, self.ramps[topic] = self.ramps[topic], ramp
+        known = now >= self.until[topic] and self.size < LARGEST_COMPARED
         value, left = held.at(now), max(ramp.start + ramp.duration - now if ramp.duration else 0, SHORTEST)
         step, rounding = difference(value, ramp.at(now)), ROUNDING * (1.0 + difference(value, 0.0))
         asked = not ramp.duration and difference(value, ramp.before) <= rounding
-        self.ramps[topic] = ramp
         if ramp.duration and ramp.start - now > AHEAD:
             self.until[topic] = now + left + SECOND
         elif not running or (known and (asked or step <= rounding)):
@@ -91,7 +86,7 @@ class Load:
     @property
     def size(self) -> float:
         """Largest number of all payloads and gravities that may be in force."""
-        return max(ramp.size for ramp in self.ramps.values())
+        return max(float(np.abs([ramp.before, ramp.after]).max()) for ramp in self.ramps.values())
 
     @property
     def end(self) -> list:

@@ -20,7 +20,6 @@ LARGEST_GRAVITY = 12.0
 """m/s^2, default of the parameter gravity_limit."""
 LIGHT, HEAVY = 1.5, 100.0
 """kg: the arm can hold a payload up to LIGHT in every position, and none above HEAVY."""
-RATES = ('positions', 'velocities', 'accelerations')
 
 
 class Messages:
@@ -83,15 +82,9 @@ class Messages:
             moving = [np.zeros(self.arm.n) if time == times[-1] else self.vector(size) for size in (0.5, 1.0)]
             points.append((time, position, *moving[: rates if draw() < 0.95 else 0]))
             position = position + self.vector(0.3)
-        message = graph.trajectory(self.arm.names, start, *points)
-        order = self.random.sample(range(self.arm.n), self.arm.n)
-        if draw() < 0.3:
-            message.joint_names = [message.joint_names[k] for k in order]
-            for point in message.points:
-                for field in RATES:
-                    values = getattr(point, field)
-                    setattr(point, field, [values[k] for k in order if len(values)])
-        return message
+        order = self.random.sample(range(self.arm.n), self.arm.n) if draw() < 0.3 else range(self.arm.n)
+        shuffled = [(time, *(np.asarray(row)[order] for row in rows)) for time, *rows in points]
+        return graph.trajectory([self.arm.names[k] for k in order], start, *shuffled)
 
     def motion(self, q, ahead: int = 0) -> JointTrajectory:
         """Return a valid trajectory of some seconds that starts ``ahead`` ns from now where the arm is, q."""

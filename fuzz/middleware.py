@@ -13,12 +13,11 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 from rclpy.clock_type import ClockType
-from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.lifecycle.managed_entity import SimpleManagedEntity
 from rclpy.lifecycle.node import LifecycleNodeMixin
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
-from rclpy.service import Service
 from rclpy.time import Time as RosTime
 
 SECOND = 1_000_000_000
@@ -42,12 +41,8 @@ class Time:
         return getattr(time, name)
 
 
-class InertThread:
+class InertThread(threading.Thread):
     """A thread that is never started, since the caller delivers messages; ``join`` runs its target, which then ends."""
-
-    def __init__(self, *_, target=None, args=(), name=None, daemon=None, **__):
-        self._target, self._args = target, args
-        self.name, self.daemon, self.ident, self.native_id = name, daemon, None, None
 
     def start(self) -> None:
         pass
@@ -86,30 +81,28 @@ def stand_ins(middleware):
         yield
 
 
-class SystemClock:
-    """A node's clock where no simulated time is used: the system's, as ``Time`` has it."""
-
-    clock_type, ros_time_is_active = ClockType.ROS_TIME, False
-
-    def __init__(self, clocks: Time):
-        self._clocks = clocks
-
-    def now(self) -> RosTime:
-        return RosTime(nanoseconds=self._clocks.system, clock_type=ClockType.ROS_TIME)
-
-    def create_jump_callback(self, *_, **__):
-        return SimpleNamespace(unregister=lambda: None)
+def system_clock(clocks: Time):
+    """Return a node's clock where no simulated time is used: the system's, as ``clocks`` has it."""
+    return SimpleNamespace(
+        clock_type=ClockType.ROS_TIME,
+        ros_time_is_active=False,
+        now=lambda: RosTime(nanoseconds=clocks.system, clock_type=ClockType.ROS_TIME),
+        create_jump_callback=lambda *_, **__: SimpleNamespace(unregister=lambda: None),
+    )
 
 
-class Publisher:
+class Publisher(SimpleManagedEntity):
     """A publisher whose messages are recorded as bytes."""
 
+    event_handlers = ()
+
     def __init__(self, middleware, node, kind, topic: str, qos, lifecycle: bool):
+        super().__init__()
         self._middleware = middleware
         self.node, self.kind, self.topic, self.latched = node, kind, topic, _latched(qos)
         self.topic_name = topic if topic.startswith('/') else f'{NAMESPACE}/{topic}'
         self.handle = SimpleNamespace(publish_raw=self._send, publish=self.publish, pointer=id(self))
-        self.is_activated = not lifecycle
+        self._enabled = not lifecycle
         self.last: bytes | None = None
 
     def publish(self, message) -> None:
@@ -120,23 +113,13 @@ class Publisher:
         self.last = bytes(data)
         self._middleware.published(self, self.last)
 
-    def on_activate(self, state):
-        self.is_activated = True
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_deactivate(self, state):
-        self.is_activated = False
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_configure(self, state):
-        return TransitionCallbackReturn.SUCCESS
-
-    on_cleanup = on_shutdown = on_error = on_configure
     wait_for_all_acked = get_subscription_count = destroy = lambda *_: True
 
 
 class Subscription:
     """A subscription whose callback is called by the caller."""
+
+    event_handlers = ()
 
     def __init__(self, kind, topic: str, callback, raw: bool, qos):
         self.newest, self.publisher, self.has_joined = None, None, False  # newest message, and who published it
@@ -182,31 +165,19 @@ class Timer:
     destroy = cancel
 
 
-class Kept:
-    """The rclpy objects of one node."""
-
-    def __init__(self):
-        self.subscriptions: list[Subscription] = []
-        self.publishers: list[Publisher] = []
-        self.timers: list[Timer] = []
-        self.services: dict = {}  # by name: type and callback
-
-
 def methods_of(middleware) -> dict:
-    """Return, by class of rclpy, the methods of nodes that ``middleware`` replaces."""
-    kept, count = middleware.kept, middleware.count
+    """Return, by class of rclpy, the methods of nodes that ``middleware`` replaces; rclpy's own destroy the objects."""
+    count = middleware.count
 
     def create_subscription(self, kind, topic, callback, qos, *_, raw=False, **__):
-        made = Subscription(kind, topic, callback, raw, qos)
-        kept(self).subscriptions.append(made)
-        return made
+        self._subscriptions.append(Subscription(kind, topic, callback, raw, qos))
+        return self._subscriptions[-1]
 
     def create_publisher(self, kind, topic, qos, *_, lifecycle=False, **__):
         further = self.get_namespace().removeprefix(NAMESPACE)[1:]
         topic = f'{further}/{topic}' if further and not topic.startswith('/') else topic
-        made = Publisher(middleware, self, kind, topic, qos, lifecycle)
-        kept(self).publishers.append(made)
-        return made
+        self._publishers.append(Publisher(middleware, self, kind, topic, qos, lifecycle))
+        return self._publishers[-1]
 
     def create_lifecycle_publisher(self, kind, topic, qos, *_, **__):
         made = create_publisher(self, kind, topic, qos, lifecycle=True)
@@ -215,24 +186,12 @@ def methods_of(middleware) -> dict:
 
     def create_service(self, kind, name, callback, **__):
         served = name.removeprefix(f'{self.get_name()}/').removeprefix('~/')
-        kept(self).services[served] = kind, callback
-        return SimpleNamespace(name=served, callback=callback, destroy=lambda: None)
+        self._services.append(SimpleNamespace(srv_name=served, srv_type=kind, callback=callback, destroy=lambda: None))
+        return self._services[-1]
 
     def create_timer(self, period, callback, *_, **__):
-        made = Timer(period, callback, middleware.clocks)
-        kept(self).timers.append(made)
-        return made
-
-    def destroy_publisher(self, made):
-        getattr(self, '_managed_entities', set()).discard(made)
-        return _forget(kept(self).publishers, made)
-
-    destroy_real_service = Node.destroy_service
-
-    def destroy_service(self, made):
-        if isinstance(made, Service):  # rclpy makes some without asking the node
-            return destroy_real_service(self, made)
-        return kept(self).services.pop(made.name, None) is not None
+        self._timers.append(Timer(period, callback, middleware.clocks))
+        return self._timers[-1]
 
     def publishers_info(self, topic, *_, **__):
         return [SimpleNamespace(node_name='', topic_type='', endpoint_gid=[])] * count(topic)
@@ -243,27 +202,13 @@ def methods_of(middleware) -> dict:
             'create_publisher': create_publisher,
             'create_service': create_service,
             'create_timer': create_timer,
-            'destroy_subscription': lambda self, made: _forget(kept(self).subscriptions, made),
-            'destroy_publisher': destroy_publisher,
-            'destroy_timer': lambda self, made: _forget(kept(self).timers, made),
-            'destroy_service': destroy_service,
             'count_publishers': lambda self, topic: count(topic),
             'get_publishers_info_by_topic': publishers_info,
-            'get_clock': lambda self: self._clock if middleware.simulated_time else SystemClock(middleware.clocks),
+            'get_clock': lambda self: self._clock if middleware.simulated_time else system_clock(middleware.clocks),
         },
-        LifecycleNodeMixin: {
-            'create_lifecycle_publisher': create_lifecycle_publisher,
-            'destroy_lifecycle_publisher': destroy_publisher,
-        },
+        LifecycleNodeMixin: {'create_lifecycle_publisher': create_lifecycle_publisher},
     }
 
 
 def _latched(qos) -> bool:
     return isinstance(qos, QoSProfile) and qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
-
-
-def _forget(made: list, one) -> bool:
-    if one not in made:
-        return False
-    made.remove(one)
-    return True

@@ -38,12 +38,6 @@ FOLLOWERS = (FEEDFORWARD, CONTROLLER)
 NAMED = {FEEDFORWARD: 'feedforward_torque', GRAVITY_NODE: 'gravity_torque'}
 COMMANDS = {**{name: f'{topic}/commands' for name, topic in NAMED.items()}, CONTROLLER: 'effort_commands'}
 """Topics of each node's torque: with joint names, and of commands."""
-SHARED = ('age_limit', 'on_stale', 'ramp_time', 'on_deactivate', 'preset', 'await_load')
-OWN = {
-    FEEDFORWARD: ('start_tolerance', 'evaluate_at'),
-    CONTROLLER: ('start_tolerance', 'control_law', 'feedforward_age_limit'),
-}
-"""Names of parameters, of every torque node and of some."""
 
 
 @dataclass
@@ -73,15 +67,14 @@ class TorqueSettings:
         return 'robot' if 'gravity' in OF_ROBOT[self.preset] else 'node'
 
     def parameters(self) -> dict:
-        """Return the parameters of the node; an adaptation hardly moves, so that its torques are known."""
-        parameters = {name: getattr(self, name) for name in (*SHARED, *OWN.get(self.kind, ()))}
-        parameters['rate_limit'] = [self.rate_limit]
-        if self.kind == FEEDFORWARD:
-            parameters['compensation'] = list(self.compensation) or ['']
-        if self.kind == CONTROLLER:
-            parameters |= {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
-            parameters |= {'state_rate': 500.0, 'adaptation_payload_limit': 10.0, 'adaptation_rate': 0.01}
-        return parameters
+        """Return the parameters of any torque node, which ignores those of others.
+
+        An adaptation hardly moves, so that its torques are known.
+        """
+        own = {name: value for name, value in vars(self).items() if name != 'kind'}
+        own |= {'rate_limit': [self.rate_limit], 'compensation': list(self.compensation) or ['']}
+        gains = {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
+        return {**own, **gains, 'state_rate': 500.0, 'adaptation_payload_limit': 10.0, 'adaptation_rate': 0.01}
 
 
 @dataclass
@@ -94,16 +87,6 @@ class Settings:
     load_ramp_time: float = 0.5
     payload_file: bool = False
     nodes: dict[str, TorqueSettings] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """Return the settings that differ from the defaults, by node."""
-        own = {key: value for key, value in vars(self).items() if key != 'nodes'}
-        plain = vars(TorqueSettings(''))
-        nodes = {
-            name: {key: value for key, value in vars(node).items() if value != plain[key]}
-            for name, node in self.nodes.items()
-        }
-        return f'{own}; {nodes}'
 
     @property
     def arm(self) -> Arm:

@@ -12,24 +12,15 @@ SMALL_OBJECT = 90
 """Mean size of an object that Python allocates itself, bytes (sys._debugmallocstats)."""
 
 
-def kernels() -> list:
-    """Return all functions of the package that Numba has compiled, or may yet."""
-    modules = [module for name, module in sys.modules.items() if name.startswith('robot_dynamics_ros')]
-    found = (value for module in modules for value in vars(module).values() if hasattr(value, 'overloads'))
-    return list({id(kernel): kernel for kernel in found}.values())
-
-
-def compiled(kernels) -> int:
-    return sum(len(kernel.overloads) for kernel in kernels)
-
-
-FIELDS = ['arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks', 'fordblks', 'keepcost']
+def has_compiler() -> bool:
+    """Return whether Numba has been imported: nothing is compiled without it."""
+    return 'numba' in sys.modules
 
 
 class Allocated(ctypes.Structure):
-    """Result of glibc's mallinfo2(3)."""
+    """Result of glibc's mallinfo2(3): ten numbers, hblkhd and uordblks among them."""
 
-    _fields_ = tuple((name, ctypes.c_size_t) for name in FIELDS)
+    _fields_ = (('numbers', ctypes.c_size_t * 10),)
 
 
 def memory() -> float:
@@ -41,8 +32,8 @@ def memory() -> float:
     mallinfo = ctypes.CDLL(None).mallinfo2
     mallinfo.restype = Allocated
     gc.collect()
-    by_malloc = mallinfo()
-    return (by_malloc.uordblks + by_malloc.hblkhd + SMALL_OBJECT * sys.getallocatedblocks()) / 1e6
+    _, _, _, _, mapped, _, _, used, *_ = mallinfo().numbers
+    return (mapped + used + SMALL_OBJECT * sys.getallocatedblocks()) / 1e6
 
 
 KILOBYTES, LONG = 0.25, 3000

@@ -6,7 +6,6 @@ Messages take their time here, so nobody knows what a node has received when. Wh
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from support import graph
 
@@ -21,7 +20,7 @@ from robots import GRAVITY, NO_PAYLOAD
 from rules import RULES
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from torques import Torque, fault, is_within, read
+from torques import fault, is_within, read
 
 from robot_dynamics_interfaces.srv import SetPayload
 
@@ -29,39 +28,30 @@ PERIOD, SETTLED = 0.01, 2 * SECOND
 """Time between two states, s, and from the answer of the server to the end of its ramp at all nodes, ns."""
 
 
-class Record(NamedTuple):
-    """States and payloads that were sent, by their time, ns, and the torques that each node published."""
-
-    states: dict[int, np.ndarray]
-    payloads: dict[int, np.ndarray]
-    torques: dict[str, list[Torque]]
-
-
-def whole(record: Record, settings):
+def whole(run):
     """A torque is finite, of every joint, and within the effort limits."""
-    for name, torques in record.torques.items():
-        limited = settings.nodes[name].preset != 'monitor_only'
+    for name, torques in run.torques.items():
+        limited = run.settings.nodes[name].preset != 'monitor_only'
         for torque in torques:
-            wrong = fault(torque, settings.arm, torque.message is not None, torque.command is not None, limited)
+            wrong = fault(torque, run.settings.arm, torque.message is not None, torque.command is not None, limited)
             yield not wrong, f'{name}: {wrong}'
 
 
-def once(record: Record, settings):
+def once(run):
     """A state gets at most one torque, with its stamp, and stamps do not go back."""
-    for name, torques in record.torques.items():
+    for name, torques in run.torques.items():
         stamps = [torque.stamp for torque in torques if torque.message is not None]
-        yield set(stamps) <= set(record.states), f'{name}: torques for {set(stamps) - set(record.states)}'
+        yield set(stamps) <= set(run.states), f'{name}: torques for {set(stamps) - set(run.states)}'
         yield all(one < other for one, other in pairwise(stamps)), f'{name}: stamps {stamps}'
 
 
-def right_payload(record: Record, settings):
+def right_payload(run):
     """Where no payload has changed for some time, the gravity torque is that with the payload set last."""
-    for torque in record.torques[GRAVITY_NODE]:
-        before = [time for time in record.payloads if torque.message and time < torque.stamp]
-        if torque.stamp in record.states and before and torque.stamp - before[-1] > SETTLED:
-            load = record.payloads[before[-1]], GRAVITY
-            right = settings.arm.gravity_torque(record.states[torque.stamp], load)
-            limit = settings.arm.effort if settings.nodes[GRAVITY_NODE].preset != 'monitor_only' else np.inf
+    for torque in run.torques[GRAVITY_NODE]:
+        before = [time for time in run.payloads if torque.message and time < torque.stamp]
+        if torque.stamp in run.states and before and torque.stamp - before[-1] > SETTLED:
+            right = run.settings.arm.gravity_torque(run.states[torque.stamp], (run.payloads[before[-1]], GRAVITY))
+            limit = run.settings.arm.effort if run.settings.nodes[GRAVITY_NODE].preset != 'monitor_only' else np.inf
             low = np.clip(right, -limit, limit)
             yield is_within(torque.effort, low, low), f'{torque}, expected {low}'
 
@@ -70,7 +60,7 @@ INVARIANTS = {'WHOLE': whole, 'ONCE': once, 'TERMS': right_payload}
 
 
 class Processes:
-    """The nodes of one run."""
+    """The nodes of one run, states and payloads that were sent, by their time, ns, and the torques of each node."""
 
     def __init__(self, nodes: graph.Graph, random: Random, found):
         self.settings, self._graph, self._found = drawn(random), nodes, found
@@ -78,15 +68,17 @@ class Processes:
         for node in self.settings.nodes.values():
             node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
         self.messages, self.q = Messages(random, self), np.zeros(self.settings.arm.n)
-        self.record = Record({}, {graph.SECOND: NO_PAYLOAD}, {name: [] for name in TORQUE_NODES})
+        self.states: dict[int, np.ndarray] = {}
+        self.payloads = {SECOND: NO_PAYLOAD}
+        self.torques: dict[str, list] = {name: [] for name in TORQUE_NODES}
         self._sent: dict[tuple, list] = {}  # by node and topic: order is kept on each of them
 
     @property
     def now(self) -> int:
         return self._graph.now()
 
-    def run(self, count: int) -> Record:
-        """Start the nodes, cause random events while so many states are sent, and return the record."""
+    def run(self, count: int) -> None:
+        """Start the nodes, and cause random events while so many states are sent."""
         nodes = {name: {**self.settings.parameters(name), 'autostart': True} for name in (SERVER, *TORQUE_NODES)}
         path = self._graph.folder / 'parameters.yaml'
         path.write_text(yaml.safe_dump({f'/{name}': {'ros__parameters': values} for name, values in nodes.items()}))
@@ -95,20 +87,19 @@ class Processes:
                 if topic:
                     self._graph.node.create_subscription(kind, topic, self._keep(name, topic), 1000)
         self._graph.start(SERVER, *TORQUE_NODES, arguments=['--params-file', str(path)])
-        while len(self.record.states) < count:
-            event = self.messages.random.choice((self._states,) * 6 + (self._motion, self._payload, self._restart))
+        while len(self.states) < count:
+            event = self.messages.random.choice((self._send_states,) * 6 + (self._motion, self._payload, self._restart))
             self._found.counts[event.__name__.strip('_')] += 1
             event()
         self._spin(1.0)
         for (name, _), sent in self._sent.items():
-            self.record.torques[name].extend(read(sent))
-        return self.record
+            self.torques[name].extend(read(sent))
 
-    def _states(self) -> None:
+    def _send_states(self) -> None:
         for _ in range(20):
             self.q = self.q + self.messages.vector(0.002)
             stamp = self.now
-            self.record.states[stamp] = self.q
+            self.states[stamp] = self.q
             self._graph.send('joint_states', graph.joint_state(self.settings.arm.names, stamp, self.q, 0.0 * self.q))
             self._spin(PERIOD)
 
@@ -119,9 +110,9 @@ class Processes:
         request, _ = self.messages.payload()
         before = self.now
         response = self._graph.client.call(SetPayload, f'{SERVER}/set_payload', request)
-        self.record.payloads[before] = list(self.record.payloads.values())[-1]  # until the ramp is over
+        self.payloads[before] = list(self.payloads.values())[-1]  # until the ramp is over
         if response.success:
-            self.record.payloads[self.now] = value_of(request, self.settings.arm)
+            self.payloads[self.now] = value_of(request, self.settings.arm)
 
     def _restart(self) -> None:
         self._graph.reactivate(self.messages.random.choice(TORQUE_NODES))
@@ -140,10 +131,10 @@ def run(seed: int, count: int, folder: Path) -> Findings:
     with graph.Graph(folder) as nodes:
         processes = Processes(nodes, Random(f'{seed}'), found)
         found.context = f'--seed {seed}: {processes.settings}'
-        record = processes.run(count)
+        processes.run(count)
     found.index += count
-    found.counts['torques'] += sum(map(len, record.torques.values()))
+    found.counts['torques'] += sum(map(len, processes.torques.values()))
     for rule, invariant in INVARIANTS.items():
-        for holds, what in invariant(record, processes.settings):
+        for holds, what in invariant(processes):
             found.check(rule, holds, what)
     return found

@@ -20,7 +20,7 @@ RULES = {
 }
 BROKEN = {
     'REFUSED': 'a wrong trajectory, payload or gravity is refused by name, and a good payload or gravity is not',
-    'SET': 'a parameter is set as it was sent or refused with a reason, and the node can be configured again',
+    'SET': 'a parameter is set as it was sent or refused with a reason, and the node is configured or says why not',
     'DESCRIBED': 'a node is the robot that was described last, or says why it is none',
     'MEMORY': 'memory is flat',
 }

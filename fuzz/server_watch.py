@@ -1,14 +1,19 @@
-"""Invariants of dynamics_server: valid requests are served, and the numbers satisfy identities of mechanics."""
+"""Invariants of dynamics_server: it serves valid requests, its numbers satisfy identities of mechanics.
+
+It keeps, publishes and uses the payload and gravity that it has accepted.
+"""
 
 import numpy as np
-from load import LARGEST_COMPARED, ROUNDING, Load, difference, ramp_of, value_of
-from rclpy.serialization import deserialize_message
+from load import LARGEST_COMPARED, ROUNDING, SECOND, TOPICS, Load, difference, ramp_of, value_of
+from node_settings import SERVER
+from robots import GRAVITY, NO_PAYLOAD
 
-from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_interfaces.srv import GetInverseDynamics
 
 COMPARED = 1e3
 """Largest numbers of a request that are compared."""
-KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
+SPREADS = 2.5
+"""Time within which the server may publish its ramps again after the clock was set back, s."""
 PUBLISHED = {'set_payload': 'payload_state', 'set_gravity': 'gravity_state'}
 CHECKED = ('peak_effort', 'effort_limit', 'effort_margin', 'peak_velocity', 'velocity_limit')
 SAMPLED = ('positions', 'velocities', 'accelerations', 'effort')
@@ -16,44 +21,92 @@ TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 
 
 class ServerWatch:
-    """One server, with the payload and gravity that it has published last."""
+    """The server of a graph, with the payload and gravity that it has accepted, and those that it publishes."""
 
-    def __init__(self, found, arm):
-        self.check, self.arm = found.check, arm
+    def __init__(self, nodes, found, messages):
+        self._nodes, self._found, self._messages, self.arm = nodes, found, messages, nodes.settings.arm
+        self.check, self.active = found.check, False
         self.load = Load()
+        self._spreads_until = 0.0  # steady time until which messages may be from before the clock was set back
+        self._accepted: dict = {}
 
-    def response(self, service: str, request, response, sent, now: int, valid: bool | None) -> None:
-        """Check the response to a request and the messages ``sent``.
+    def configure(self) -> None:
+        """Reset, as the server that is configured, which may read the payload from its file."""
+        kept = self._accepted.get('payload_state', NO_PAYLOAD) if self._nodes.settings.payload_file else NO_PAYLOAD
+        self._accepted = {'payload_state': kept, 'gravity_state': GRAVITY}
+
+    def set_back(self, last: int) -> None:
+        """Record that the clock was set back from ``last``."""
+        self._spreads_until = self._nodes.steady + SPREADS
+
+    def activated(self, published: set) -> None:
+        """Check that both topics are among those ``published`` at the activation."""
+        self.active = True
+        self.check('LOADED', published >= set(TOPICS), f'activation published {published}')
+        self.compute()
+
+    def set_load(self, service: str) -> None:
+        """Request another payload or gravity."""
+        request, valid = getattr(self._messages, PUBLISHED[service].partition('_')[0])()
+        self.ask(service, request, valid if self.active else False)
+        self.compute()
+
+    def compute(self) -> None:
+        """Check that the server computes with the payload and gravity that it accepted last and publishes."""
+        if self.active:
+            q, still = self._messages.vector(1.0), [0.0] * self.arm.n
+            request = GetInverseDynamics.Request(positions=q.tolist(), velocities=still, accelerations=still)
+            self.ask('get_inverse_dynamics', request, True)
+
+    def ask(self, service: str, request, valid: bool | None) -> None:
+        """Send a request and check the response.
 
         A request that is ``valid`` must be served, one that is not (False) must not, and None may be either.
         """
+        nodes = self._nodes
+        self._found.index += 1
+        self._found.counts[service] += 1
+        for topic in TOPICS:
+            self._look_at(topic)
+        nodes.take(SERVER)
+        response = nodes.request(SERVER, service, request)
+        if response is None:
+            return
         comparable, served = self.load.size < LARGEST_COMPARED, response.success
         what = f'{request}: {response.message or "served"}'
         self.check('SERVED', served is not bool(response.message) and 'internal error' not in response.message, what)
         finite = all(np.isfinite(getattr(request, name)).all() for name in number_lists(request))
         must = valid and comparable and service != 'check_trajectory'
         self.check('SERVED', finite and valid is not False if served else not must, what)
-        load = self.load.at(now) if comparable else None
+        load = self.load.at(nodes.now) if comparable else None
         if service in PUBLISHED:
-            self._set(PUBLISHED[service], request, served, sent)
+            self._set(PUBLISHED[service], request, served)
         elif served and service == 'check_trajectory':
             self._checked(request, response, load)
         elif served:
             self._states(request, response, load)
 
-    def _set(self, topic: str, request, served: bool, sent) -> None:
+    def _look_at(self, topic: str) -> None:
+        """Check that a topic has the payload or gravity that was accepted last."""
+        nodes, message = self._nodes, self._nodes.latched(topic)
+        if message is not None:
+            self.load.ramps[topic] = ramp_of(message, self.arm)
+        unsure = message is None or nodes.steady < self._spreads_until
+        self.load.until[topic] = nodes.now + SECOND if unsure else 0
+        kept = unsure or not_far(self.load.ramps[topic].after, self._accepted[topic])
+        self.check('LOADED', kept, lambda: f'{message}, accepted {self._accepted}')
+
+    def _set(self, topic: str, request, served: bool) -> None:
         """Check that an accepted payload or gravity is published, without a step."""
-        published = [deserialize_message(data, KINDS[topic]) for name, data, _ in sent if name == topic]
-        right = bool(published) is served
-        if served and published:
-            ramp, after = ramp_of(published[0], self.arm), value_of(request, self.arm)
+        published = any(name == topic for name, *_ in self._nodes.take(SERVER))
+        right, message = published is served, self._nodes.latched(topic)
+        if served and right:
+            self._accepted[topic] = value_of(request, self.arm)
+            ramp, duration = ramp_of(message, self.arm), request.ramp_time or self._nodes.settings.load_ramp_time
             held = self.load.at(ramp.start)
-            right = not difference(ramp.after, after) > ROUNDING * (1.0 + difference(after, 0.0))
-            if held is not None:
-                before = held[list(KINDS).index(topic)]
-                right = right and not difference(ramp.before, before) > ROUNDING * (1.0 + difference(before, 0.0))
-            self.load.ramps[topic], self.load.until[topic] = ramp, 0
-        self.check('LOADED', right, lambda: f'{request} was published as {published}')
+            right = ramp.duration == round(duration * SECOND) and not_far(ramp.after, self._accepted[topic])
+            right = right and (held is None or not_far(ramp.before, held[TOPICS.index(topic)]))
+        self.check('LOADED', right, lambda: f'{request} was published as {message}: {published}')
 
     def _checked(self, request, response, load) -> None:
         """Check that the results of check_trajectory are finite, and the efforts of its samples those of the motion."""
@@ -109,6 +162,11 @@ class ServerWatch:
     def _equal(self, what: str, values, expected, size=0.0) -> None:
         off, room = np.abs(values - expected).max(), 1e-9 + 1e-7 * max(np.max(size), np.abs(expected).max())
         self.check('LOADED', off <= room, lambda: f'{what}: off by {off}, {values}, expected {expected}')
+
+
+def not_far(value, expected) -> bool:
+    """Return whether two payloads or gravities are equal up to rounding, or are no numbers."""
+    return not difference(value, expected) > ROUNDING * (1.0 + difference(expected, 0.0))
 
 
 def number_lists(message) -> list[str]:

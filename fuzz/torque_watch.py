@@ -53,11 +53,13 @@ class TorqueWatch:
 
     needs_velocity = False
     always_needed = True  # False: a state may need no torque, and then on_stale has nothing to go on with
+    remembers = False  # True: where the arm was at a state may change the torques of later ones
 
     def __init__(self, name: str, nodes, found):
         """Watch a node of ``nodes``."""
         self.name, self.nodes, self.found, self.arm = name, nodes, found, nodes.settings.arm
         self.settings, self.configured, self.active = nodes.settings.nodes[name], False, False
+        self.load, self.told = Load(), 0.0  # told: when it received another payload or gravity last, steady time
         limit = self.settings.age_limit
         self.limits = (limit, limit) if limit else (SHORTEST, LONGEST)
         self.is_limited = self.settings.preset != 'monitor_only'
@@ -73,7 +75,7 @@ class TorqueWatch:
     def configure(self) -> None:
         """Reset, as a node that is configured."""
         self.configured, self.active, self.created = True, False, self.nodes.steady
-        self.load, self.newest = Load(), {}
+        self.load, self.newest, self.told = Load(), {}, self.nodes.steady
         self.last, self.last_sent = np.zeros(self.arm.n), None  # torque, and its ``time``
         self.read = 0  # ROS time at which the node has read the clock last
         self.reset()
@@ -99,7 +101,7 @@ class TorqueWatch:
     def follow_load(self, topic: str, message) -> None:
         """Apply a payload or gravity."""
         if message != self.newest.get(topic):
-            self.newest[topic] = message
+            self.newest[topic], self.told = message, self.nodes.steady
             self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready)
 
     def set_back(self, last: int) -> None:
@@ -139,7 +141,9 @@ class TorqueWatch:
         if not usable or not self.is_complete(state):
             return timeout._replace(rule='REJECTED', must=timeout.must and state.q is not None)
         numbers = [it for it in (state.q, state.qd) if it is not None]
-        compared = not self.unknown and all(np.abs(it).max() < LARGEST_COMPARED for it in numbers)
+        small = all(np.abs(it).max() < LARGEST_COMPARED for it in numbers)
+        self.unknown = self.unknown or (self.remembers and not small)
+        compared = small and not self.unknown
         # with an unknown payload or gravity any torque fits, yet the arm is held where it was
         options, must = self.law(state) if compared else ([self.any('state')], False)
         sure = known and compared and state.good and abs(nodes.now - state.stamp) < 0.99 * self.limits[0] * SECOND
@@ -171,14 +175,13 @@ class TorqueWatch:
             return self.any(kind)
         return self.loaded(kind, time, lambda load: self.arm.gravity_torque(q, load))
 
-    def loaded(self, kind: str, time: int, torque, of=None, slack: float = 0.0) -> Option:
-        """Return the torque with the payload and gravity of a time, up to a relative ``slack``; any where unknown."""
+    def loaded(self, kind: str, time: int, torque, of=None) -> Option:
+        """Return the torque with the payload and gravity of a time, any where they are unknown."""
         load = self.load.at(time)
         if load is None:
             return self.any(kind, of)
         wanted = torque(load)
-        room = slack * np.abs(wanted).max()
-        return Option(kind, wanted - room, wanted + room, of)
+        return Option(kind, wanted, wanted, of)
 
     def any(self, kind: str, of=None) -> Option:
         """Return an option that every torque fits."""
@@ -212,52 +215,51 @@ class TorqueWatch:
             options = [self.held(kind, self.nodes.now, q) for q in self.seen]
             must = must and all(np.isfinite(option.low).all() for option in options)
         else:
-            # it begins at the node's first check after the limit; an age limit that is estimated changes meanwhile
+            # it begins at the node's first check after the limit
             falls = 0.0 if self.falls_since is None else max(self.time - self.falls_since, 0.0)
-            since = (falls, falls - LOOK) if self.certain and self.settings.age_limit else (np.inf, 0.0)
+            since = (falls, falls - LOOK) if self.certain else (np.inf, 0.0)
             ends = [np.clip(1.0 - passed / self.settings.ramp_time, 0.0, 1.0) * self.answer for passed in since]
-            options = [Option(kind, np.min(ends, axis=0), np.max(ends, axis=0))]
-            must = must and (self.falls_since is None or bool(self.last.any()))
+            ended = self.falls_since is not None and not self.last.any()
+            options = [] if ended and self.answer.any() else [Option(kind, np.min(ends, axis=0), np.max(ends, axis=0))]
+            must = must and not ended
         return Expected([self.limit(option) for option in options], must, 'TIMEOUT')
 
     def absence(self) -> None:
         """Check the node where it receives no state."""
         self.nodes.take(self.name)
-        self.judge(self.timeout(), lambda: self.nodes.pause(self.name))
+        self.judge(lambda: self.nodes.pause(self.name))
 
-    def judge(self, expected: Expected, act, state: State | None = None) -> list[Torque]:
+    def judge(self, act, state: State | None = None) -> list[Torque]:
         """Return the torques of what ``act()`` causes, for a state, None for none, checked and recorded."""
         act()
+        expected = self.expect(state) if state else self.timeout()
         torques = read(self.nodes.take(self.name))
         self.found.counts['torques' if state else 'torques without a state'] += len(torques)
         self._judge(expected, torques, state)
         return torques
 
     def _judge(self, expected: Expected, torques: list[Torque], state: State | None) -> None:
-        check = partial(self.check, what=partial(described, expected, torques, state, self.nodes.why(self.name)))
-        of_timeout, found = True, []
+        why = self.nodes.why(self.name)  # '' where the node says that the torque is that of the state
+        check, answers = partial(self.check, what=partial(described, expected, torques, state, why)), False
         if not torques:
             check('PUBLISHED' if expected.rule == 'TERMS' else expected.rule, not expected.must)
         elif all([self.look_at(torque, self.time) for torque in torques]) and check('ONCE', len(torques) == 1):
-            (torque,) = torques
+            (torque,), answers = torques, state is not None and not why
+            options = [option for option in expected.options if answers is (option.kind != self.settings.on_stale)]
+            found = [option for option in options if is_within(torque.effort, option.low, option.high)]
             # a torque that answers the state has its stamp
-            fits = [option for option in expected.options if is_within(torque.effort, option.low, option.high)]
-            other = state is not None and torque.stamp not in (None, state.stamp)
-            found = [option for option in fits if option.kind == self.settings.on_stale or not other]
-            check('ONCE' if fits and not found else expected.rule, found)
+            right = check(expected.rule, found) and check('ONCE', not answers or torque.stamp in (None, state.stamp))
             self._sent(torque, self.time)
-            fallback = [option.kind == self.settings.on_stale for option in found]
-            of_timeout, perhaps = all(fallback), any(fallback)  # or of nothing
-            if of_timeout and self.falls_since is None:
+            answers = answers and right
+            if not answers and self.falls_since is None:
                 self.falls_since = self.time
-        if state is None or state.q is None or of_timeout:
+        if not answers:
             if state is not None and expected.rule == 'TERMS':
                 self.unanswered(state)
             return
-        self.ready, self.due, self.certain, self.falls_since = True, True, not perhaps, None
+        self.ready, self.due, self.certain, self.falls_since = True, True, True, None
         self.seen, self.answer = [state.q], torque.effort
-        if not perhaps:
-            self.answered, self.answered_at = state.stamp, self.time
+        self.answered, self.answered_at = state.stamp, self.time
         self.used = state.stamp
         self.matched(found, state)
 

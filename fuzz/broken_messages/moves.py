@@ -7,7 +7,7 @@ from support import graph
 import numpy as np
 import torques
 from coupled_nodes.episode import Episode
-from coupled_nodes.moves import Move, move
+from coupled_nodes.moves import move
 from load import SECOND, TOPICS
 from node_settings import (
     CONTROLLER,
@@ -20,7 +20,7 @@ from node_settings import (
     REFERENCE,
     SERVER,
 )
-from process import compiled
+from process import has_compiler
 from rcl_interfaces.srv import SetParameters
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -31,7 +31,7 @@ from broken_messages.random_messages import SERVICES, read_state
 from broken_messages.spoil import serialized, understood
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 
-BROKEN_MOVES: dict[str, Move] = {}
+BROKEN_MOVES: dict = {}
 broken = partial(move, table=BROKEN_MOVES)
 OFTEN = {
     GRAVITY_NODE: {'joint_states': 1.0},
@@ -44,8 +44,8 @@ OFTEN = {
 """How often each node gets a message on a topic, payloads and gravity apart."""
 MESSAGES = 20
 """Number of messages of a move."""
-LOADS, CONFIGURED = 0.3, 0.1
-"""Shares of moves with payloads and gravities, and of these among their messages; of nodes configured anew."""
+LOADS = 0.3
+"""Share of moves with payloads and gravities, and of these among their messages."""
 COUNTED = 'states rejected', 'torques not finite', 'torques saturated', 'torques slowed', 'torques, reasons since reset'
 """Fields of the diagnostics that a reset clears; external_torque_node has the first two."""
 
@@ -103,26 +103,21 @@ def reset(e: Episode) -> None:
 
 @broken(8.0)
 def parameters(e: Episode) -> None:
-    """Parameters are set and restored, sometimes after the node was configured with them."""
-    name = e.random.choice([*OFTEN, SERVER])
+    """Parameters are set; the node is configured with them, and then begins anew with its own."""
+    name, changed = e.random.choice([*OFTEN, SERVER]), set()
     known = Parameters(e.found, e.nodes.nodes[name], e.random)
     for _ in range(MESSAGES // 4):
         before, (data, _) = known.values(), e.messages.perhaps_wrong(known.draw(), 0.0)
         request = understood(data, SetParameters.Request)
         e.found.index += 1
         e.found.counts['set_parameters'] += request is not None
-        if request is None:
-            continue
-        changed = known.look_at(request, e.nodes.request(name, 'set_parameters', request), before)
-        configured = changed and not changed & NOT_TRIED and e.random.random() < CONFIGURED
-        if configured:
-            known.configure(changed)
-        known.restore(before, changed)
-        if configured:
-            e.found.counts['configured anew'] += 1
-            e.parts[name].active = False
-            e.restart(name, 'ended')
-            return
+        if request is not None:
+            changed |= known.look_at(request, e.nodes.request(name, 'set_parameters', request), before)
+    if changed and not changed & NOT_TRIED:
+        known.configure(changed)
+        e.found.counts['configured anew'] += 1
+    e.parts[name].active = False
+    e.restart(name, 'ended')
 
 
 @broken(5.0)
@@ -188,12 +183,12 @@ def _give(e: Episode, name: str, topic: str, data: bytes) -> bool:
     if not subscription.raw and understood(data, subscription.kind) is None:
         e.found.counts['refused by rclpy'] += 1
         return False
-    node._refusal, before = '', compiled(e.kernels)
+    node._refusal, before = '', has_compiler()
     e.nodes.take(name)
     e.nodes.give(name, topic, data)
     e.found.context = f'{e.context}; {name}, {topic}, message {data.hex()}'
     said, sent = f'{e.nodes.why(name)!r}, refused: {node._refusal!r}', torques.read(e.nodes.take(name))
     e.found.check('CALLBACK', 'internal error' not in said, f'{name}: {said}')
     e.found.check('ONCE', not sent, lambda: f'{name}: {sent} published for {topic}')
-    e.found.check('PROMPT', compiled(e.kernels) == before, f'{name}: compiled for {topic}')
+    e.found.check('PROMPT', has_compiler() is before, f'{name}: compiled for {topic}')
     return True

@@ -5,14 +5,11 @@ from random import Random
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter import parameter_value_to_python
 
 from broken_messages.spoil import ODD_NAMES, ODD_NUMBERS
 
-FIELDS = (
-    *('', 'bool_value', 'integer_value', 'double_value', 'string_value'),
-    *('byte_array_value', 'bool_array_value', 'integer_array_value', 'double_array_value', 'string_array_value'),
-)
+FIELDS = ['', *list(ParameterValue.get_fields_and_field_types())[1:]]
 """Fields of ParameterValue, by type."""
 NUMBERS = (0.0, 0.5, 1.0, 100.0, *ODD_NUMBERS)
 INTEGERS = (0, 1, -1, 50, 2**63 - 1, -(2**63))
@@ -50,12 +47,12 @@ class Parameters:
             request.parameters.append(ParameterMessage(name=name, value=value))
         return request
 
-    def values(self) -> dict[str, Parameter]:
-        return {name: self._node.get_parameter(name) for name in self._names}
+    def values(self) -> dict[str, str]:
+        return {name: _plain(self._node.get_parameter(name).value) for name in self._names}
 
-    def look_at(self, request, response, before: dict[str, Parameter]) -> set[str]:
+    def look_at(self, request, response, before: dict[str, str]) -> set[str]:
         """Check the response to a request; return the names of the parameters that were changed."""
-        expected = {name: _plain(parameter.value) for name, parameter in before.items()}
+        expected = dict(before)
         for sent, result in zip(request.parameters, response.results, strict=False):
             if not sent.name:
                 continue  # rclpy sets what has no name
@@ -67,33 +64,20 @@ class Parameters:
             self._check(right, f'{sent.name} = {sent.value}: {result.reason or "set"}')
             if result.successful and sent.name in expected:
                 expected[sent.name] = _plain(parameter_value_to_python(sent.value))
-        after = {name: _plain(self._node.get_parameter(name).value) for name in before}
+        after = self.values()
         self._check(after == expected, f'{after}, expected {expected}')
-        return {name for name in before if after[name] != _plain(before[name].value)}
+        return {name for name in before if after[name] != before[name]}
 
     def configure(self, changed: set[str]) -> None:
         """Configure the node with parameters that it has accepted: it is up, or says why it is not."""
-        self._down()
-        self._node.start()
-        reason = self._node.silence
-        right = self._node.active or reason.startswith(('not configured: ', 'not activated: '))
-        self._check(right and 'internal error' not in reason, f'{sorted(changed)}: {reason}')
-        self._down()
-
-    def restore(self, before: dict[str, Parameter], changed: set[str]) -> None:
-        """Set parameters to what they were, and configure the node if it is down."""
-        for name in sorted(changed, key=lambda name: (name != 'gravity_limit', name)):  # which bounds gravity
-            (result,) = self._node.set_parameters([before[name]])
-            self._check(result.successful, f'{name} back to {before[name].value}: {result.reason}')
-        if not self._node.active:
-            self._node.start()
-            self._check(self._node.active, f'{sorted(changed)} are as they were, but {self._node.silence}')
-
-    def _down(self) -> None:
         if self._node.active:
             self._node.trigger_deactivate()
         if self._node.robot is not None:
             self._node.trigger_cleanup()
+        self._node.start()
+        reason = self._node.silence
+        right = self._node.active or reason.startswith(('not configured: ', 'not activated: '))
+        self._check(right and 'internal error' not in reason, f'{sorted(changed)}: {reason}')
 
     def _check(self, holds, what: str) -> None:
         self._found.check('SET', holds, what)

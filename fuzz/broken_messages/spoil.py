@@ -41,8 +41,7 @@ def spoil(random: Random, message) -> None:
 def _spoiled_list(random: Random, kind: str, values: list) -> list:
     """Return a list with an item that is odd, missing, repeated or in another place; an array keeps its length."""
     is_array, k = kind.endswith(']'), random.randrange(len(values) or 1)
-    item = kind.partition('[')[0] if is_array else kind[len('sequence<') : -1]
-    odd = {'double': ODD_NUMBERS, 'string': ODD_NAMES}.get(item)
+    item, odd = item_of(kind), {'double': ODD_NUMBERS, 'string': ODD_NAMES}.get(item_of(kind))
     if values and (is_array or random.random() < 0.5):
         if odd:
             values[k] = random.choice((*odd, random.choice(values)))
@@ -68,38 +67,34 @@ def understood(data: bytes, kind):
 def serialized(message) -> bytes:
     """Return the CDR of a message, with zeros as padding: rclpy leaves uninitialised memory there."""
     data = bytearray(b'\0\1\0\0')
-    _write(data, message)
+    _write(data, '', message)
     return bytes(data) + bytes(-len(data) % 4 if len(data) > 4 else 4)
 
 
-def _write(data: bytearray, message) -> None:
-    """Append the fields of a message."""
-    for name, kind in message.get_fields_and_field_types().items():
-        value = getattr(message, name)
-        if kind.startswith('sequence'):
+def _write(data: bytearray, kind: str, value) -> None:
+    """Append a value of a kind, of a message its fields."""
+    if '[' in kind or '<' in kind:
+        if '<' in kind:
             _append(data, 'I', len(value))
-            _write_items(data, kind[len('sequence<') : -1], value)
-        elif kind.endswith(']'):
-            _write_items(data, kind.partition('[')[0], value)
-        else:
-            _write_items(data, kind, [value])
-
-
-def _write_items(data: bytearray, kind: str, items) -> None:
-    """Append values of one kind."""
-    if kind == 'octet':
-        data += b''.join(items)
+        item = item_of(kind)
+        if item in CODES and len(value):
+            _append(data, CODES[item], *value)
+        for each in () if item in CODES else value:
+            _write(data, item, each)
     elif kind in CODES:
-        if len(items):
-            _append(data, CODES[kind], *items)
+        _append(data, CODES[kind], value)
     elif kind == 'string':
-        for text in items:
-            encoded = text.encode() + b'\0'
-            _append(data, 'I', len(encoded))
-            data += encoded
+        _write(data, 'sequence<uint8>', value.encode() + b'\0')
+    elif kind == 'octet':
+        data += value
     else:
-        for item in items:
-            _write(data, item)
+        for name, field in value.get_fields_and_field_types().items():
+            _write(data, field, getattr(value, name))
+
+
+def item_of(kind: str) -> str:
+    """Return the kind of the items of a sequence or an array."""
+    return kind.partition('[')[0].removeprefix('sequence<').removesuffix('>')
 
 
 def _append(data: bytearray, code: str, *numbers) -> None:

@@ -1,6 +1,7 @@
-"""What feedforward_node and torque_controller may publish: along a trajectory that was sent, or holding the arm.
+"""What feedforward_node and torque_controller may publish: along the trajectory that they say they follow, or a hold.
 
-Where the documentation leaves open which trajectory is followed, or where the arm is held, all that may be remain.
+A node may follow only what was sent to it, is due and is not replaced, and must where nothing can have ended it. Where
+the documentation leaves open where the arm is held, all positions that may be are admissible.
 """
 
 from functools import partial
@@ -9,10 +10,11 @@ from support import graph
 
 import numpy as np
 from load import SECOND
-from node_settings import ADAPTIVE, BANDWIDTH, DAMPING, OF_ROBOT, STIFFNESS
+from node_settings import ADAPTIVE, BANDWIDTH, DAMPING, FEEDFORWARD, OF_ROBOT, STIFFNESS
 from torque_watch import SHORTEST, Option, State, TorqueWatch
 
-from coupled_nodes.motion import Motion
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 
 INTERRUPTION = 1.0
 """Time without a torque that ends a motion, s."""
@@ -29,24 +31,37 @@ WEIGHTLESS = np.zeros(3)
 
 
 class Plan:
-    """A trajectory that may be followed, along its ``paths``; ``sure``: it is followed, once it is due."""
+    """A trajectory that may be followed; ``sure``: it must be followed, once it is due."""
 
     def __init__(self, message, names, sent: int):
-        self.start, self.motion = graph.nanoseconds(message.header.stamp) or sent, Motion.of(message, names)
-        self.end = self.start + round(self.motion.times[-1] * SECOND)
-        self.paths: list[Motion] = []  # with the way from where the arm was when it began
+        self.start, self.trajectory = graph.nanoseconds(message.header.stamp) or sent, trajectory_of(names, message)
+        self.end = self.start + round(self.trajectory.duration * SECOND)
         self.due: int | None = None  # stamp of the first state at or after the start
-        self.sure, self.begun = True, False  # begun: no other path can be added
+        self.sure, self.begun = True, False
 
-    def at(self, path: Motion, stamp: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the motion along a path at a stamp."""
-        return path.at((stamp - self.start) / SECOND)
+    def time(self, stamp: int) -> float:
+        """Return the time from the start, s."""
+        return (stamp - self.start) / SECOND
+
+    def at(self, stamp: int) -> np.ndarray:
+        """Return position, velocity and acceleration at a stamp."""
+        motion = np.zeros((3, len(self.trajectory.first_position)))
+        self.trajectory.sample(max(self.time(stamp), self.trajectory.start), *motion)
+        return motion
+
+    def begin(self, stamp: int, q, qd) -> None:
+        """Add the way from where the arm is at a stamp, q and qd (NaN: unknown), to a first point that is later."""
+        self.begun = True
+        first = self.time(stamp), q, qd, np.full(len(q), np.nan)
+        if self.trajectory.start > first[0]:
+            rows = zip(first, self.trajectory._points, strict=True)
+            self.trajectory = Trajectory(*(np.concatenate([[value], values]) for value, values in rows))
 
 
 class FollowingWatch(TorqueWatch):
     """A node that follows trajectories; it begins ``within`` so many s after the start of one, with 0 immediately."""
 
-    within = 0.0
+    within, remembers = 0.0, True
 
     def reset(self) -> None:
         self.plans: list[Plan] = []  # in the order of reception
@@ -76,102 +91,78 @@ class FollowingWatch(TorqueWatch):
         plan.sure = now <= plan.end
         self.plans.append(plan)
 
-    def motion(self, stamp: int) -> tuple | None:
-        """Return a motion that may be followed at a stamp, None where there is none."""
-        for plan in reversed(self.plans):
-            if plan.paths and stamp >= plan.start:
-                return plan.at(plan.paths[-1], stamp)
-        return None
+    def motion(self, stamp: int) -> np.ndarray | None:
+        """Return the motion that is followed at a stamp, None where there is none."""
+        return next((plan.at(stamp) for plan in self.plans if plan.begun), None)
 
-    def pause(self, stamp: int) -> tuple[float, bool, bool]:
-        """Return the time since the last state that was used, s, and whether it may be, and is, a pause."""
+    def pause(self, stamp: int) -> tuple[float, bool]:
+        """Return the time since the last state that was used, s, and whether it is a pause for certain."""
         time, gaps = np.inf if self.used is None else (stamp - self.used) / SECOND, np.diff(self.stamps)[:-1] / SECOND
-        periods = max(3.3 * max(gaps), 1.1 * SHORTEST) if len(gaps) > 5 else np.inf
-        return (
-            time,
-            time > 0.98 * SHORTEST,
-            time > min(self.settings.age_limit or np.inf, periods, INTERRUPTION + DOUBT),
-        )
+        # three periods, which this pause may have made longer by a fifth
+        periods = max(3.7 * max(gaps), 1.1 * SHORTEST) if len(gaps) > 5 else np.inf
+        return time, time > min(self.settings.age_limit or np.inf, periods, INTERRUPTION + DOUBT)
 
     def beyond(self, position, q, reach=0.0) -> float:
         """Return by how much a joint at q is further from a position than ``start_tolerance`` and ``reach`` allow."""
         away = np.abs(self.arm.distance(position, q))
         return float((away - np.maximum(reach, self.settings.start_tolerance or np.inf)).max())
 
-    def followed(self, state: State) -> list[Plan]:
-        """Return the trajectories that may be followed at a usable state."""
-        for plan in [each for each in self.plans if each.start <= state.stamp]:
-            plan.due = state.stamp if plan.due is None else plan.due
-            if plan.begun:
-                self._go_on(plan, state)
-            else:
-                self._begin(plan, state)
-        begun = [k for k, plan in enumerate(self.plans) if plan.begun]
-        self.plans = self.plans[begun[-1] if begun else 0 :]
-        return [plan for plan in self.plans if plan.paths]
+    def followed(self, state: State) -> tuple[Plan | None, bool]:
+        """Return the trajectory that the node says it follows at a usable state, and whether there must be one.
 
-    def _begin(self, plan: Plan, state: State) -> None:
-        """Begin a trajectory at this state, or at a later one, where the arm is close enough."""
-        t, path, reach = (state.stamp - plan.start) / SECOND, plan.motion, 0.0
-        lacks = path.times[0] - t
-        if lacks > 0.0:
-            to, reach = path.rows[0][0], self.arm.velocity * lacks
-            qd = np.full(self.arm.n, np.nan) if state.qd is None else state.qd
-            path = path.after(t, to - self.arm.distance(to, state.q), qd)
-        beyond = self.beyond(to if lacks > 0.0 else path.at(t)[0], state.q, reach)
+        None where it follows none, or one that it may not follow, and where it must follow another one.
+        """
+        due = [plan for plan in self.plans if plan.start <= state.stamp]
+        said, may = self.nodes.follows(self.name), set()
+        for plan in due:
+            plan.due = plan.due or state.stamp
+            if self._goes_on(plan, state) if plan.begun else self._begins(plan, state):
+                may.add(plan)
+        must = bool(due) and due[-1].sure and state.stamp - due[-1].due >= self.within * SECOND
+        plan = next((each for each in reversed(due) if each.start == said), None)
+        if plan is not None and not plan.begun:
+            turn = plan.trajectory.first_position - self.arm.distance(plan.trajectory.first_position, state.q)
+            plan.begin(state.stamp, turn, np.full(self.arm.n, np.nan) if state.qd is None else state.qd)
+        # what has been followed, and is not now, is not followed again; nor is what came before
+        later = self.plans[self.plans.index(plan) if plan else 0 :]
+        self.plans = [each for each in later if each is plan or not each.begun]
+        return (plan if plan in may and not (must and plan is not due[-1]) else None), must
+
+    def _begins(self, plan: Plan, state: State) -> bool:
+        """Return whether the arm is close enough to a trajectory that begins now."""
+        lacks = plan.trajectory.start - plan.time(state.stamp)
+        beyond = self.beyond(plan.at(state.stamp)[0], state.q, self.arm.velocity * max(lacks, 0.0))
         # it may have been due at a state without velocities, and ended since
-        lately = min(self.pause(state.stamp)[0], (state.stamp - plan.start) / SECOND) < INTERRUPTION - DOUBT
+        lately = min(self.pause(state.stamp)[0], plan.time(state.stamp)) < INTERRUPTION - DOUBT
         plan.sure = plan.sure and lately and beyond < -ROUNDING
-        if beyond <= ROUNDING and path not in plan.paths:
-            plan.paths.append(path)
-        plan.begun = state.stamp - plan.due >= self.within * SECOND
+        return beyond <= ROUNDING
 
-    def _go_on(self, plan: Plan, state: State) -> None:
-        """Drop what ends in a pause of the states."""
-        time, perhaps, certain = self.pause(state.stamp)
+    def _goes_on(self, plan: Plan, state: State) -> bool:
+        """Return whether a trajectory may go on at this state, perhaps the first one after a pause."""
+        time, certain = self.pause(state.stamp)
         ended = min(time, (state.stamp - plan.due) / SECOND) - INTERRUPTION
-        near = [path for path in plan.paths if self.beyond(plan.at(path, state.stamp)[0], state.q) <= ROUNDING]
-        if ended > -DOUBT or (perhaps and len(near) < len(plan.paths)):
-            plan.sure = False
-        if ended > DOUBT or certain:
-            plan.paths = [] if ended > DOUBT else near
-
-    def matched(self, found: list[Option], state: State) -> None:
-        """Keep the paths that a torque fits, unless it may also hold the arm; older ones are not followed again."""
-        paths = [option.of[1] for option in found if isinstance(option.of, tuple)]
-        if not paths or len(paths) < len(found):
-            return
-        self.plans = self.plans[min(k for k, plan in enumerate(self.plans) if set(plan.paths) & set(paths)) :]
-        for plan in self.plans:
-            if plan.begun and set(plan.paths) & set(paths):
-                plan.paths = [path for path in plan.paths if path in paths]
+        near = self.beyond(plan.at(state.stamp)[0], state.q) <= ROUNDING
+        plan.sure = plan.sure and ended <= -DOUBT and near
+        return ended <= DOUBT and (near or not certain)
 
 
 class FeedforwardWatch(FollowingWatch):
-    """feedforward_node: chosen terms along a trajectory; where there is none, nothing."""
+    """feedforward_node: chosen terms along the trajectory that it announces; where there is none, nothing."""
 
     always_needed = False
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.needs_velocity = self.settings.evaluate_at == 'measured'
-        self.follows: set[int] = set()  # starts of the trajectories that the last torque may follow
 
     def law(self, state: State) -> tuple[list[Option], bool]:
-        """Return the sums of terms along all trajectories that may be followed."""
-        found, options = self.followed(state), []
-        for plan in found:
-            for path in plan.paths:
-                q, qd, qdd = plan.at(path, state.stamp)
-                q, qd = (state.q, state.qd) if self.needs_velocity else (q, qd)
-                terms = partial(self._terms, q, qd, qdd)
-                options.append(self.loaded('state', state.stamp, terms, (plan.start, path)))
-        return options, bool(found) and found[-1].sure
-
-    def matched(self, found: list[Option], state: State) -> None:
-        """Record what the torque follows."""
-        super().matched(found, state)
-        self.follows = {option.of[0] for option in found if option.of}
+        """Return the sum of terms along the trajectory."""
+        plan, must = self.followed(state)
+        if plan is None:
+            return [], must
+        q, qd, qdd = plan.at(state.stamp)
+        q, qd = (state.q, state.qd) if self.needs_velocity else (q, qd)
+        return [self.loaded('state', state.stamp, partial(self._terms, q, qd, qdd))], must
 
     def _terms(self, q, qd, qdd, load) -> np.ndarray:
         """Return the sum of the terms that the node adds, each once."""
@@ -195,12 +186,6 @@ class ControllerWatch(FollowingWatch):
         self._producer = producer
         self._with_feedforward = self.settings.control_law == 'pd_feedforward'
         self.within = self.settings.feedforward_age_limit + 2e-9 if self._with_feedforward else 0.0
-        self._slack = ADAPTED if self.settings.control_law == ADAPTIVE else 0.0
-
-    def configure(self) -> None:
-        """Reset since when payload and gravity of this node and of the producer are equal, or differ, too."""
-        self._equal, self._since = True, self.nodes.steady
-        super().configure()
 
     def reset(self) -> None:
         super().reset()
@@ -214,46 +199,47 @@ class ControllerWatch(FollowingWatch):
             self._torques: dict[int, list] = {}  # stamp and torque, by the start of the trajectory that they may follow
         self._measures = True  # whether holding may begin at the next state
 
-    def feedforward(self, stamp: int, effort: np.ndarray | None) -> None:
+    def feedforward(self, stamp: int, effort: np.ndarray) -> None:
         """Record a feedforward torque; one that is not finite removes those before."""
-        if effort is None:
-            self._torques.clear()
-            return
-        for start in self._producer.follows:
-            before = self._torques.get(start, ())
-            self._torques[start] = [*(each for each in before if each[0] == stamp), (stamp, effort)]
-
-    def look_at_loads(self) -> None:
-        """Record since when producer and controller have the same payload and gravity, or others."""
-        if self.configured:
-            equal = not self._producer.configured or self.load.end == self._producer.load.end
-            self._equal, self._since = equal, self._since if equal is self._equal else self.nodes.steady
+        start = self.nodes.follows(FEEDFORWARD)
+        before = [each for each in self._torques.get(start, ()) if each[0] == stamp]
+        self._torques = {**self._torques, start: [*before, (stamp, effort)]} if np.isfinite(effort).all() else {}
 
     def law(self, state: State) -> tuple[list[Option], bool]:
-        """Return the torques along all trajectories that may be followed, and those that hold the arm."""
-        found = self.followed(state)
-        holds, must_follow, may_lack, options = self._held_at(state), False, False, []
-        for plan in found:
-            if self._with_feedforward and state.stamp > plan.end + 1:
-                holds = [*holds, *(path.rows[0][-1] for path in plan.paths)]
-                continue
+        """Return the torques along the trajectory that is followed, or those that hold the arm."""
+        for each in self.plans:  # it may end where its feedforward torque is missing
+            each.sure = each.sure and (each.start > state.stamp or self._added(each.start, state.stamp)[1])
+        plan, must = self.followed(state)
+        holds = [] if must and plan is None else self._held_at(state)
+        if plan is not None and self._with_feedforward and state.stamp > plan.end + 1:
+            end = plan.trajectory.segments[2]
+            holds, plan = [end] if plan.sure else [*holds, end], None
+        options, surely = [], True
+        if plan is not None:
             added, surely = self._added(plan.start, state.stamp)
-            may_lack = may_lack or not surely
-            must_follow = plan is found[-1] and plan.sure and surely and len(self.plans) == 1
-            for path in plan.paths:
-                for torque in added:
-                    along = partial(self._along, state, *plan.at(path, state.stamp), torque)
-                    options.append(self.loaded('follow', state.stamp, along, (plan.start, path), self._slack))
-        for position in () if must_follow else holds:
+            for torque in added:
+                along = partial(self._along, state, *plan.at(state.stamp), torque)
+                options.append(self.loaded('follow', state.stamp, along))
+        for position in () if plan and surely else holds:
             holding = partial(self._hold, state, position)
-            options.append(self.loaded('hold', state.stamp, holding, position, self._slack))
-        return options, not may_lack
+            options.append(self.loaded('hold', state.stamp, holding, position))
+        return options, surely
+
+    def loaded(self, kind: str, time: int, torque, of=None) -> Option:
+        """Return the torque with the payload and gravity of a time; an adaptation has ramps of its own."""
+        if self.settings.control_law != ADAPTIVE:
+            return super().loaded(kind, time, torque, of)
+        if self.load.ramps['payload_state'].share(time) < 1.0:
+            return self.any(kind, of)
+        option = super().loaded(kind, time, torque, of)
+        room = ADAPTED * np.abs(option.low).max()
+        return option._replace(low=option.low - room, high=option.high + room)
 
     def _held_at(self, state: State) -> list[np.ndarray]:
         """Return the positions at which the arm may be held; it is measured again only after a pause."""
-        time, perhaps, certain = self.pause(state.stamp)
+        time, certain = self.pause(state.stamp)
         near = [position for position in self._holds if self.beyond(position, state.q) < ROUNDING]
-        if time > INTERRUPTION - DOUBT or (perhaps and len(near) < len(self._holds)):
+        if time > INTERRUPTION - DOUBT or len(near) < len(self._holds):
             self._measures = True
         if certain:
             self._holds = [] if time > INTERRUPTION + DOUBT else near
@@ -261,7 +247,6 @@ class ControllerWatch(FollowingWatch):
 
     def matched(self, found: list[Option], state: State) -> None:
         """Keep the hold positions that a torque fits; after another torque the arm is measured again."""
-        super().matched(found, state)
         self._holds = [option.of for option in found if option.kind == 'hold'][:8]
         self._measures = any(option.kind != 'hold' for option in found) or not self._holds
 
@@ -280,12 +265,14 @@ class ControllerWatch(FollowingWatch):
 
     def _fits(self) -> bool | None:
         """Return whether the producer's torque may be added; None: both are correct."""
-        producer, since = self._producer.settings, self.nodes.steady - self._since
+        producer, since = self._producer.settings, max(self.told, self._producer.told)
         twice = set(producer.terms) & set(OF_ROBOT[self.settings.preset])
         lacking = 'gravity' in self.settings.terms and 'gravity' not in producer.terms
         if twice or lacking or producer.gravity_owner != self.settings.gravity_owner:
             return False
-        return True if self._equal else False if since > SPREAD + DOUBT else None
+        if self.load.end == self._producer.load.end:
+            return True
+        return False if self.nodes.steady - since > SPREAD + DOUBT else None
 
     def _along(self, state: State, q, qd, qdd, added, load) -> np.ndarray:
         """Return the torque of the control law along a motion."""

@@ -8,11 +8,11 @@ from messages import Messages
 from node_settings import CONTROLLER, DESCRIBED, DESCRIPTION_TOPIC, FEEDFORWARD, FURTHER, GRAVITY_NODE, SERVER
 from rclpy.serialization import serialize_message
 from robots import DESCRIPTION
+from server_watch import ServerWatch
 from std_msgs.msg import String
 from torque_watch import LooseWatch, TorqueWatch
 
 from coupled_nodes.following_watch import ControllerWatch, FeedforwardWatch
-from coupled_nodes.server import CoupledServer
 
 
 class NotUpError(Exception):
@@ -36,7 +36,7 @@ class Graph:
         }
         for name in [name for name in self.settings.nodes if name not in self.watches]:
             self.watches[name] = (TorqueWatch if name == DESCRIBED else LooseWatch)(name, nodes, found)
-        self.server = CoupledServer(nodes, found, self.messages)
+        self.server = ServerWatch(nodes, found, self.messages)
         self.parts = {**self.watches, SERVER: self.server}
         self._file = {'payload_file': str(folder / 'payload.yaml')} if self.settings.payload_file else {}
 
@@ -45,7 +45,6 @@ class Graph:
         watch = self.watches.get(name)
         if watch is not None and watch.configured and topic in TOPICS:
             watch.follow_load(topic, message)
-        self.watches[CONTROLLER].look_at_loads()
 
     def make(self, name: str) -> None:
         """Start a node's process."""
@@ -105,4 +104,3 @@ class Graph:
     def pass_by(self, duration: float) -> None:
         """Advance the time by so many s."""
         self.nodes.pass_by(round(duration * SECOND))
-        self.watches[CONTROLLER].look_at_loads()

@@ -1,7 +1,6 @@
 """Random events of a graph: one function each, with its frequency."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from support import graph
 
@@ -9,9 +8,10 @@ import numpy as np
 from load import SECOND
 from node_settings import CONTROLLER, FEEDFORWARD, FOLLOWERS, NAMED, SERVER, TORQUE_NODES
 from rclpy.serialization import serialize_message
+from torques import read
 
 from coupled_nodes.episode import Episode
-from robot_dynamics_interfaces.msg import GravityState, PayloadState, TorqueInfo
+from robot_dynamics_interfaces.msg import PayloadState, TorqueInfo
 
 WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """Events between the deactivation and the activation of a node."""
@@ -19,49 +19,40 @@ LOOK = 0.005
 """Time between two checks of the timeout, s."""
 STRANGER = bytes(range(24))
 """GID of the publishers of another process."""
-REQUESTS = 20
-"""Largest number of requests until a payload is accepted."""
 
 
-class Move(NamedTuple):
-    """An event, and its relative frequency."""
-
-    cause: Callable[[Episode], None]
-    often: float
+MOVES: dict[Callable[[Episode], None], float] = {}
+"""Functions that cause an event, with its relative frequency."""
 
 
-MOVES: dict[str, Move] = {}
-"""By name."""
-
-
-def move(often: float, table: dict[str, Move] = MOVES):
+def move(often: float, table: dict = MOVES):
     """Add a function to a table."""
 
     def add(cause):
-        table[cause.__name__] = Move(cause, often)
+        table[cause] = often
         return cause
 
     return add
 
 
-def cause(episode: Episode, table: dict[str, Move], name: str) -> None:
-    """Cause the event of this name."""
-    episode.found.counts[f'move {name}'] += 1
-    table[name].cause(episode)
+def cause(episode: Episode, event: Callable[[Episode], None]) -> None:
+    """Cause an event."""
+    episode.found.counts[f'move {event.__name__}'] += 1
+    event(episode)
 
 
-def random_moves(episode: Episode, end: int, table: dict[str, Move]) -> None:
+def random_moves(episode: Episode, end: int, table: dict) -> None:
     """Cause random events of a table until that many messages were sent."""
-    often = [each.often for each in table.values()]
     while episode.found.index < end:
-        cause(episode, table, *episode.random.choices(list(table), often))
+        cause(episode, *episode.random.choices(list(table), table.values()))
 
 
 def in_turn(episode: Episode, names, end: int) -> None:
     """Cause the events of these names in their order, all where none is named; again until ``end`` messages."""
+    by_name = {event.__name__: event for event in MOVES}
     while True:
-        for name in names or MOVES:
-            cause(episode, MOVES, name)
+        for name in names or by_name:
+            cause(episode, by_name[name])
         if episode.found.index >= end:
             return
 
@@ -99,16 +90,13 @@ def trajectory(e: Episode) -> None:
     e.states()
 
 
-@move(3.0)
+@move(4.0)
 def gap(e: Episode) -> None:
-    """A pause that is shorter than the age limit."""
-    e.rounds(1, e.random.uniform(0.1, 0.9) * e.limit)
-
-
-@move(1.0)
-def burst(e: Episode) -> None:
-    """Many states at once."""
-    e.rounds(e.random.randint(2, 12), 1e-5)
+    """A pause that is shorter than the age limit, or many states at once."""
+    if e.random.random() < 0.75:
+        e.rounds(1, e.random.uniform(0.1, 0.9) * e.limit)
+    else:
+        e.rounds(e.random.randint(2, 12), 1e-5)
 
 
 @move(1.5)
@@ -131,16 +119,18 @@ def restart(e: Episode) -> None:
     _begin_again(e)
 
 
-@move(0.5)
+@move(1.0)
 def restart_server(e: Episode) -> None:
-    """The server is restarted, during a ramp or not."""
-    if e.random.random() < 0.5:
-        payload(e)
+    """The server is restarted, during a ramp or not; without a file it forgets the payload."""
+    load(e)
+    e.pass_by(e.random.choice((0.0, 1.0)))
+    e.states()
     e.restart(SERVER, e.random.choice(WAYS))
+    e.during(0.3)
     e.states()
 
 
-@move(0.7)
+@move(1.0)
 def clock_back(e: Episode) -> None:
     """The ROS time is set back; all nodes read it just before and just after."""
     e.pass_by(0.001)
@@ -164,18 +154,10 @@ def clock_back_in_silence(e: Episode) -> None:
     e.states()
 
 
-@move(1.2)
-def payload(e: Episode) -> None:
-    """Another payload."""
-    e.server.set_load('set_payload')
-    e.states()
-
-
-@move(0.8)
-def gravity(e: Episode) -> None:
-    """Another gravity."""
-    e.server.set_load('set_gravity')
-    e.states()
+@move(2.0)
+def load(e: Episode) -> None:
+    """Another payload or gravity."""
+    e.server.set_load(e.random.choice(('set_payload', 'set_payload', 'set_gravity')))
 
 
 @move(1.0)
@@ -187,14 +169,12 @@ def diagnose(e: Episode) -> None:
 
 @move(0.3)
 def disagreement(e: Episode) -> None:
-    """One node receives another payload or gravity than the others."""
-    if e.random.random() < 0.5:
-        topic, message = 'payload_state', PayloadState(mass=0.7, frame=e.arm.tip)
-        message.stamp.sec, message.stamp.nanosec = divmod(e.nodes.now, SECOND)
-    else:
-        topic, message = 'gravity_state', graph.stamped(GravityState(), e.nodes.now)
-        message.header.frame_id, message.gravity.z, message.before.z = e.arm.base, -9.0, -9.0
-    e.nodes.inject(e.random.choice(FOLLOWERS), topic, message)
+    """One node receives another payload than the others."""
+    message = PayloadState(mass=0.7, frame=e.arm.tip)
+    message.stamp.sec, message.stamp.nanosec = divmod(e.nodes.now, SECOND)
+    name = e.random.choice(FOLLOWERS)
+    e.received(name, 'payload_state', message)
+    e.nodes.give(name, 'payload_state', serialize_message(message))
     for _ in range(e.random.randint(1, 30)):
         e.states()
         if e.random.random() < 0.2:
@@ -280,7 +260,7 @@ def _finger(e: Episode, skipped: bool) -> None:
         if watch.active and watch.ready and not watch.falls_back:
             e.found.index += 1
             e.nodes.give_state(name, data)
-            sent, (status, _) = e.nodes.take(name), e.nodes.diagnose(name)
+            sent, (status, _) = read(e.nodes.take(name)), e.nodes.diagnose(name)
             right = not sent and ('is missing' in status.message) is not skipped
             e.found.check('SKIPPED', right, f'{name}, expected to be skipped: {skipped}; {status}')
 
@@ -310,19 +290,14 @@ def second_feedforward(e: Episode) -> None:
     e.states()
 
 
-@move(0.5)
+@move(1.0)
 def lose_feedforward(e: Episode) -> None:
-    """The feedforward torques of a motion are lost."""
+    """The feedforward torques of a motion are lost, or the first ones of a motion that replaces it."""
     e.follow()
-    e.during(e.random.choice((0.1, 0.3)), relay='lost')
-    e.states()
-
-
-@move(0.5)
-def replace_trajectory(e: Episode) -> None:
-    """A trajectory replaces another one in mid-motion, and its first feedforward torques are lost."""
-    e.follow()
-    e.follow(relay='lost')
+    if e.random.random() < 0.5:
+        e.during(e.random.choice((0.1, 0.3)), relay='lost')
+    else:
+        e.follow(relay='lost')
     e.states()
 
 
@@ -333,23 +308,6 @@ def replace_while_one_waits(e: Episode) -> None:
     for _ in range(3):
         e.follow(ahead=0.1, during=e.random.choice((0.03, 0.07)))
     e.during(0.2)
-
-
-@move(0.5)
-def forget_payload(e: Episode) -> None:
-    """The server restarts and has no file from which it continues with the payload."""
-    if e.settings.payload_file:
-        return
-    for _ in range(REQUESTS):
-        e.server.set_load('set_payload')
-        if e.nodes.latched('payload_state').mass:
-            break
-    e.during(0.1)
-    e.pass_by(1.0)  # the ramp is over
-    e.states()
-    e.restart(SERVER, 'ended')
-    e.during(0.3)
-    e.states()
 
 
 def _fall_still(e: Episode, duration: float) -> None:

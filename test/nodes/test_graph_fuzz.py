@@ -14,6 +14,7 @@ from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpac
 from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
+from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes import control_loop, torque_pipeline, torque_producers
@@ -50,7 +51,7 @@ def test_rules_hold_in_an_episode_of_all_moves():
     with graph_fuzz.quiet():
         every = graph_fuzz.directed(SEED, rate_limit=2000.0)
     assert not every.first, every.report('all moves')
-    for what in ('trajectories', 'feedforward torques', 'move silence', 'deactivate', 'set_payload', 'checked RATE'):
+    for what in ('trajectories', 'feedforward torques', 'move silence', 'deactivate', 'move load', 'checked RATE'):
         assert every.counts[what], every.counts
 
 
@@ -137,13 +138,19 @@ def _only_the_first(gate, stamp):
     return gate.used is None
 
 
+def _zero_for_ever(fallback, now, missing, out):
+    """A ramp to zero does not end."""
+    RAMP(fallback, now, missing, out)
+    return True
+
+
 def _held_anew(hold, state):
     """The hold position is measured at each state."""
     hold.position[:] = state.q
 
 
 GRAVITY, PUBLISH, RECEIVE = GravityLaw.torque, TorqueTopics.publish, TrajectoryFollower.receive
-FAULT, FOLLOWED = FeedforwardInput.fault, PayloadGravityInput._followed
+FAULT, FOLLOWED, RAMP = FeedforwardInput.fault, PayloadGravityInput._followed, RampToZero.torque
 NEVER = property(lambda _: False, nothing)
 LIMITER = {
     'enforced': lambda *limits, **_: TorqueLimiter(*limits),
@@ -161,14 +168,14 @@ FAULTS = {
     'a node goes on after deactivation': ('DEACTIVATED', 'restart', HotPath, 'stop', lambda _: True),
     'no last command is sent': ('DEACTIVATED', 'states restart', TorquePipeline, 'finish', lambda *_: '', ENDS),
     'a trajectory survives activation': ('TERMS', 'trajectory restart', TrajectoryFollower, 'stop', nothing),
-    'a trajectory survives every pause': ('TERMS', 'replace_trajectory silence', StateGate, 'resumes', _only_the_first),
+    'a trajectory survives every pause': ('TERMS', 'lose_feedforward silence', StateGate, 'resumes', _only_the_first),
     'a raised age limit hides a pause': ('TERMS', 'push_in_a_pause', StateGate, 'resumes', _only_beyond_the_age_limit),
     'a trajectory survives a clock that goes back': (
-        *('TERMS', 'replace_trajectory clock_back', TrajectoryFollower, 'set_back', nothing),
+        *('TERMS', 'lose_feedforward clock_back', TrajectoryFollower, 'set_back', nothing),
     ),
     'a ramp changes with a clock that goes back': (
         'TERMS',
-        'payload clock_back',
+        'load states clock_back',
         PayloadGravityInput,
         'clock_set_back',
         nothing,
@@ -182,10 +189,10 @@ FAULTS = {
         lambda _: '',
     ),
     'a late joiner ignores what was published': ('PUBLISHED', 'restart', PayloadGravityTopics, 'newest', lambda _: ()),
-    'a payload ends in a step': ('TERMS', 'forget_payload', PayloadGravityInput, '_followed', lambda *given: given[-1]),
-    'a ramp is skipped': ('TERMS', 'payload', Ramp, 'share', lambda *_: 1.0),
-    'a payload outlives its server': ('TERMS', 'forget_payload', PayloadGravityInput, '_followed', _keeps_payload),
-    'the server accepts any payload': ('SERVED', 'payload', PayloadGravityService, '_check_payload', nothing),
+    'a payload ends in a step': ('TERMS', 'restart_server', PayloadGravityInput, '_followed', lambda *given: given[-1]),
+    'a ramp is skipped': ('TERMS', 'load states', Ramp, 'share', lambda *_: 1.0),
+    'a payload outlives its server': ('TERMS', 'restart_server', PayloadGravityInput, '_followed', _keeps_payload),
+    'the server accepts any payload': ('SERVED', 'load', PayloadGravityService, '_check_payload', nothing),
     'the server publishes nothing at activation': (
         'LOADED',
         'restart_server',
@@ -205,7 +212,7 @@ FAULTS = {
     'the hold position is measured at each state': ('TERMS', 'states', HoldPosition, 'update', _held_anew),
     'a feedforward torque of any age is added': ('TERMS', 'lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
     'a feedforward torque of another trajectory is added': (
-        *('TERMS', 'replace_trajectory', Torques, 'belongs_to', lambda *_: True),
+        *('TERMS', 'lose_feedforward', Torques, 'belongs_to', lambda *_: True),
     ),
     'a feedforward torque of another publisher is added': (
         *('TERMS', 'second_feedforward', Producers, 'accepts', lambda *_: True),
@@ -216,6 +223,7 @@ FAULTS = {
     'effort limits are ignored': ('WHOLE', '', control_loop, 'TorqueLimiter', LIMITER['never enforced']),
     'a monitored torque is limited': ('TERMS', '', control_loop, 'TorqueLimiter', LIMITER['enforced']),
     'nothing is published on a timeout': ('TIMEOUT', 'states silence', TorquePipeline, 'on_pause', nothing, DOWN),
+    'zero is published for ever': ('TIMEOUT', 'states silence', RampToZero, 'torque', _zero_for_ever, DOWN),
     'a timeout counts while simulated time stands still': (
         *('TIMEOUT', 'crawl', TorquePipeline, '_passing', lambda _, steady, now: steady, DOWN),
     ),
