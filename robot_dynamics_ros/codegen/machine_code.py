@@ -45,13 +45,14 @@ JUMP = np.array([0x58000050, 0xD61F0200], '<u4')
 """Instructions of ARM64, for functions more than 128 MB away: load the address that follows, and go there."""
 JUMP_SIZE = 16
 """Bytes of a jump with its address."""
-PROCESS: Any = ctypes.CDLL(None)
+PROCESS: Any = ctypes.CDLL(None, use_errno=True)
 
 
 class MachineCode:
     """Functions of an object file, in memory as long as this object lives.
 
     ValueError unless the file is for this processor, has code and constants only, and calls functions of this process.
+    OSError where the system refuses to make memory executable.
     """
 
     def __init__(self, content: bytes):
@@ -152,4 +153,8 @@ def _make_executable(start: int, size: int) -> None:
         clear_cache: Any = getattr(ctypes.CDLL('libgcc_s.so.1'), '__clear_cache')
         clear_cache(begin, ctypes.c_void_p(start + size))
     if PROCESS.mprotect(begin, length, mmap.PROT_READ | mmap.PROT_EXEC) != 0:
-        raise OSError('mprotect: the system refuses memory that can be executed')
+        raise OSError(
+            ctypes.get_errno(),
+            'mprotect: the system refuses to make memory executable, which compiled code needs; '
+            'allow it (systemd: MemoryDenyWriteExecute=no; SELinux: execmem)',
+        )

@@ -24,7 +24,8 @@ IDENTITY = {
     *('vendor_id', 'cpu family', 'model', 'stepping', 'flags'),
     *('CPU implementer', 'CPU architecture', 'CPU variant', 'CPU part', 'CPU revision', 'Features'),
 }
-"""Lines of /proc/cpuinfo that tell kinds of processors apart: of x86-64, and of ARM64."""
+"""Lines of ``CPUINFO`` that tell kinds of processors apart: of x86-64, and of ARM64."""
+CPUINFO = Path('/proc/cpuinfo')
 _LLVM = threading.RLock()
 
 
@@ -151,16 +152,28 @@ def _features() -> frozenset[str]:
 
 @cache
 def _processor() -> dict[str, str]:
-    """Return what tells this processor from others: of the first one, where there are several kinds."""
+    """Return what tells this processor from others: of the first one, where there are several kinds.
+
+    Where ``/proc`` is hidden, LLVM asks the processor.
+    """
     found = {}
-    with open('/proc/cpuinfo', encoding='ascii', errors='replace') as lines:
+    with suppress(OSError), open(CPUINFO, encoding='ascii', errors='replace') as lines:
         for line in lines:
             name, _, value = line.partition(':')
             if not line.strip():
                 break
             if name.strip() in IDENTITY:
                 found[name.strip()] = value.strip()
-    return found
+    return found or _processor_of_llvm()
+
+
+def _processor_of_llvm() -> dict[str, str]:
+    """Return name and features of the processor for which LLVM compiles."""
+    with llvm_lock():
+        from llvmlite import binding as llvm  # noqa: PLC0415
+
+        features = llvm.get_host_cpu_features().items()
+        return {'name': llvm.get_host_cpu_name(), 'flags': ' '.join(name for name, has in features if has)}
 
 
 @cache

@@ -221,3 +221,25 @@ def test_compiling_leaves_no_file_open():
         return len(os.listdir('/proc/self/fd'))
 
     assert compiled(101) == compiled(102) == compiled(103)
+
+
+@pytest.fixture
+def hidden_proc(monkeypatch, tmp_path):
+    found = object_files._processor, object_files._features, object_files._processor_digest
+    monkeypatch.setattr(object_files, 'CPUINFO', tmp_path / 'missing')
+    for function in found:
+        function.cache_clear()
+    yield
+    for function in found:
+        function.cache_clear()
+
+
+def test_without_proc_the_processor_is_asked(hidden_proc, monkeypatch):
+    """Files must still tell processors apart: a folder may be shared by several machines."""
+    flags = ' '.join(line for line in Path('/proc/cpuinfo').read_text().splitlines() if line.startswith('flags'))
+    assert (object_files.lanes() == 16) == (object_files.WIDE_VECTORS in flags.split())
+    of_this_processor = object_file('folder', 'file')
+    monkeypatch.setattr('llvmlite.binding.get_host_cpu_name', lambda: 'another')
+    object_files._processor.cache_clear()
+    object_files._processor_digest.cache_clear()
+    assert object_file('folder', 'file') != of_this_processor

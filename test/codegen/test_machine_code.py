@@ -2,6 +2,8 @@
 
 import ctypes
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,19 @@ define double @second(double %x) {
   ret double %z
 }
 """
+
+
+PROTECTED = """
+import ctypes, sys
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:  # PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN: since Linux 6.3
+    sys.exit('no such protection')
+from robot_dynamics_ros.codegen.machine_code import MachineCode
+try:
+    MachineCode(sys.stdin.buffer.read())
+except OSError as error:
+    print(error)
+"""
+"""Loads an object file where memory that was written cannot become executable, as under systemd's setting."""
 
 
 @pytest.fixture
@@ -74,3 +89,11 @@ def test_an_unknown_function_is_a_key_error(code):
 def test_what_cannot_be_loaded_is_refused(content):
     with pytest.raises(ValueError, match='expected an object file of code and constants for this processor'):
         MachineCode(content)
+
+
+def test_a_system_that_refuses_executable_memory_is_named():
+    command = [sys.executable, '-c', PROTECTED]
+    done = subprocess.run(command, input=compiled(IR), capture_output=True, timeout=60, check=False)
+    if b'no such protection' in done.stderr:
+        pytest.skip('Linux before 6.3 cannot deny executable memory to a process')
+    assert done.stdout.startswith(b'[Errno 13] mprotect: ') and b'MemoryDenyWriteExecute' in done.stdout
