@@ -8,7 +8,7 @@ from types import FunctionType
 from robot_dynamics_ros.algorithms.program import algorithm_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
 from robot_dynamics_ros.codegen import c
-from robot_dynamics_ros.codegen.c_text import identifier, numbered
+from robot_dynamics_ros.codegen.c_text import identifier, mark, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED
@@ -66,14 +66,14 @@ def write_c(
         }
     except ArithmeticError:
         raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
-    check_replaceable(texts, export.mark, export.title)
+    check_replaceable(texts, export.title)
     return write_files(texts)
 
 
-def check_replaceable(paths: Iterable[Path], mark: str, title: str) -> None:
+def check_replaceable(paths: Iterable[Path], title: str) -> None:
     """Raise ArgumentError for a file that exists and whose first line lacks the ``mark`` of an export of ``title``."""
     for path in paths:
-        if path.exists() and mark not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
+        if path.exists() and mark(title) not in path.read_text(encoding='utf-8', errors='replace').partition('\n')[0]:
             raise ArgumentError(f'folder: {path} exists and is not of an export of {title}; choose another one')
 
 

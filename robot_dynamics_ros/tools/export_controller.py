@@ -58,8 +58,8 @@ def write_package(options) -> list[Path]:
     dynamics = options.folder / 'dynamics'
     source = {dynamics / f'{library.title}.c': library_source(library)}
     texts = {options.folder / path: text for path, text in package.files().items()}
-    check_replaceable(source, library.mark, library.title)
-    check_replaceable(texts, package.mark, name)
+    check_replaceable(source, library.title)
+    check_replaceable(texts, name)
     return [*robot.export_c(dynamics, PROGRAMS), *write_files({**source, **texts})]
 
 
