@@ -189,4 +189,6 @@ def _text(data: bytes, place: int) -> tuple[str, int]:
     begin, end = place + COUNT.size, place + COUNT.size + length
     if end > len(data):
         raise ValueError(f'a string of {length} bytes at byte {place} of {len(data)}')
+    if length and data.find(0, begin, end) != end - 1:
+        raise ValueError(f'the string at byte {place} has no zero at its end, or one before')
     return data[begin : max(begin, end - 1)].decode(), aligned(end, 4)
