@@ -38,6 +38,7 @@ INSTEAD = {
 TEXTS = [
     *(ROOT / 'robot_dynamics_ros').rglob('*.py'),
     *(ROOT / 'robot_dynamics_ros').rglob('*.c'),
+    *(ROOT / 'fuzz').rglob('*.py'),
     *(ROOT / 'doc').rglob('*.md'),
     *(path for folder in ('config', 'examples', 'launch') for path in (ROOT / folder).rglob('*.*') if path.is_file()),
     *ROOT.glob('*.md'),
