@@ -300,7 +300,7 @@ class TorqueWatch:
     def unanswered(self, state: State) -> None:
         """Record a usable state without a torque."""
         if not self.always_needed:
-            self.due, self.used = False if state.good else (self.due and None), state.stamp
+            self.due, self.used = False if state.good and not self.unknown else (self.due and None), state.stamp
 
     def _sent(self, torque: Torque, time: float) -> None:
         self.last, self.last_sent, self.sent_at, self.read = torque.effort, time, self.nodes.steady, self.nodes.now
