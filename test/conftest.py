@@ -125,6 +125,16 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect no garbage while tests are imported and collected: it would take a sixth of that time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish():
     """Let the garbage collector ignore what the tests have imported: a collection would look at all of it."""
     gc.collect()
