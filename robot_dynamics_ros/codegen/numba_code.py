@@ -19,7 +19,7 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from robot_dynamics_ros.codegen import compiled_calls_compiler  # noqa: F401 - registers their implementations
-from robot_dynamics_ros.codegen.object_files import llvm_lock
+from robot_dynamics_ros.codegen.object_files import LLVM
 from robot_dynamics_ros.jit.decorators import OPTIONS, Kernel, inlined, unwrapped
 
 WORD = ir.IntType(64)
@@ -138,7 +138,7 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
     TypeError unless the type of its result is that of its annotation.
     """
-    with llvm_lock(), global_compiler_lock:
+    with LLVM, global_compiler_lock:
         return _compiled_function(function, fixed, given)  # whose objects of LLVM end here, too
 
 

@@ -5,6 +5,7 @@ second, LLVM alone 0.03 s.
 """
 
 import hashlib
+import logging  # noqa: F401 - registers its lock, see LLVM
 import os
 import threading
 from collections.abc import Callable
@@ -26,7 +27,13 @@ IDENTITY = {
 }
 """Lines of ``CPUINFO`` that tell kinds of processors apart: of x86-64, and of ARM64."""
 CPUINFO = Path('/proc/cpuinfo')
-_LLVM = threading.RLock()
+LLVM = threading.RLock()
+"""Held while code is made. A fork waits for it: the child could never take a lock of a thread that it does not have.
+
+Python takes such locks in reverse order of registration: this one before that of logging, which imports of LLVM and
+Numba take while they hold this one.
+"""
+os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
 
 
 class CodeFolder:
@@ -56,7 +63,7 @@ class CodeFolder:
         content = sealed_content(path)
         if content is not None:
             return content
-        with llvm_lock():  # first, or two processes could each wait for a file of the other
+        with LLVM:  # first, or two processes could each wait for a file of the other
             _lock().acquire(str(path))
             try:
                 content = sealed_content(path)
@@ -80,30 +87,9 @@ def object_file(folder: str, name: str) -> Path:
     return code_folder() / folder / f'{name}.{_processor_digest()}.o'
 
 
-def llvm_lock() -> threading.RLock:
-    """Return the lock of this process that is held while code is made.
-
-    A fork waits for it: the child could never take a lock of a thread that it does not have.
-    """
-    _lock_for_forks()
-    return _LLVM
-
-
-@cache
-def _lock_for_forks() -> None:
-    """Have each fork take the lock of LLVM.
-
-    Python takes such locks in reverse order of registration: this one before that of logging, which imports of LLVM and
-    Numba take while they hold this one.
-    """
-    import logging  # noqa: F401, PLC0415  (slow to import)
-
-    os.register_at_fork(before=_LLVM.acquire, after_in_parent=_LLVM.release, after_in_child=_LLVM.release)
-
-
 def compiled(ir: str) -> bytes:
     """Return the object file of IR text."""
-    with llvm_lock():
+    with LLVM:
         return _compiled(ir)  # whose objects of LLVM end here, too
 
 
@@ -169,7 +155,7 @@ def _processor() -> dict[str, str]:
 
 def _processor_of_llvm() -> dict[str, str]:
     """Return name and features of the processor for which LLVM compiles."""
-    with llvm_lock():
+    with LLVM:
         from llvmlite import binding as llvm  # noqa: PLC0415
 
         features = llvm.get_host_cpu_features().items()

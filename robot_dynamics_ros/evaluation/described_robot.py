@@ -1,8 +1,8 @@
 """Base class of ``Robot``: its model with payloads, gravity, names and limits, and the evaluator of its quantities."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.payload import Payload, loaded
 
 ALIGNED = 'local_world_aligned'
-Value = TypeVar('Value')
 Described = TypeVar('Described', bound='DescribedRobot')
 
 
@@ -31,24 +30,6 @@ class Setting:
     code: Specialised | None = None  # for this robot, compiled at its first use; None: generic
     threads: int | None = None  # number of cores for batches; None: all
     adaptive: bool = True  # code is compiled when that pays
-
-
-class AtFirstUse(Generic[Value]):
-    """An attribute that ``make(robot)`` makes when it is first read.
-
-    ``functools.cached_property`` writes to ``__dict__``, which would slow down all attributes of the robot.
-    """
-
-    def __init__(self, make: Callable[..., Value]):
-        self._make, self.__doc__ = make, make.__doc__
-
-    def __set_name__(self, owner: type, name: str):
-        self._name = name
-
-    def __get__(self, robot, owner: type) -> Value:
-        value = self._make(robot)
-        setattr(robot, self._name, value)
-        return value
 
 
 class DescribedRobot:

@@ -7,8 +7,9 @@ from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.algorithms.table import METHODS
 from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
-from robot_dynamics_ros.evaluation.described_robot import ALIGNED, AtFirstUse, DescribedRobot
+from robot_dynamics_ros.evaluation.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import written
+from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 
 
 class Dynamics(DescribedRobot):

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from robot_dynamics_ros.evaluation.described_robot import AtFirstUse, DescribedRobot
+from robot_dynamics_ros.evaluation.described_robot import DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import written
 from robot_dynamics_ros.evaluation.friction import JointFriction
+from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 
 
 class TorqueTerms(DescribedRobot):

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from inspect import signature
 from types import FunctionType
 from typing import Any
 
+from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 from robot_dynamics_ros.jit.fused_multiply_add import with_fused_multiply_adds
 
 OPTIONS: dict[str, Any] = {'error_model': 'numpy', '_nrt': False}
@@ -36,22 +36,22 @@ class Kernel:
         """Call the compiled function."""
         return self._for_python(*arguments)
 
-    @cached_property
+    @AtFirstUse
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters after ``model`` and ``work``, the result last."""
         return tuple(signature(self.source).parameters)[2:]
 
-    @cached_property
+    @AtFirstUse
     def py_func(self) -> Callable:
         """The Python function."""
         return with_fused_multiply_adds(self.source)
 
-    @cached_property
+    @AtFirstUse
     def compiled(self) -> Any:
         """Numba's function for compiled callers, or the Python function with NUMBA_DISABLE_JIT."""
         return inlined(self.py_func, **unwrapped())
 
-    @cached_property
+    @AtFirstUse
     def _for_python(self) -> Any:
         """Numba's function for callers in Python."""
         return inlined(self.py_func)

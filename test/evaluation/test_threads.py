@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,7 +12,10 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen import object_files
 from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.jit import decorators
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.kernels.crba import crba
+from robot_dynamics_ros.kernels.rnea import rnea
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
@@ -64,8 +68,8 @@ def compile_until_forked():
 
 busy = threading.Thread(target=compile_until_forked)
 busy.start()
-while object_files.llvm_lock().acquire(blocking=False):
-    object_files.llvm_lock().release()
+while object_files.LLVM.acquire(blocking=False):
+    object_files.LLVM.release()
 child = os.fork()
 if not child:
     signal.alarm(30)
@@ -86,13 +90,13 @@ LOGGING = """
 import os
 import threading
 import time
-from robot_dynamics_ros.codegen.object_files import llvm_lock
+from robot_dynamics_ros.codegen.object_files import LLVM
 
 holding, forking = threading.Event(), threading.Event()
 
 
 def work():
-    with llvm_lock():
+    with LLVM:
         import logging
         holding.set()
         forking.wait()
@@ -111,6 +115,28 @@ if not child:
 worker.join()
 os.waitpid(child, 0)
 """
+
+
+def test_threads_make_python_functions_of_kernels_without_a_lock(monkeypatch):
+    """Or a child that is forked meanwhile would wait for it for ever."""
+    begun, end, made = threading.Event(), threading.Event(), decorators.with_fused_multiply_adds
+
+    def slow(function):
+        begun.set()
+        assert end.wait(60.0)
+        return made(function)
+
+    one, other = decorators.Kernel(rnea.source), decorators.Kernel(crba.source)
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(decorators, 'with_fused_multiply_adds', slow)
+        waiting = pool.submit(lambda: one.py_func)
+        begun.wait()
+        monkeypatch.setattr(decorators, 'with_fused_multiply_adds', made)
+        try:
+            assert pool.submit(lambda: other.py_func).result(timeout=30.0)
+        finally:
+            end.set()
+        assert waiting.result()
 
 
 def test_a_fork_waits_for_llvm_before_it_takes_the_lock_of_logging():
@@ -187,6 +213,6 @@ def test_another_gravity_does_not_wait_for_a_compiler(binding):
     robot, q = Robot.named('aubo_i5').with_binding(binding), np.ones(6)
     expected = robot.gravity_torque(q)
     robot.gravity_torque(np.ones((lanes(), 6)))
-    with ThreadPoolExecutor(1) as other, object_files.llvm_lock():  # as if this thread compiled
+    with ThreadPoolExecutor(1) as other, object_files.LLVM:  # as if this thread compiled
         turned = other.submit(lambda: robot.with_gravity(-robot.gravity).gravity_torque(q))
         np.testing.assert_allclose(turned.result(timeout=10.0), -expected)
