@@ -135,14 +135,17 @@ class Episode(Graph):
         self.found.index += 1
         self.found.counts['states'] += 1
         self.found.context = f'{self.context}; {name}, joint_states, message {data.hex()}'
-        before, used = has_compiler(), time.thread_time()
-        sent = watch.judge(lambda: nodes.give_state(name, data), state)
-        used, reason = time.thread_time() - used, nodes.why(name)
-        prompt = used < CPU and has_compiler() is before
-        self.found.check('PROMPT', prompt, lambda: f'{name}: a state took {used:.3f} s, or compiled something')
+        sent, reason = watch.judge(lambda: self._give_promptly(name, data), state), nodes.why(name)
         # what has none of the arm's joints is skipped
         self.found.check('DIAGNOSED', sent or reason or state.q is None, f'{name}: no torque and no reason')
         return [torque for torque in sent if torque.stamp == state.stamp]
+
+    def _give_promptly(self, name: str, data: bytes) -> None:
+        before, used = has_compiler(), time.thread_time()
+        self.nodes.give_state(name, data)
+        used = time.thread_time() - used
+        prompt = used < CPU and has_compiler() is before
+        self.found.check('PROMPT', prompt, lambda: f'{name}: a state took {used:.3f} s, or compiled something')
 
     def absence(self, name: str) -> None:
         """Check a node that receives no state."""
@@ -172,10 +175,8 @@ class Episode(Graph):
 
     def trajectory(self) -> None:
         """Send a trajectory to both followers, sometimes a wrong one."""
-        good, tolerance = (
-            self.random.random() >= 0.12,
-            self.settings.nodes[self.random.choice(FOLLOWERS)].start_tolerance,
-        )
+        good = self.random.random() >= 0.12
+        tolerance = self.settings.nodes[self.random.choice(FOLLOWERS)].start_tolerance
         draw = self.messages.trajectory if good else self.messages.wrong_trajectory
         message, self.tracks = draw(self.q, tolerance), self.random.random() < 0.8
         for name in self.random.sample(FOLLOWERS, 2):

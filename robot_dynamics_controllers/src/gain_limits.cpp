@@ -17,10 +17,10 @@ namespace
 
 constexpr double HALF_A_TURN = 3.141592653589793;
 constexpr double UNSTABLE = 2.0;  // eigenvalue of T M^-1 D
-constexpr int SAMPLES = 1024;     // configurations
-constexpr std::size_t STARTS = 8;  // of the search for the largest eigenvalue
+constexpr int SAMPLES = 2048;     // configurations
+constexpr std::size_t STARTS = 32, LEAST_POLLS = 16;  // of the search for the largest eigenvalue
 constexpr double FIRST_STEP = 1.0 / 8.0, LAST_STEP = 1.0 / 1024.0;  // of the search, in turns
-constexpr std::size_t MOST_EVALUATIONS = 8192;
+constexpr std::size_t MOST_EVALUATIONS = 16384;
 constexpr double IMPROVED = 1.0 + 1e-6;  // ratio of two eigenvalues that is worth a step
 constexpr int BISECTIONS = 30;
 constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
@@ -171,7 +171,7 @@ struct Candidate
 };
 
 /// The configurations with the largest eigenvalues among samples.
-std::vector<Candidate> largest_samples(Damped & damped, std::size_t n)
+std::vector<Candidate> largest_samples(Damped & damped, std::size_t n, std::size_t count)
 {
   const Points points(n);
   std::vector<Candidate> found;
@@ -184,18 +184,18 @@ std::vector<Candidate> largest_samples(Damped & damped, std::size_t n)
     found.push_back({std::move(q), eigenvalue});
   }
   const auto larger = [](const Candidate & one, const Candidate & other) {return one.eigenvalue > other.eigenvalue;};
-  std::partial_sort(found.begin(), found.begin() + STARTS, found.end(), larger);
-  found.resize(STARTS);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(), larger);
+  found.resize(count);
   return found;
 }
 
 /// Goes to a local maximum by compass search (Kolda, Lewis & Torczon 2003): the best of one step in each joint, forth
 /// and back, and half of the step where none is better.
-void climb(Damped & damped, Candidate & at)
+void climb(Damped & damped, Candidate & at, std::size_t evaluations)
 {
   const std::size_t n = at.q.size();
   double step = FIRST_STEP;
-  for (std::size_t left = MOST_EVALUATIONS / STARTS; left >= 2 * n && step >= LAST_STEP; left -= 2 * n) {
+  for (std::size_t left = evaluations; left >= 2 * n && step >= LAST_STEP; left -= 2 * n) {
     Candidate best = at;
     Entries q = at.q;
     for (std::size_t j = 0; j < n; ++j) {
@@ -227,8 +227,10 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
 {
   Damped damped(library, D);
   Largest found;
-  for (Candidate & start : largest_samples(damped, D.size())) {
-    climb(damped, start);
+  const std::size_t n = D.size(), affordable = std::max<std::size_t>(1, MOST_EVALUATIONS / (2 * n * LEAST_POLLS));
+  const std::size_t count = std::min(STARTS, affordable);
+  for (Candidate & start : largest_samples(damped, n, count)) {
+    climb(damped, start, MOST_EVALUATIONS / count);
     if (start.eigenvalue > found.eigenvalue) {
       found = {start.eigenvalue, damped.joint(start.q)};
     }

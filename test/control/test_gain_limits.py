@@ -12,10 +12,12 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.gain_limits import (
     LIMIT,
     PROPOSED,
+    SAMPLES,
     UNKNOWN_PERIOD,
     SampledLaw,
     SamplingLimit,
     check_stated,
+    configurations,
     propose_gains,
 )
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
@@ -124,6 +126,20 @@ def test_a_refusal_names_joint_value_and_limit():
     assert soft.startswith("stiffness: joint 'elbow': 300 N m/rad at 500 Hz needs a damping above 0.3 N m s/rad")
     fast = SamplingLimit(robot_with(M), [0.0] * 3, [0.0] * 3, bandwidth=20.0).fault(0.1)
     assert fast.startswith('bandwidth: 20 rad/s at 10 Hz: twice bandwidth times period is 4')
+
+
+@pytest.mark.parametrize('largest', [1000.0, 1e16, 1e308])
+def test_limits_wider_than_a_turn_are_none(largest):
+    arm = robot_with(random_mass_matrix(np.random.default_rng(3)))
+    expected = SamplingLimit(arm, np.zeros(3), np.ones(3)).period
+    arm.limits = SimpleNamespace(lower=np.full(3, -largest), upper=np.full(3, largest))
+    assert np.array_equal(np.abs(configurations(arm)) <= np.pi, np.full((SAMPLES, 3), True))
+    assert SamplingLimit(arm, np.zeros(3), np.ones(3)).period == expected
+
+
+def test_gains_of_any_size_are_refused_by_name():
+    limit = SamplingLimit(robot_with(np.diag([2.0, 0.5, 1.3e-4])), np.ones(3), [1e308, 1.0, 1e308])
+    assert limit.fault(0.002).startswith("damping: joint 'wrist': 1e+308 N m s/rad at 500 Hz: ")
 
 
 def test_gains_that_nobody_has_stated_are_refused_with_the_helper():
