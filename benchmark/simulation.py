@@ -74,7 +74,7 @@ def of_states(robot, binding, q, qd, tau):
                 }
             )
             ratio = times['steps'] / STEPS / times['forward']
-            shown = verdict(ratio, A_STEP) if method == 'rk4' else f'{ratio:6.3f} ({evaluations} of its own)'
+            shown = verdict(ratio, A_STEP) if method == 'rk4' else f'{ratio:6.3f} (evaluations a step: {evaluations})'
             a_step = 1e9 * times['steps'] / STEPS / STATES
             print(
                 f'{binding}, {method}, every {every} steps a sample: {a_step:.0f} ns a state and step, '

@@ -37,7 +37,7 @@ REFERENCES = {
 }
 """Programs with which the start of a node is compared, and the largest ratio of the two times."""
 ECHO = 'first answer of an rclpy node that echoes', 2.5
-"""Compared likewise: it computes nothing and waits for nothing, but other processes have to discover it, too."""
+"""A node that computes nothing, and the largest ratio: other processes have to discover it as they discover ours."""
 ROUNDS = 7
 PERIOD = 0.005
 """Time between two joint states, s."""

@@ -125,7 +125,7 @@ class TorqueWatch:
         return self.active and self.due is not False and self.settings.on_stale != 'silent'
 
     def expect(self, state: State) -> Expected:
-        """Return the torques that are admissible as answer to a state that the node receives now."""
+        """Return which torques the node may publish for a state that it receives now."""
         self.read, nodes, age = self.nodes.now, self.nodes, self.nodes.steady - self.created
         lacking = [topic for topic in TOPICS if topic not in self.newest]
         if not self.ready and any(

@@ -92,7 +92,7 @@ class FollowingWatch(TorqueWatch):
         self.plans.append(plan)
 
     def motion(self, stamp: int) -> np.ndarray | None:
-        """Return the motion that is followed at a stamp, None where there is none."""
+        """Return position, velocity and acceleration of the followed trajectory at a stamp; None without one."""
         return next((plan.at(stamp) for plan in self.plans if plan.begun), None)
 
     def pause(self, stamp: int) -> tuple[float, bool]:
@@ -123,7 +123,7 @@ class FollowingWatch(TorqueWatch):
         if plan is not None and not plan.begun:
             turn = plan.trajectory.first_position - self.arm.distance(plan.trajectory.first_position, state.q)
             plan.begin(state.stamp, turn, np.full(self.arm.n, np.nan) if state.qd is None else state.qd)
-        # what has been followed, and is not now, is not followed again; nor is what came before
+        # a trajectory that is no longer followed is not followed again, and neither are earlier ones
         later = self.plans[self.plans.index(plan) if plan else 0 :]
         self.plans = [each for each in later if each is plan or not each.begun]
         return (plan if plan in may and not (must and plan is not due[-1]) else None), must
@@ -147,7 +147,7 @@ class FollowingWatch(TorqueWatch):
 
 
 class FeedforwardWatch(FollowingWatch):
-    """feedforward_node: chosen terms along the trajectory that it announces; where there is none, nothing."""
+    """feedforward_node: the chosen terms along the trajectory that it announces, no torque without a trajectory."""
 
     always_needed = False
 
@@ -226,7 +226,7 @@ class ControllerWatch(FollowingWatch):
         return options, surely
 
     def loaded(self, kind: str, time: int, torque, of=None) -> Option:
-        """Return the torque with the payload and gravity of a time; an adaptation has ramps of its own."""
+        """Return the torque with the payload and gravity of a time; with law adaptive, a range of torques about it."""
         if self.settings.control_law != ADAPTIVE:
             return super().loaded(kind, time, torque, of)
         if self.load.ramps['payload_state'].share(time) < 1.0:

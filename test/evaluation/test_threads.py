@@ -108,7 +108,7 @@ def work():
 worker = threading.Thread(target=work)
 worker.start()
 holding.wait()
-os.register_at_fork(before=forking.set)  # what is registered last comes first
+os.register_at_fork(before=forking.set)  # hooks before a fork run in reverse order of registration
 child = os.fork()
 if not child:
     os._exit(0)
