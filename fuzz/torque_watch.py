@@ -19,6 +19,8 @@ DISCOVERY = 0.5
 """Time from the creation of a node's inputs to its first torque, where it has not received payload and gravity, s."""
 LOOK = 0.006
 """Time between two checks of the timeout, with a margin, s."""
+PAUSE = 0.05
+"""By how much of its time a ramp to zero goes on after a pause, s."""
 
 
 class State(NamedTuple):
@@ -86,8 +88,9 @@ class TorqueWatch:
         self.sent_at: float | None = None  # last torque, steady time
         self.seen: list = []  # where the arm may have been seen last
         self.due: bool | None = False  # whether on_stale may act; None: perhaps
-        # last torque for a state, its time, whether that is certain, and when on_stale began to act
-        self.answer, self.answered_at, self.certain, self.falls_since = np.zeros(self.arm.n), 0.0, True, None
+        # last torque for a state, its time, whether that is certain
+        self.answer, self.answered_at, self.certain = np.zeros(self.arm.n), 0.0, True
+        self.fallen, self.falls, self.fell_at = None, 0.0, -np.inf  # s of on_stale's ramp: sent, sent next; when
         self.published, self.may_go_back = 0, False  # stamp of the last torque
         self.unknown = False  # whether the node may follow a motion that is not checked
         self.forget_stamps()
@@ -113,7 +116,7 @@ class TorqueWatch:
         self.forget_motion(certain=self.used is not None and self.nodes.now < self.read)
         self.read, self.certain, self.may_go_back, self.last_sent = self.nodes.now, False, True, None
         self.answered_at -= back if simulated else 0.0
-        self.falls_since = None if self.falls_since is None else self.falls_since - (back if simulated else 0.0)
+        self.fell_at -= back if simulated else 0.0
         self.forget_stamps()
 
     def forget_motion(self, certain: bool) -> None:
@@ -208,7 +211,7 @@ class TorqueWatch:
         """Return what is admissible without a usable state, as ``on_stale`` says."""
         self.read, kind, nothing = self.nodes.now, self.settings.on_stale, Expected([], rule='TIMEOUT')
         surely, perhaps = (self.time - self.answered_at - limit for limit in reversed(self.limits))
-        if not self.falls_back or perhaps < -1e-6:
+        if not self.falls_back or perhaps < -1e-6 or self.time <= self.fell_at:
             return nothing
         must = bool(self.certain and self.due and surely > LOOK)
         if kind == 'gravity_only':
@@ -216,18 +219,13 @@ class TorqueWatch:
             must = must and all(np.isfinite(option.low).all() for option in options)
         else:
             # it begins at the node's first check after the limit
-            falls = 0.0 if self.falls_since is None else max(self.time - self.falls_since, 0.0)
-            since = (falls, falls - LOOK) if self.certain else (np.inf, 0.0)
+            self.falls = 0.0 if self.fallen is None else self.fallen + min(self.time - self.fell_at, PAUSE)
+            since = (self.falls, self.falls - LOOK) if self.certain else (np.inf, 0.0)
             ends = [np.clip(1.0 - passed / self.settings.ramp_time, 0.0, 1.0) * self.answer for passed in since]
-            ended = self.falls_since is not None and not self.last.any()
+            ended = self.fallen is not None and not self.last.any()
             options = [] if ended and self.answer.any() else [Option(kind, np.min(ends, axis=0), np.max(ends, axis=0))]
             must = must and not ended
         return Expected([self.limit(option) for option in options], must, 'TIMEOUT')
-
-    def absence(self) -> None:
-        """Check the node where it receives no state."""
-        self.nodes.take(self.name)
-        self.judge(lambda: self.nodes.pause(self.name))
 
     def judge(self, act, state: State | None = None) -> list[Torque]:
         """Return the torques of what ``act()`` causes, for a state, None for none, checked and recorded."""
@@ -251,13 +249,13 @@ class TorqueWatch:
             right = check(expected.rule, found) and check('ONCE', not answers or torque.stamp in (None, state.stamp))
             self._sent(torque, self.time)
             answers = answers and right
-            if not answers and self.falls_since is None:
-                self.falls_since = self.time
+            if not answers:
+                self.fallen, self.fell_at = self.falls, self.time
         if not answers:
             if state is not None and expected.rule == 'TERMS':
                 self.unanswered(state)
             return
-        self.ready, self.due, self.certain, self.falls_since = True, True, True, None
+        self.ready, self.due, self.certain, self.fallen = True, True, True, None
         self.seen, self.answer = [state.q], torque.effort
         self.answered, self.answered_at = state.stamp, self.time
         self.used = state.stamp

@@ -149,9 +149,11 @@ class Episode(Graph):
 
     def absence(self, name: str) -> None:
         """Check a node that receives no state."""
-        if self.watches[name].active:
+        watch, nodes = self.watches[name], self.nodes
+        if watch.active:
             self.found.index += 1
-            self.watches[name].absence()
+            nodes.take(name)
+            watch.judge(lambda: nodes.pause(name))
 
     def _move(self, stamp: int) -> None:
         """Set a plausible position of the arm at a stamp: on the trajectory, or drifting."""

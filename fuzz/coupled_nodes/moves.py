@@ -311,9 +311,9 @@ def replace_while_one_waits(e: Episode) -> None:
 
 
 def _fall_still(e: Episode, duration: float) -> None:
-    """Send no state for so many s, and check each node at each of its timeouts."""
+    """Send no state for so many s, and check each node at each of its timeouts, between which its process may pause."""
     looked = min(duration, e.limit + 0.5)
-    e.wait(looked, LOOK)
+    e.wait(looked, e.random.choice((LOOK, 0.08)))
     e.pass_by(duration - looked)
     for name in TORQUE_NODES:
         e.absence(name)

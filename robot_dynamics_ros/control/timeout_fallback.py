@@ -8,6 +8,8 @@ from robot_dynamics_ros.errors import ArgumentError
 
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
 ON_DEACTIVATE = ('silent', 'ramp_to_zero', 'zero')
+LONGEST = 0.05
+"""s: by how much time one torque continues a ramp to zero at most, however long the process was paused before it."""
 
 
 class GravityFallback:
@@ -52,7 +54,7 @@ class GravityFallback:
 class RampToZero:
     """The last torque, reduced linearly to zero over ``ramp_time`` seconds from the first call on.
 
-    ``armed`` as in ``GravityFallback``.
+    A pause between two calls counts for at most ``LONGEST``. ``armed`` as in ``GravityFallback``.
     """
 
     reason = 'an input is missing: down to zero'
@@ -64,7 +66,8 @@ class RampToZero:
         """Set the number of joints and ``ramp_time`` (s)."""
         self._ramp_time = ramp_time
         self._initial = np.zeros(joints)
-        self._start: float | None = None  # ``missing`` at the first call, s
+        self._missing: float | None = None  # at the last call, s
+        self._elapsed = 0.0  # of the ramp, s
         self._is_zero = False
 
     def warm_up(self) -> None:
@@ -73,7 +76,7 @@ class RampToZero:
     def record(self, q, torque) -> None:
         """Record the torque (n, N m) that was sent for a state; the positions are ignored."""
         self._initial[:] = torque
-        self.armed, self._is_zero, self._start = True, False, None
+        self.armed, self._is_zero, self._missing, self._elapsed = True, False, None, 0.0
 
     def see(self, q) -> None:
         """Ignore the positions of a state for which another input is missing."""
@@ -91,11 +94,10 @@ class RampToZero:
         if self._is_zero and not out.any():
             return False
         # the ramp of a process that was delayed begins late, and not with a torque of zero
-        if self._start is None:
-            self._start = missing
-        elapsed = missing - self._start
-        np.multiply(self._initial, max(0.0, 1.0 - elapsed / self._ramp_time), out=out)
-        self._is_zero = elapsed >= self._ramp_time
+        passed = 0.0 if self._missing is None else missing - self._missing
+        self._missing, self._elapsed = missing, self._elapsed + min(passed, LONGEST)
+        np.multiply(self._initial, max(0.0, 1.0 - self._elapsed / self._ramp_time), out=out)
+        self._is_zero = self._elapsed >= self._ramp_time
         return True
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
-from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero
+from robot_dynamics_ros.control.timeout_fallback import LONGEST, GravityFallback, RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
@@ -195,11 +195,12 @@ class TorquePipeline:
         if not self._sends:
             return ''
         try:
-            began, first = time.monotonic(), self.limiter.last.copy()
-            still = 0
+            looked, first = time.monotonic(), self.limiter.last.copy()
+            elapsed, still = 0.0, 0
             while True:
                 steady, passing = time.monotonic(), self._sent
-                share = max(0.0, 1.0 - (steady - began) / ramp_time) if ramp_time else 0.0
+                elapsed, looked = elapsed + min(steady - looked, LONGEST), steady
+                share = max(0.0, 1.0 - elapsed / ramp_time) if ramp_time else 0.0
                 np.multiply(first, share, out=self._torque)
                 self._send(self._publish_command, self._passing(steady, self._clock.now()), fades_in=False)
                 if share == 0.0 and not self._torque.any():
@@ -327,9 +328,11 @@ class TorquePipeline:
             return reason
         steady, now = time.monotonic(), self._clock.now()
         passing = self._passing(steady, now)
-        self._missing_for += max(passing - self._looked, 0.0)
+        passed = max(passing - self._looked, 0.0)
+        self._missing_for += passed
         self._looked = passing
-        if self._missing_for < self._gate.limit:
+        # while the clock of the arm stands still no torque is repeated
+        if self._missing_for < self._gate.limit or not passed:
             return reason
         self._falls_back = True
         try:

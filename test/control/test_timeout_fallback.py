@@ -7,6 +7,7 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.timeout_fallback import (
+    LONGEST,
     ON_DEACTIVATE,
     ON_STALE,
     GravityFallback,
@@ -94,30 +95,43 @@ def test_the_ramp_goes_evenly_to_zero_which_is_the_last():
     ramp, out = fallback('ramp_to_zero', 2, 2.0), np.array([8.0, -4.0])
     ramp.record(Q[:2], out)
     ramp.see(np.zeros(2))  # the same wherever the arm is
-    for overdue, expected in ((0.0, [8.0, -4.0]), (0.5, [6.0, -3.0]), (1.5, [2.0, -1.0]), (2.5, [0.0, 0.0])):
-        assert computed(ramp, overdue, out) == (True, expected)
+    for k in range(64):
+        assert computed(ramp, k / 32, out) == (True, [8.0 - k / 8, -4.0 + k / 16])
+    assert computed(ramp, 2.0, out) == (True, [0.0, 0.0])
     assert computed(ramp, 3.0, out) == computed(ramp, 3.1, out) == (False, [0.0, 0.0])
 
 
 def test_at_the_end_of_the_ramp_zero_is_sent_once():
-    ramp, out = fallback('ramp_to_zero', 1, 2.0), np.array([8.0])
+    ramp, out = fallback('ramp_to_zero', 1, 0.03125), np.array([8.0])
     ramp.record(Q[:1], out)
     assert computed(ramp, 0.0, out) == (True, [8.0])
-    assert computed(ramp, 2.0, out) == (True, [0.0])
-    assert computed(ramp, 2.0, out) == (False, [0.0])
+    assert computed(ramp, 0.03125, out) == (True, [0.0])
+    assert computed(ramp, 0.03125, out) == (False, [0.0])
 
 
 def test_the_ramp_of_a_process_that_was_held_up_begins_late_with_the_last_torque():
     ramp, out = fallback('ramp_to_zero', 1, 2.0), np.array([8.0])
     ramp.record(Q[:1], out)
-    for overdue, expected in ((3.0, [8.0]), (4.0, [4.0]), (5.0, [0.0])):
+    for overdue, expected in ((3.0, [8.0]), (3.03125, [7.875])):
         assert computed(ramp, overdue, out) == (True, expected)
     ramp.record(Q[:1], np.array([8.0]))
     assert computed(ramp, 0.5, out) == (True, [8.0])
 
 
+@pytest.mark.parametrize('pause', [LONGEST, 1.0, 60.0])
+def test_a_pause_within_the_ramp_makes_no_step(pause):
+    ramp, out, missing, sent = fallback('ramp_to_zero', 1, 1.0), np.array([1.0]), 0.3, []
+    ramp.record(Q[:1], out)
+    while ramp.torque(0, missing, out):
+        sent.append(float(out[0]))
+        missing += pause if len(sent) % 3 == 0 else 0.01
+    assert (sent[0], sent[-1]) == (1.0, 0.0)
+    steps = np.diff(sent)
+    assert (steps < 0.0).all() and (steps > -LONGEST - 1e-12).all()
+
+
 def test_the_ramp_does_not_end_with_a_torque_that_was_zero_from_the_beginning():
-    ramp, out = fallback('ramp_to_zero', 1, 2.0), np.array([0.0])
+    ramp, out = fallback('ramp_to_zero', 1, LONGEST), np.array([0.0])
     ramp.record(Q[:1], out)
     assert computed(ramp, 0.5, out) == (True, [0.0])
     assert computed(ramp, 2.5, out) == (True, [0.0])
@@ -125,7 +139,7 @@ def test_the_ramp_does_not_end_with_a_torque_that_was_zero_from_the_beginning():
 
 
 def test_the_ramp_ends_where_the_sent_torque_is_zero():
-    ramp, out = fallback('ramp_to_zero', 1), np.array([8.0])
+    ramp, out = fallback('ramp_to_zero', 1, LONGEST), np.array([8.0])
     ramp.record(Q[:1], out)
     assert ramp.torque(0, 0.0, out) and ramp.torque(0, 2.0, out)
     out[:] = 3.0  # all that the rate limit lets through
@@ -134,13 +148,13 @@ def test_the_ramp_ends_where_the_sent_torque_is_zero():
 
 
 def test_a_new_state_ends_the_ramp():
-    ramp, out = fallback('ramp_to_zero', 1), np.array([8.0])
+    ramp, out = fallback('ramp_to_zero', 1, LONGEST), np.array([8.0])
     ramp.record(Q[:1], out)
     assert ramp.torque(0, 0.0, out) and ramp.torque(0, 5.0, out)
     assert not ramp.torque(0, 5.1, out)
     ramp.record(Q[:1], np.array([4.0]))
     assert computed(ramp, 0.0, out) == (True, [4.0])
-    assert computed(ramp, 0.5, out) == (True, [2.0])
+    assert computed(ramp, LONGEST / 2, out) == (True, [2.0])
 
 
 def test_the_ramp_begins_with_a_copy_of_what_was_sent():
@@ -148,7 +162,7 @@ def test_the_ramp_begins_with_a_copy_of_what_was_sent():
     ramp.record(Q[:1], sent)
     sent[:] = 100.0
     assert computed(ramp, 0.0, out) == (True, [8.0])
-    assert computed(ramp, 0.25, out) == (True, [6.0])
+    assert computed(ramp, 0.03125, out) == (True, [7.75])
 
 
 def test_the_reason_names_the_fallback():

@@ -1,107 +1,18 @@
 """Which parts the pipeline calls, and in which order; torques are compared by the graph fuzz and by other files."""
 
-import time
 from types import SimpleNamespace
 
 from support import graph as ros
+from support.pipeline_parts import NAMES, SECOND, Parts, faded, full
 
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 
-from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE
-from robot_dynamics_ros.control.state_gate import StateGate
-from robot_dynamics_ros.control.timeout_fallback import RampToZero
-from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
-from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.control.timeout_fallback import LONGEST
 from robot_dynamics_ros.nodes import torque_pipeline
-from robot_dynamics_ros.nodes.torque_pipeline import LOOKS, OWN, STEP, TorquePipeline
-
-SECOND = ros.SECOND
-NAMES = ('shoulder', 'elbow')
-
-
-class Ramp(RampToZero):
-    """The fallback, which writes down when it is asked."""
-
-    fault = ''
-
-    def __init__(self, calls):
-        super().__init__(2, 1.0)
-        self.calls = calls
-
-    def torque(self, now, missing, out):
-        if self.fault:
-            raise ModelError(self.fault)
-        self.calls.append(('fallback', now))
-        return super().torque(now, missing, out)
-
-
-class Parts:
-    """A pipeline whose law, clock and publisher write down what they are asked."""
-
-    simulated, missing = True, ''
-
-    def __init__(self, fade_in_time=0.0):
-        self.calls, self.time = [], 500 * SECOND
-        self.sent = 0.0  # of the first joint, N m
-        limiter = TorqueLimiter(np.full(2, 100.0), np.zeros(2), enforced=True)
-        self.pipeline = TorquePipeline(
-            clock=self,
-            state=StateInput(NAMES),
-            gate=StateGate(0.01),
-            law=self,
-            fade_in=FadeIn(2, fade_in_time),
-            limiter=limiter,
-            fallback=Ramp(self.calls),
-            output=self,
-            awaited=self,
-            look_at_clock=lambda: self.calls.append('look at the clock'),
-            crashed=pytest.fail,
-            refuse=pytest.fail,
-        )
-        self.pipeline.begin()
-
-    def look(self):
-        """Be looked at, as a clock is at an activation."""
-
-    def now(self):
-        return self.time
-
-    def stop_following(self):
-        """Follow nothing, as ever."""
-
-    def set_back(self, now):
-        self.calls.append(('law set back', now))
-
-    def torque(self, state, out):
-        self.calls.append(('law', state.stamp))
-        self.measured = state
-        out[:] = 1.0
-        return TORQUE
-
-    def publish(self, stamp, torque):
-        self.calls.append(('publish', stamp))
-        self.sent = float(torque[0])
-
-    def publish_command(self, stamp, torque):
-        self.calls.append(('command', torque.tolist()))
-
-    def state(self, time):
-        """Have a state come at a time, s; return what was asked."""
-        self.calls.clear()
-        self.time = round(time * SECOND)
-        self.pipeline.on_state(serialize_message(ros.joint_state(NAMES, self.time, [0.0, 0.0], [0.0, 0.0])))
-        return self.calls
-
-    def pause(self, time):
-        """Have the pipeline find at a time, s, that no state has come; return what was asked."""
-        self.calls.clear()
-        self.time = round(time * SECOND)
-        self.pipeline.on_pause()
-        return self.calls
+from robot_dynamics_ros.nodes.torque_pipeline import LOOKS, OWN, STEP
 
 
 def test_the_torque_of_a_state_is_the_laws():
@@ -121,67 +32,6 @@ def test_where_the_clock_was_set_back_payload_and_gravity_follow_it_before_the_l
     parts.state(500.0)
     assert parts.state(200.0) == ['look at the clock', ('law set back', stamp), ('law', stamp), ('publish', stamp)]
     assert len(parts.state(201.0)) == 2
-
-
-def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
-    parts = Parts()
-    parts.state(500.0)
-    assert parts.pause(500.02) == ['look at the clock', ('fallback', 500_020_000_000), ('publish', 500 * SECOND)]
-
-
-def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():
-    parts = Parts()
-    parts.state(500.0)
-    parts.pipeline.fallback.fault = 'gravity_torque: the result is not finite'
-    assert parts.pause(500.02) == ['look at the clock']
-    assert parts.pipeline.silence.endswith('gravity_torque: the result is not finite')
-    assert not parts.pause(500.03)
-
-
-def test_when_the_fallback_has_ended_a_last_state_without_a_joint_does_not_hide_that_none_comes(monkeypatch):
-    parts = Parts()
-    parts.pipeline._refuse = lambda reason: None
-    parts.state(500.0)
-    for k in range(6):
-        parts.pause(500.02 + 0.5 * k)
-    assert not parts.pipeline.fallback.armed
-    parts.pipeline.on_state(serialize_message(ros.joint_state(NAMES[:1], 503 * SECOND, [0.0], [0.0])))
-    assert "'elbow' is missing" in parts.pipeline.status()
-    later = time.monotonic() + 5.0
-    monkeypatch.setattr(time, 'monotonic', lambda: later)
-    assert parts.pipeline.status().startswith('no joint state for 5.')
-
-
-def test_a_ramp_to_zero_goes_on_evenly_while_the_estimated_age_limit_changes():
-    parts, sent = Parts(), []
-    parts.state(500.0)
-    for k, limit in enumerate((0.01, 0.03, 0.01, 0.05)):
-        parts.pipeline._gate.limit = limit
-        parts.pause(500.1 + 0.1 * k)
-        sent.append(parts.sent)
-    assert sent == pytest.approx([1.0, 0.9, 0.8, 0.7])
-
-
-@pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
-def test_no_state_is_overdue_while_the_clock_of_the_arm_has_not_passed_the_age_limit(rate):
-    parts, limit = Parts(), 0.01
-    parts.state(500.0)
-    parts.calls.clear()
-    began = time.monotonic()
-    while (passed := time.monotonic() - began) < 0.9 * limit / (rate or 0.1):
-        parts.pause(500.0 + rate * passed)
-    assert not parts.calls and not parts.pipeline.silence
-    assert parts.pause(500.02)
-
-
-def test_a_clock_that_goes_back_neither_starts_nor_ends_the_fallback():
-    parts = Parts()
-    parts.state(500.0)
-    assert not parts.pause(500.008)
-    assert not parts.pause(300.0)
-    assert not parts.pause(300.0015)
-    assert parts.pause(300.003)[1] == ('fallback', 300_003_000_000)
-    assert parts.pause(100.0)[1] == ('fallback', 100 * SECOND)
 
 
 def of_gripper(parts, k=0):
@@ -238,7 +88,7 @@ def test_only_publishers_of_the_joints_of_the_arm_are_counted():
 def finish(monkeypatch):
     """Return the reason, the commands and the real time of a ramp from 1 N m to zero, at most 1 N m a second."""
 
-    def finish(ramp_time, rate, pauses=()):
+    def finish(ramp_time, rate, pauses=(), rate_limit=1.0):
         """Let simulated time pass at ``rate`` times real time; the first sleeps are ``pauses``, s, without it."""
         parts, steady, pauses = Parts(), [0.0], list(pauses)
 
@@ -250,7 +100,7 @@ def finish(monkeypatch):
             parts.time += round(rate * duration * SECOND)
 
         parts.state(500.0)
-        parts.pipeline.limiter.rate_limit[:], parts.pipeline.limiter.last[:] = 1.0, 1.0
+        parts.pipeline.limiter.rate_limit[:], parts.pipeline.limiter.last[:] = rate_limit, 1.0
         parts.calls.clear()
         monkeypatch.setattr(torque_pipeline, 'time', SimpleNamespace(monotonic=lambda: steady[0], sleep=sleep))
         reason = parts.pipeline.finish(ramp_time)
@@ -272,6 +122,13 @@ def test_a_pause_of_the_process_does_not_end_the_ramp(finish):
     assert (reason, commands[-1]) == ('', 0.0)
 
 
+def test_nor_does_the_ramp_make_a_step_after_it(finish):
+    reason, commands, _ = finish(1.0, 1.0, [0.01, 0.3, 60.0], rate_limit=0.0)
+    assert (reason, commands[0], commands[-1]) == ('', 1.0, 0.0)
+    steps = np.diff(commands)
+    assert (steps < 0.0).all() and (steps > -LONGEST - 1e-12).all()
+
+
 @pytest.mark.parametrize('ramp_time', [0.0, 3.0])
 def test_it_is_given_up_where_simulated_time_stands_still(finish, ramp_time):
     reason, commands, lasted = finish(ramp_time, 0.0)
@@ -281,22 +138,6 @@ def test_it_is_given_up_where_simulated_time_stands_still(finish, ramp_time):
 
 
 # fade-in
-
-
-def faded(parts, *stamps):
-    """Return the torques of states at ``stamps``, s; that of the law is 1."""
-    found = []
-    for stamp in stamps:
-        parts.state(stamp)
-        found.append(parts.sent)
-    return found
-
-
-def full(parts, start):
-    """Bring the fade-in of 40 ms to its end by states from ``start`` (s) on; return the time of the last one."""
-    times = [start + 0.01 * k for k in range(6)]
-    assert faded(parts, *times)[-1] == 1.0
-    return times[-1]
 
 
 def test_the_first_torque_is_zero_and_the_torque_grows_with_the_clock_of_the_arm():
@@ -370,25 +211,6 @@ def test_the_law_knows_the_time_since_the_last_state_within_the_age_limit():
 def three_times(state, out):
     out[:] = 3.0
     return TORQUE
-
-
-def test_after_a_ramp_to_zero_the_torque_fades_in_from_what_the_ramp_has_left():
-    parts = Parts(0.04)
-    last = full(parts, 500.0)
-    for k in range(1, 30):
-        parts.pause(last + 0.02 * k)
-    left = parts.sent
-    assert 0.2 < left < 0.8
-    first, second = faded(parts, last + 0.6, last + 0.61)
-    assert first == left
-    assert second == pytest.approx(left + 0.25 * (1.0 - left), abs=1e-6)
-
-
-def test_a_ramp_to_zero_in_mid_fade_in_begins_with_the_torque_that_was_sent():
-    parts = Parts(0.04)
-    faded(parts, 500.0, 500.01, 500.02)
-    parts.pause(500.04)
-    assert parts.sent == pytest.approx(0.5, abs=1e-6)
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_fade_in():

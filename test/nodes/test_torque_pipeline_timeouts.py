@@ -1,0 +1,101 @@
+"""What the pipeline sends where states are missing; torques are compared by the graph fuzz, too."""
+
+import time
+
+from support import graph as ros
+from support.pipeline_parts import NAMES, SECOND, Parts, faded, full
+
+import pytest
+from rclpy.serialization import serialize_message
+
+from robot_dynamics_ros.control.timeout_fallback import RampToZero
+
+
+def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
+    parts = Parts()
+    parts.state(500.0)
+    assert parts.pause(500.02) == ['look at the clock', ('fallback', 500_020_000_000), ('publish', 500 * SECOND)]
+
+
+def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():
+    parts = Parts()
+    parts.state(500.0)
+    parts.pipeline.fallback.fault = 'gravity_torque: the result is not finite'
+    assert parts.pause(500.02) == ['look at the clock']
+    assert parts.pipeline.silence.endswith('gravity_torque: the result is not finite')
+    assert not parts.pause(500.03)
+
+
+def test_when_the_fallback_has_ended_a_last_state_without_a_joint_does_not_hide_that_none_comes(monkeypatch):
+    parts = Parts()
+    parts.pipeline._refuse = lambda reason: None
+    parts.state(500.0)
+    for k in range(30):
+        parts.pause(500.02 + 0.05 * k)
+    assert not parts.pipeline.fallback.armed
+    parts.pipeline.on_state(serialize_message(ros.joint_state(NAMES[:1], 503 * SECOND, [0.0], [0.0])))
+    assert "'elbow' is missing" in parts.pipeline.status()
+    later = time.monotonic() + 5.0
+    monkeypatch.setattr(time, 'monotonic', lambda: later)
+    assert parts.pipeline.status().startswith('no joint state for 5.')
+
+
+def test_a_ramp_to_zero_goes_on_evenly_while_the_estimated_age_limit_changes():
+    parts, sent = Parts(), []
+    parts.state(500.0)
+    for k, limit in enumerate((0.01, 0.03, 0.01, 0.05)):
+        parts.pipeline._gate.limit = limit
+        parts.pause(500.1 + 0.04 * k)
+        sent.append(parts.sent)
+    assert sent == pytest.approx([1.0, 0.96, 0.92, 0.88])
+
+
+@pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])
+def test_no_state_is_overdue_while_the_clock_of_the_arm_has_not_passed_the_age_limit(rate):
+    parts, limit = Parts(), 0.01
+    parts.state(500.0)
+    parts.calls.clear()
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < 0.9 * limit / (rate or 0.1):
+        parts.pause(500.0 + rate * passed)
+    assert not parts.calls and not parts.pipeline.silence
+    assert parts.pause(500.02)
+
+
+def test_a_clock_that_goes_back_neither_starts_nor_ends_the_fallback():
+    parts = Parts()
+    parts.state(500.0)
+    assert not parts.pause(500.008)
+    assert not parts.pause(300.0)
+    assert not parts.pause(300.0015)
+    assert parts.pause(300.003)[1] == ('fallback', 300_003_000_000)
+    assert not parts.pause(100.0)
+    assert parts.pause(100.001)[1] == ('fallback', 100_001_000_000)
+
+
+def test_while_the_clock_of_the_arm_stands_still_no_torque_of_the_fallback_is_repeated():
+    parts = Parts()
+    parts.state(500.0)
+    assert parts.pause(500.02)
+    reason = parts.pipeline.silence
+    assert not parts.pause(500.02) and parts.pipeline.silence == reason == RampToZero.reason
+    assert parts.pause(500.03)
+
+
+def test_after_a_ramp_to_zero_the_torque_fades_in_from_what_the_ramp_has_left():
+    parts = Parts(0.04)
+    last = full(parts, 500.0)
+    for k in range(1, 30):
+        parts.pause(last + 0.02 * k)
+    left = parts.sent
+    assert 0.2 < left < 0.8
+    first, second = faded(parts, last + 0.6, last + 0.61)
+    assert first == left
+    assert second == pytest.approx(left + 0.25 * (1.0 - left), abs=1e-6)
+
+
+def test_a_ramp_to_zero_in_mid_fade_in_begins_with_the_torque_that_was_sent():
+    parts = Parts(0.04)
+    faded(parts, 500.0, 500.01, 500.02)
+    parts.pause(500.04)
+    assert parts.sent == pytest.approx(0.5, abs=1e-6)
