@@ -211,7 +211,7 @@ class TorqueWatch:
         """Return what is admissible without a usable state, as ``on_stale`` says."""
         self.read, kind, nothing = self.nodes.now, self.settings.on_stale, Expected([], rule='TIMEOUT')
         surely, perhaps = (self.time - self.answered_at - limit for limit in reversed(self.limits))
-        if not self.falls_back or perhaps < -1e-6 or self.time <= self.fell_at:
+        if not self.falls_back or perhaps < -1e-6:
             return nothing
         must = bool(self.certain and self.due and surely > LOOK)
         if kind == 'gravity_only':

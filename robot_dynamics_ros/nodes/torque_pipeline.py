@@ -328,11 +328,9 @@ class TorquePipeline:
             return reason
         steady, now = time.monotonic(), self._clock.now()
         passing = self._passing(steady, now)
-        passed = max(passing - self._looked, 0.0)
-        self._missing_for += passed
+        self._missing_for += max(passing - self._looked, 0.0)
         self._looked = passing
-        # while the clock of the arm stands still no torque is repeated
-        if self._missing_for < self._gate.limit or not passed:
+        if self._missing_for < self._gate.limit:
             return reason
         self._falls_back = True
         try:
