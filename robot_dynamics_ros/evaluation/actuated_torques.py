@@ -34,17 +34,17 @@ def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actu
     act as well. ArgumentError names a loop where the loops allow nothing of the motion, and joints that cannot produce
     it.
     """
-    columns, inputs, arrays = _velocities(evaluator, actuated), evaluator.inputs, evaluator.arrays
-    torques = torques - evaluator.evaluate('spring_torque', inputs, None, q, qd)
+    columns = _velocities(evaluator, actuated)
+    torques = torques - evaluator.result('spring_torque', q, qd)
     tau, batch = np.zeros_like(torques), torques.shape[:-1]
-    rest = np.zeros(arrays.nv)
+    rest = np.zeros(evaluator.arrays.nv)
     M, J, independent, bias, accelerations = (
         np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes :]))
         for array, axes in (
-            (evaluator.evaluate('mass_matrix', inputs, None, q), 2),
-            (evaluator.evaluate('loop_jacobian', inputs, None, q), 2),
+            (evaluator.result('mass_matrix', q), 2),
+            (evaluator.result('loop_jacobian', q), 2),
             (independent_constraints(evaluator, q), 1),
-            (evaluator.evaluate('loop_accelerations', inputs, None, q, qd, rest), 1),
+            (evaluator.result('loop_accelerations', q, qd, rest), 1),
             (np.asarray(qdd, float), 1),
         )
     )

@@ -17,6 +17,7 @@ from robot_dynamics_ros.evaluation.loop_rank import (
     units_of_velocities,
 )
 from robot_dynamics_ros.model.configuration import integrate
+from robot_dynamics_ros.model.model import Model
 
 CLOSED = 1e-13
 """rad, or relative to the robot's characteristic length. Newton's method doubles the number of right digits: below this
@@ -152,7 +153,26 @@ class ClosedLoops(DescribedRobot):
         -------
         ClosedState
         """
-        return _closed_state(self._evaluator, q, qd)
+        evaluator, model = self._evaluator, self._model
+        (positions,), shape = evaluator.states(q=q)
+        constraint_units, step_units = units_of_constraints(model), units_of_velocities(model)
+        for count in range(MOST_STEPS):
+            errors = self.loop_errors(positions)
+            if (np.abs(errors) <= CLOSED * constraint_units).all():
+                break
+            if count < STEPS_OF_LEAST_ENERGY:
+                step = evaluator.result('loop_step', positions, -errors)
+            else:
+                step = _shortest_step(evaluator, positions, errors)
+            largest = np.abs(step / step_units).max(-1, initial=0.0, keepdims=True)
+            if (largest <= CLOSED).all():
+                # what is left are residuals of dependent constraints
+                break
+            part = np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP))
+            positions = integrate(model.arrays, positions, step * part)
+        closed = positions.reshape(*shape, self.nq)
+        _check_closed(evaluator, closed)
+        return ClosedState(closed, None if qd is None else self.impact(closed, qd))
 
     def impact(self, q, qd, out=None) -> np.ndarray:
         """Velocities after an impact that stops the rates of the loops: of all such velocities the nearest to ``qd``.
@@ -173,7 +193,8 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., nv)
             rad/s (prismatic: m/s).
         """
-        return _after_impact(self._evaluator, q, qd, out)
+        step = self._evaluator.result('loop_step', q, -self.loop_rates(q, qd))
+        return written(out, np.add(qd, step))
 
     def constraint_forces(self, q, qd, tau, out=None) -> np.ndarray:
         """Multipliers lambda of the constraints under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
@@ -218,7 +239,7 @@ class ClosedLoops(DescribedRobot):
         ndarray, (..., nv)
             N m (prismatic: N).
         """
-        return _closure_torque(self._evaluator, q, torques, out)
+        return self._evaluate('closure_torque', self._inputs, out, q, _torques_of_closures(self._model, torques))
 
     def closing_torque(self, q, torques, out=None) -> np.ndarray:
         """Joint torques of motors in closing joints: the former name of ``closure_torque``.
@@ -241,46 +262,12 @@ class ClosedLoops(DescribedRobot):
         return self.closure_torque(q, torques, out)
 
 
-def _closed_state(evaluator: Evaluator, q, qd) -> ClosedState:
-    """Return the nearest positions (..., nq) with closed loops, and velocities (..., nv) that keep them closed."""
-    inputs, arrays, model = evaluator.inputs, evaluator.arrays, evaluator.model
-    (positions,), shape = evaluator.states(q=q)
-    constraint_units, step_units = units_of_constraints(model), units_of_velocities(model)
-    for count in range(MOST_STEPS):
-        errors = evaluator.evaluate('loop_errors', inputs, None, positions)
-        if (np.abs(errors) <= CLOSED * constraint_units).all():
-            break
-        if count < STEPS_OF_LEAST_ENERGY:
-            step = evaluator.evaluate('loop_step', inputs, None, positions, -errors)
-        else:
-            step = _shortest_step(evaluator, positions, errors)
-        largest = np.abs(step / step_units).max(-1, initial=0.0, keepdims=True)
-        if (largest <= CLOSED).all():
-            # what is left are residuals of dependent constraints
-            break
-        positions = integrate(
-            arrays, positions, step * np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP))
-        )
-    closed = positions.reshape(*shape, arrays.nq)
-    _check_closed(evaluator, closed)
-    return ClosedState(closed, None if qd is None else _after_impact(evaluator, closed, qd))
-
-
-def _after_impact(evaluator: Evaluator, q, qd, out=None) -> np.ndarray:
-    """Return the velocities (..., nv) after the loops close suddenly."""
-    change = -evaluator.evaluate('loop_rates', evaluator.inputs, None, q, qd)
-    step = evaluator.evaluate('loop_step', evaluator.inputs, None, q, change)
-    given, _ = validation.result(out, step.shape)
-    return np.add(qd, step, out=given)
-
-
 def _multipliers(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     """Return the forces lambda (..., m) of least norm for J' lambda = ID(q, qd, qdd) - tau - tau_a."""
-    inputs = evaluator.inputs
-    qdd = evaluator.evaluate('forward_dynamics', inputs, None, q, qd, tau)
-    torques = evaluator.evaluate('inverse_dynamics', inputs, None, q, qd, qdd) - tau
-    torques -= evaluator.evaluate('spring_torque', inputs, None, q, qd)
-    J, steps = evaluator.evaluate('loop_jacobian', inputs, None, q), steps_of_constraints(evaluator, q)
+    qdd = evaluator.result('forward_dynamics', q, qd, tau)
+    torques = evaluator.result('inverse_dynamics', q, qd, qdd) - tau
+    torques -= evaluator.result('spring_torque', q, qd)
+    J, steps = evaluator.result('loop_jacobian', q), steps_of_constraints(evaluator, q)
     forces = np.zeros((*torques.shape[:-1], evaluator.arrays.constraints))
     for _ in range(2):
         # the second round removes what rounding left of the torques
@@ -293,9 +280,9 @@ def _multipliers(evaluator: Evaluator, q, qd, tau) -> np.ndarray:
     return forces
 
 
-def _closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
-    """Return the joint torques (..., nv) of ``torques`` by the names of closures, each (...) N m about z of A."""
-    closures = [closure.name for closure in evaluator.model.loops.closures]
+def _torques_of_closures(model: Model, torques) -> np.ndarray:
+    """Return ``torques`` by the names of closures, each (...) N m, as an array (..., closures)."""
+    closures = [closure.name for closure in model.loops.closures]
     if not isinstance(torques, Mapping):
         raise ArgumentError(f'torques: expected a mapping from names of closures, got {torques!r:.80}')
     given = {name: validation.numbers(f'torques[{name!r}]', value) for name, value in torques.items()}
@@ -311,12 +298,12 @@ def _closure_torque(evaluator: Evaluator, q, torques, out=None) -> np.ndarray:
     of_closures = np.zeros((*shape, len(closures)))
     for name, value in given.items():
         of_closures[..., closures.index(name)] = value
-    return evaluator.evaluate('closure_torque', evaluator.inputs, out, q, of_closures)
+    return of_closures
 
 
 def _shortest_step(evaluator: Evaluator, q, errors) -> np.ndarray:
     """Return shortest steps (count, nv) that remove errors (count, m) of independent constraints at q (count, nq)."""
-    J, unit = (evaluator.evaluate('loop_jacobian', evaluator.inputs, None, q), units_of_constraints(evaluator.model))
+    J, unit = evaluator.result('loop_jacobian', q), units_of_constraints(evaluator.model)
     independent = np.where(independent_constraints(evaluator, q)[..., None], J / unit[:, None], 0.0)
     inverse = np.linalg.pinv(independent, rcond=evaluator.model.loops.tolerance)
     return -(inverse @ (errors / unit)[..., None])[..., 0]
@@ -341,7 +328,7 @@ def _check_closed(evaluator: Evaluator, q: np.ndarray) -> None:
 
     Residuals of independent constraints are rounding; those of dependent ones are up to the tolerance of the loops.
     """
-    errors = evaluator.evaluate('loop_errors', evaluator.inputs, None, q)
+    errors = evaluator.result('loop_errors', q)
     sizes = np.abs(errors) / units_of_constraints(evaluator.model)
     if (sizes <= OPEN).all():
         return

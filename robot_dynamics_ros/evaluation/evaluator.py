@@ -74,13 +74,11 @@ class Evaluator:
         self.calls: dict[Key, Callable] = {}
         self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
         self._prepared: dict[Key, Quantity] = {}
-        self._generic: dict[Key, Quantity] = {}
         self.evaluate: Callable = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
 
-    def evaluate_generic(self, key: Key, *vectors) -> np.ndarray:
-        """Return the results (..., shape) of a quantity by generic kernels, which compile nothing per frame."""
-        _, result = self._evaluated(key, self.inputs, None, vectors, self._generic)
-        return result
+    def result(self, key: Key, *vectors) -> np.ndarray:
+        """Return the results (..., shape) of a quantity under the robot's gravity, with its payload."""
+        return self.evaluate(key, self.inputs, None, *vectors)
 
     def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
@@ -128,8 +126,8 @@ class Evaluator:
         return (name, frame, reference_frame, form), (*states, rows)
 
     def pose(self, q) -> Callable[[str], np.ndarray]:
-        """Return the function of a link's name that returns its pose (..., 4, 4) at q (..., nq), by generic kernels."""
-        return lambda link: self.evaluate_generic(('link_pose', link, 'world'), q)
+        """Return the function of a link's name that returns its pose (..., 4, 4) at q (..., nq)."""
+        return lambda link: self.result(('link_pose', link, 'world'), q)
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, with angles in range, and the batch's shape."""
@@ -152,11 +150,6 @@ class Evaluator:
         self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
         return self._of_bodies
 
-    def _prepare(self, key: Key, specialised: bool) -> Quantity:
-        """Choose the code of a quantity, generic kernels unless it may be ``specialised``."""
-        program = self.program(key)
-        return Quantity(program, self.generic, self._own_code(program) if specialised else None, self._adaptive)
-
     def program(self, key: Key) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
         if isinstance(key, str):
@@ -173,7 +166,7 @@ class Evaluator:
         """Validate and convert the vectors, evaluate all states, and return the results."""
         if not isinstance(key, str) and len(key) == 4:
             return self._evaluate_with_wrenches(key, inputs, out, *vectors)
-        quantity, result = self._evaluated(key, inputs, out, vectors, self._prepared)
+        quantity, result = self._evaluated(key, inputs, out, vectors)
         self.calls[key] = quantity.call
         return result
 
@@ -181,7 +174,7 @@ class Evaluator:
         """Return the results of a quantity whose last vector are external wrenches."""
         own, converted = self.with_wrenches(key, vectors)
         try:
-            quantity, result = self._evaluated(own, inputs, out, converted, self._prepared)
+            quantity, result = self._evaluated(own, inputs, out, converted)
         except ArgumentError:
             check_finite(vectors[-1])
             raise
@@ -192,15 +185,15 @@ class Evaluator:
             self.calls[key] = quantity.call
         return result
 
-    def _evaluated(
-        self, key: Key, inputs: np.ndarray, out, vectors: tuple, prepared: dict[Key, Quantity]
-    ) -> tuple[Quantity, np.ndarray]:
-        """Return what computes a quantity, among those that are ``prepared``, and its results."""
+    def _evaluated(self, key: Key, inputs: np.ndarray, out, vectors: tuple) -> tuple[Quantity, np.ndarray]:
+        """Return what computes a quantity, and its results."""
         try:
-            quantity = prepared[key]
+            quantity = self._prepared[key]
         except (KeyError, TypeError):  # a new quantity, or a link that is no name
+            program = self.program(key)
+            quantity = Quantity(program, self.generic, self._own_code(program), self._adaptive)
             # of several threads that prepare it, all use the first one's
-            quantity = prepared.setdefault(key, self._prepare(key, specialised=prepared is self._prepared))
+            quantity = self._prepared.setdefault(key, quantity)
         many = quantity.of_many(inputs, out, vectors)
         if many is not None:
             return quantity, many

@@ -39,7 +39,7 @@ class FramesEvaluator(Evaluator):
 
     def nullspace_projector(self, q, link, reference_frame: str, out) -> np.ndarray:
         """Return 1 - J' Jbar' (..., nv, nv), Jbar the consistent inverse of J."""
-        inverse = self.evaluate(('consistent_inverse', link, reference_frame), self.inputs, None, q)
+        inverse = self.result(('consistent_inverse', link, reference_frame), q)
         J = self._jacobian(_names_of(link), reference_frame, q)
         return written(out, np.eye(self.arrays.nv) - np.swapaxes(inverse @ J, -1, -2))
 
@@ -60,15 +60,15 @@ class FramesEvaluator(Evaluator):
         if name == INERTIA or len(links) == 1:
             inertia, inverse = self._by_singular_values(links, reference_frame, q)
         else:
-            inertia = self.evaluate((INERTIA, links, reference_frame), inputs, None, q)
-            inverse = self.evaluate(('response_to_wrenches', links, reference_frame), inputs, None, q) @ inertia
+            inertia = self.result((INERTIA, links, reference_frame), q)
+            inverse = self.result(('response_to_wrenches', links, reference_frame), q) @ inertia
         if name in (INERTIA, 'consistent_inverse'):
             return inertia if name == INERTIA else inverse
         # Jbar' h - inertia dJ/dt qd, h of the gravity in the inputs; qd is zero by default
         zeros = np.zeros(self.arrays.nv)
         (qd,) = velocity or (zeros,)
         h = self.evaluate('bias_torque', inputs, None, q, qd)
-        blocks = [self.evaluate_generic(('link_acceleration', it, reference_frame), q, qd, zeros) for it in links]
+        blocks = [self.result(('link_acceleration', it, reference_frame), q, qd, zeros) for it in links]
         dJ_qd = np.concatenate(blocks, axis=-1)
         return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]
 
@@ -89,11 +89,11 @@ class FramesEvaluator(Evaluator):
 
     def _mass_matrix_inverse(self, q) -> np.ndarray:
         """Return M^-1 (..., nv, nv)."""
-        return self.evaluate('mass_matrix_inverse', self.inputs, None, q)
+        return self.result('mass_matrix_inverse', q)
 
     def _jacobian(self, links: tuple[str, ...], reference_frame: str, q) -> np.ndarray:
         """Return the Jacobian J (..., 6 F, nv) of F frames."""
-        blocks = [self.evaluate_generic(('jacobian', link, reference_frame), q) for link in links]
+        blocks = [self.result(('jacobian', link, reference_frame), q) for link in links]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-2)
 
 

@@ -18,7 +18,7 @@ def steps_of_constraints(evaluator: Evaluator, q) -> np.ndarray:
     m, nv = evaluator.arrays.constraints, evaluator.arrays.nv
     if not m:
         return np.zeros((*shape, m, nv))
-    steps = evaluator.evaluate('loop_step', evaluator.inputs, None, states[:, None, :], np.eye(m))
+    steps = evaluator.result('loop_step', states[:, None, :], np.eye(m))
     return steps.reshape(*shape, m, nv)
 
 

@@ -118,8 +118,8 @@ def test_once_warmed_up_it_prepares_the_calls_for_a_new_load(make, inputs, monke
     blender.warm_up(len(inputs) - len(others), *others)
     blender.take(PayloadGravity(RAMP, TILTING))
     prepared = []
-    prepare = Evaluator._prepare
-    monkeypatch.setattr(Evaluator, '_prepare', lambda *args, **named: prepared.append(1) or prepare(*args, **named))
+    program = Evaluator.program
+    monkeypatch.setattr(Evaluator, 'program', lambda *args: prepared.append(1) or program(*args))
     for share in SHARES:
         torque(blender, at(share), *inputs)
     assert prepared == []
